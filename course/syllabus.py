@@ -1,0 +1,133 @@
+"""The typed view of `syllabus.toml`, the one list of lessons and exercises."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+SYLLABUS = Path(__file__).with_name("syllabus.toml")
+TIERS = ("core", "stretch")
+
+
+class SyllabusError(ValueError):
+    """`syllabus.toml` says something that cannot be; the message names the entry."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: its name is what the learner defines and what `check` takes."""
+
+    lesson: str
+    name: str
+    points: float
+    tier: str
+    hints: tuple[str, ...]
+    seconds: float = 10.0
+    """Wall-clock limit of one call, in seconds."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Share of the points per check function, where it is not the same for all."""
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.lesson}/{self.name}"
+
+    @property
+    def anchor(self) -> str:
+        """The label of its section in the chapter: `ch06_vjps/add_vjp` is `ch06-add-vjp`."""
+        return f"{self.lesson.split('_')[0]}-{self.name}".replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson; its slug names the chapter, the source, the notebook, the checks and the misconceptions."""
+
+    slug: str
+    title: str
+    part: str
+    minutes: int
+    packages: tuple[str, ...]
+    """Packages outside the standard library that a submission may import."""
+    modules: tuple[str, ...]
+    """Modules of `course` that a submission may import."""
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def points(self) -> float:
+        return sum(exercise.points for exercise in self.exercises)
+
+    def exercise(self, name: str) -> Exercise:
+        """The exercise called `name`; `KeyError` with the known names if there is none."""
+        for exercise in self.exercises:
+            if exercise.name == name:
+                return exercise
+        known = ", ".join(exercise.name for exercise in self.exercises)
+        raise KeyError(f"{self.slug} has no exercise {name!r}; it has {known}")
+
+
+def read_syllabus(path: Path) -> dict[str, Lesson]:
+    """Read a syllabus file; lessons by slug, in order. `SyllabusError` names the entry that is wrong."""
+    raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    lessons = [_lesson(entry) for entry in raw.get("lesson", [])]
+    slugs = [lesson.slug for lesson in lessons]
+    if len(set(slugs)) != len(slugs):
+        raise SyllabusError(f"{path.name}: a lesson is listed twice: {', '.join(slugs)}")
+    return {lesson.slug: lesson for lesson in lessons}
+
+
+@cache
+def syllabus() -> dict[str, Lesson]:
+    """The course's own lessons, by slug."""
+    return read_syllabus(SYLLABUS)
+
+
+def find_lesson(slug: str) -> Lesson:
+    """The lesson `slug`; `KeyError` with the known slugs if there is none."""
+    try:
+        return syllabus()[slug]
+    except KeyError:
+        raise KeyError(f"there is no lesson {slug!r}; there are {', '.join(syllabus())}") from None
+
+
+def _lesson(entry: dict[str, Any]) -> Lesson:
+    slug = entry.get("slug", "?")
+    try:
+        exercises = tuple(_exercise(slug, item) for item in entry["exercise"])
+        lesson = Lesson(
+            slug=slug,
+            title=entry["title"],
+            part=entry["part"],
+            minutes=entry["minutes"],
+            packages=tuple(entry["packages"]),
+            modules=tuple(entry["modules"]),
+            exercises=exercises,
+        )
+    except KeyError as missing:
+        raise SyllabusError(f"lesson {slug}: {missing.args[0]} is missing") from None
+    names = [exercise.name for exercise in exercises]
+    if len(set(names)) != len(names):
+        raise SyllabusError(f"lesson {slug}: an exercise is listed twice")
+    return lesson
+
+
+def _exercise(slug: str, entry: dict[str, Any]) -> Exercise:
+    name = entry.get("name", "?")
+    try:
+        exercise = Exercise(
+            lesson=slug,
+            name=name,
+            points=entry["points"],
+            tier=entry["tier"],
+            hints=tuple(entry["hints"]),
+            seconds=entry.get("seconds", 10.0),
+            weights=entry.get("weights", {}),
+        )
+    except KeyError as missing:
+        raise SyllabusError(f"{slug}/{name}: {missing.args[0]} is missing") from None
+    if exercise.tier not in TIERS:
+        raise SyllabusError(f"{slug}/{name}: tier {exercise.tier!r} is not one of {', '.join(TIERS)}")
+    if exercise.points <= 0:
+        raise SyllabusError(f"{slug}/{name}: points must be positive")
+    return exercise
