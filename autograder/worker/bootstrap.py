@@ -1,0 +1,52 @@
+"""Where a worker starts: `python -I -S bootstrap.py CONFIG`, with the judge's stream as standard input.
+
+CONFIG is JSON: `locations` (module name to path: all that can be imported beside the standard library), `warm`
+(modules to import before the first submission), `fork` (one fork a submission, or serve just one and end),
+`readable` and `degraded` (what each fork may still read; absent without a sandbox).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    config = json.loads(sys.argv[1])
+    here = Path(__file__).parent
+    sys.argv = [""]
+
+    spec = importlib.util.spec_from_file_location("imports", here / "imports.py")
+    assert spec is not None
+    assert spec.loader is not None
+    imports = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(imports)
+
+    grader = imports.placeholder("autograder")
+    grader.__path__ = [str(here.parent)]
+    sys.modules["autograder"] = grader
+    asked: list[str] = []
+    sys.meta_path.insert(0, imports.AllowedImports(config["locations"], asked))
+    for name in config["warm"]:
+        importlib.import_module(name)
+    from autograder.worker import serve
+    from autograder.worker.channel import Channel
+
+    if config["fork"]:
+        from autograder.worker import forkserver
+
+        forkserver.run(socket.socket(fileno=os.dup(0)), config, asked)
+    else:
+        stream = socket.create_connection(("127.0.0.1", config["port"]))
+        stream.sendall(config["token"].encode())
+        os.chdir(config["scratch"])
+        serve.serve(Channel(stream), asked)
+
+
+main()

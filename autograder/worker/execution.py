@@ -1,0 +1,109 @@
+"""Running a submission: its cells, one by one, and then calls of what they defined."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import linecache
+import re
+import sys
+import traceback
+import warnings
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+_MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?)\s*$")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception of the submission's code, as data."""
+
+    kind: str
+    bases: list[str]
+    """Names of the builtin classes that it derives from."""
+    message: str
+    place: str
+    """The innermost line of the submission itself, as `cell 3, line 7`; empty if there is none."""
+    trace: str
+
+    def as_data(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+class Program:
+    """The module that a submission's cells fill."""
+
+    def __init__(self, name: str) -> None:
+        self.module = ModuleType(name)
+        sys.modules[name] = self.module
+        warnings.simplefilter("ignore")
+
+    def run_cell(self, source: str, label: str, offset: int) -> Failure | None:
+        """Run one cell; `offset` lines precede it in its file. An import that fails does not end the cell."""
+        refused: Failure | None = None
+        try:
+            tree = _parse(source)
+            ast.increment_lineno(tree, offset)
+            linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
+            flags = 0
+            for statement in tree.body:
+                flags |= _future_flags(statement)
+                code = compile(ast.Module([statement], []), label, "exec", flags=flags, dont_inherit=True)
+                try:
+                    exec(code, self.module.__dict__)
+                except ImportError as error:
+                    if not isinstance(statement, ast.Import | ast.ImportFrom):
+                        raise
+                    refused = refused or failure(error)
+        except BaseException as error:
+            return failure(error, label, offset)
+        return refused
+
+    def defined(self, name: str) -> bool:
+        """Whether the cells left something callable under `name`."""
+        return callable(self.module.__dict__.get(name))
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call what the submission calls `name`."""
+        return self.module.__dict__[name](*args, **kwargs)
+
+
+def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
+    """What can be said of an exception, whatever its class does to hide it."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(("cell ", "line "))]
+    place = _place(frames[-1].filename, frames[-1].lineno) if frames else ""
+    if isinstance(error, SyntaxError) and label:
+        place = _place(label, (error.lineno or 1) + (offset if error.filename == "<unknown>" else 0))
+    try:
+        message = str(error.msg) if isinstance(error, SyntaxError) else str(error)
+    except BaseException:
+        message = ""
+    bases = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
+    trace = "".join(traceback.format_list(frames))
+    return Failure(type(error).__name__[:80], bases, message[:1000], place, trace[-4000:])
+
+
+def _place(label: str, line: int | None) -> str:
+    """A line in a notebook is counted in its cell, one in a file from the file's top."""
+    return f"line {line}" if label.startswith("line ") else f"{label}, line {line}"
+
+
+def _parse(source: str) -> ast.Module:
+    """The cell's syntax tree; IPython's magics and shell lines are blanked out only where Python cannot read them."""
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        lines = source.splitlines()
+        plain = [re.match(r"\s*", line)[0] + "pass" if _MAGIC.match(line) else line for line in lines]  # type: ignore[index]
+        if plain == lines:
+            raise
+        return ast.parse("\n".join(plain))
+
+
+def _future_flags(statement: ast.stmt) -> int:
+    if not isinstance(statement, ast.ImportFrom) or statement.module != "__future__":
+        return 0
+    features = (getattr(__future__, alias.name, None) for alias in statement.names)
+    return sum(feature.compiler_flag for feature in features if feature is not None)

@@ -1,0 +1,59 @@
+"""What a submission may import: the standard library and the packages that its lesson allows."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+class AllowedImports(importlib.abc.MetaPathFinder):
+    """Finds the allowed modules where the judge says they are, and lets no other through.
+
+    `locations` maps a module's full name to its file or package folder. A package that is itself not listed but
+    whose submodules are (`course`, when only `course.data` is allowed) is an empty package.
+    """
+
+    def __init__(self, locations: dict[str, str], asked: list[str]) -> None:
+        self.locations = locations
+        self.asked = asked
+        """The modules that were asked for and refused, in order."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        location = self.locations.get(fullname)
+        if location is not None:
+            return _spec(fullname, Path(location))
+        if any(name.startswith(f"{fullname}.") for name in self.locations):
+            return importlib.machinery.ModuleSpec(fullname, None, is_package=True)
+        if fullname.partition(".")[0] in sys.stdlib_module_names:
+            return None
+        if any(fullname.startswith(f"{name}.") for name in self.locations):
+            return None  # inside an allowed package: its own folder is searched
+        self.asked.append(fullname)
+        raise ModuleNotFoundError(f"{fullname} is not among the packages that this lesson allows", name=fullname)
+
+
+def _spec(fullname: str, location: Path) -> importlib.machinery.ModuleSpec | None:
+    if location.is_dir():
+        return importlib.util.spec_from_file_location(
+            fullname, location / "__init__.py", submodule_search_locations=[str(location)]
+        )
+    return importlib.util.spec_from_file_location(fullname, location)
+
+
+def placeholder(name: str) -> ModuleType:
+    """A module standing in for the grader, so that `check = lesson(...)` in a submission is no error."""
+
+    def lesson(*_: Any, **__: Any) -> Any:
+        return lambda *_, **__: None
+
+    module = ModuleType(name)
+    module.lesson = lesson  # type: ignore[attr-defined]
+    return module

@@ -1,0 +1,112 @@
+"""The conversation with the judge about one submission: cells to run, functions to call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from autograder.worker import wire
+from autograder.worker.channel import Channel, ChannelClosed
+from autograder.worker.execution import Failure, Program, failure
+
+
+class JudgeFunctionError(Exception):
+    """A function that the judge passed in raised; the message is the judge's."""
+
+
+class Conversation:
+    """Answers the judge's requests until it hangs up.
+
+    Requests: `cell` (run source), `call` (call a function). While a call runs, the submission may call back
+    functions of the judge, which travel by number and never leave the judge's process.
+    """
+
+    def __init__(self, channel: Channel, forbidden: list[str]) -> None:
+        self.channel = channel
+        self.forbidden = forbidden
+        self.program: Program | None = None
+        self.objects: dict[int, Any] = {}
+
+    def run(self) -> None:
+        while True:
+            try:
+                request = wire.decode(self.channel.receive(), self.revive)
+            except ChannelClosed:
+                return
+            self.answer(request)
+
+    def answer(self, request: dict[str, Any]) -> None:
+        self.forbidden.clear()
+        if request["do"] == "cell":
+            self.program = self.program or Program(request["module"])
+            problem = self.program.run_cell(request["source"], request["label"], request["offset"])
+            self.reply({"failure": problem.as_data() if problem else None, "forbidden": list(self.forbidden)})
+        elif request["do"] == "call":
+            self.reply(self.call(request["name"], request["args"], request["kwargs"]))
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        assert self.program is not None
+        if not self.program.defined(name):
+            return {"missing": True}
+        before = [self.snapshot(value) for value in (*args, *kwargs.values())]
+        value, problem = None, None
+        try:
+            value = self.program.call(name, args, kwargs)
+        except BaseException as error:
+            problem = failure(error)
+        changed = [i for i, value in enumerate((*args, *kwargs.values())) if self.snapshot(value) != before[i]]
+        return {
+            "value": value,
+            "failure": problem.as_data() if problem else None,
+            "changed": changed,
+            "forbidden": list(self.forbidden),
+        }
+
+    def reply(self, message: dict[str, Any]) -> None:
+        try:
+            frame = wire.encode(message, self.refer)
+        except BaseException as error:  # the value is hostile, too large or too deep: say so instead
+            problem = failure(error)
+            told = Failure("UnreadableResult", [], problem.message or problem.kind, "", "")
+            frame = wire.encode({"value": None, "failure": told.as_data(), "changed": [], "forbidden": []})
+        self.channel.send(frame)
+
+    def snapshot(self, value: Any) -> bytes:
+        """The value's bytes, to see whether a call changed it."""
+        try:
+            return wire.encode(value, self.refer)
+        except wire.WireError:
+            return b""
+
+    def refer(self, value: Any) -> wire.Reference:
+        """An object that is no data stays here; the judge gets a handle."""
+        self.objects[id(value)] = value
+        return "handle", [id(value), type(value).__name__[:80]]
+
+    def revive(self, tag: str, arguments: list[Any]) -> Any:
+        if tag == "handle":
+            return self.objects[arguments[0]]
+        if tag == "function":
+            return self.function(arguments[0])
+        raise wire.WireError(f"unexpected {tag!r}")
+
+    def function(self, number: int) -> Callable[..., Any]:
+        """A function of the judge, called over the wire."""
+
+        def call_back(*args: Any) -> Any:
+            self.channel.send(wire.encode({"callback": number, "args": args}, self.refer))
+            answer = wire.decode(self.channel.receive(), self.revive)
+            if answer["failure"] is not None:
+                raise JudgeFunctionError(answer["failure"])
+            return answer["value"]
+
+        return call_back
+
+
+def serve(channel: Channel, forbidden: list[str]) -> None:
+    """Serve one submission and end the process, whatever the submission registered to run at exit."""
+    try:
+        Conversation(channel, forbidden).run()
+    finally:
+        os._exit(0)

@@ -1,0 +1,259 @@
+"""The wire format between the judge and a worker: plain data, arrays as bytes, nothing that executes.
+
+A frame is a JSON header and the raw buffers of its arrays. Decoding builds builtin values and real `ndarray`s
+only; whatever a hostile peer sends, the result is data or a `WireError`. Values that are not data travel as
+references: objects of the submission as handles, functions of the judge as call-backs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MAX_FRAME = 64 * 2**20
+"""Bytes of one frame, header and arrays together."""
+MAX_HEADER = 8 * 2**20
+MAX_DEPTH = 40
+MAX_ITEMS = 200_000
+"""Values in one frame, an array counting once."""
+MAX_KEYS = 10_000
+"""Entries of one dict: a bound on what colliding keys can cost."""
+
+_PREFIX = struct.Struct("<II")
+PREFIX_SIZE = _PREFIX.size
+_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
+
+
+class WireError(ValueError):
+    """A value that cannot be sent, or bytes that are no frame; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Handle:
+    """An object that stays with the submission: opaque here, and good only to be passed back."""
+
+    id: int
+    type_name: str
+
+    def __repr__(self) -> str:
+        return f"<an object of type {self.type_name}>"
+
+
+Reference = tuple[str, list[Any]]
+"""What stands for a value that is not data: a tag and its plain arguments."""
+
+
+def _no_references(value: Any) -> Reference:
+    raise WireError(f"a value of type {type(value).__name__} cannot be sent")
+
+
+def _no_revival(tag: str, arguments: list[Any]) -> Any:
+    raise WireError(f"unexpected {tag!r}")
+
+
+def encode(value: Any, refer: Callable[[Any], Reference] = _no_references) -> bytes:
+    """The frame of `value`; `refer` names the references for values that are not data.
+
+    Raises:
+        WireError: too deep, too many items, too large, or a value that `refer` refuses.
+    """
+    buffers: list[bytes] = []
+    encoder = _Encoder(buffers, refer)
+    body = encoder.plain(value, 0)
+    sizes = [len(buffer) for buffer in buffers]
+    header = json.dumps([body, sizes], separators=(",", ":")).encode()
+    total = len(header) + sum(sizes)
+    if len(header) > MAX_HEADER or total > MAX_FRAME:
+        raise WireError(f"{_megabytes(total)} of data, and at most {_megabytes(MAX_FRAME)} can be sent")
+    return b"".join([_PREFIX.pack(len(header), total), header, *buffers])
+
+
+def frame_size(prefix: bytes) -> int:
+    """The bytes that follow a frame's `PREFIX_SIZE`-byte prefix; `WireError` when they are too many."""
+    header, total = _PREFIX.unpack(prefix)
+    if header > MAX_HEADER or total > MAX_FRAME or header > total:
+        raise WireError("a frame that is too large or malformed")
+    return total
+
+
+def decode(frame: bytes, revive: Callable[[str, list[Any]], Any] = _no_revival) -> Any:
+    """The value of a whole frame, prefix included; `revive` turns references back into objects.
+
+    Raises:
+        WireError: for anything that `encode` could not have written.
+    """
+    if len(frame) < PREFIX_SIZE:
+        raise WireError("a frame without its prefix")
+    header_size, _ = _PREFIX.unpack_from(frame)
+    if frame_size(frame[:PREFIX_SIZE]) != len(frame) - PREFIX_SIZE:
+        raise WireError("a frame of the wrong length")
+    try:
+        body, sizes = json.loads(frame[PREFIX_SIZE : PREFIX_SIZE + header_size])
+    except (ValueError, TypeError, RecursionError):
+        raise WireError("a frame whose header is not readable") from None
+    buffers = _split(frame, PREFIX_SIZE + header_size, sizes)
+    return _Decoder(buffers, revive).value(body, 0)
+
+
+def _split(frame: bytes, start: int, sizes: Any) -> list[memoryview]:
+    if not isinstance(sizes, list) or not all(type(size) is int and size >= 0 for size in sizes):
+        raise WireError("a frame whose buffers are not described")
+    if start + sum(sizes) != len(frame):
+        raise WireError("a frame whose buffers do not add up")
+    view, buffers = memoryview(frame), []
+    for size in sizes:
+        buffers.append(view[start : start + size])
+        start += size
+    return buffers
+
+
+class _Encoder:
+    """One frame being written. Scalars stand for themselves; everything else is `{"tag": ..., "of": ...}`."""
+
+    def __init__(self, buffers: list[bytes], refer: Callable[[Any], Reference]) -> None:
+        self.buffers = buffers
+        self.refer = refer
+        self.items = 0
+
+    def plain(self, value: Any, depth: int) -> Any:
+        self.items += 1
+        if depth > MAX_DEPTH:
+            raise WireError(f"data nested more than {MAX_DEPTH} deep")
+        if self.items > MAX_ITEMS:
+            raise WireError(f"more than {MAX_ITEMS:,} values")
+        kind = type(value)
+        if value is None or kind in (bool, float, str):
+            return value
+        if kind is int:
+            if value.bit_length() > 4096:
+                raise WireError("an integer of more than 4096 bits")
+            return value
+        if isinstance(value, np.ndarray | np.generic):
+            return self.array(value)
+        if kind is tuple or kind is list:
+            return {"tag": kind.__name__, "of": [self.plain(item, depth + 1) for item in value]}
+        if isinstance(value, dict):
+            if len(value) > MAX_KEYS:
+                raise WireError(f"a dict of more than {MAX_KEYS:,} keys")
+            pairs = list(value.items())
+            return {
+                "tag": "dict",
+                "of": [[self.plain(k, depth + 1), self.plain(v, depth + 1)] for k, v in pairs],
+            }
+        tensor = _tensor_parts(value)
+        if tensor is not None:
+            dtype, shape, raw = tensor
+            self.buffers.append(raw)
+            return {"tag": "tensor", "of": [dtype, shape, len(self.buffers) - 1]}
+        tag, arguments = self.refer(value)
+        return {"tag": tag, "of": arguments}
+
+    def array(self, value: Any) -> Any:
+        array = np.asarray(value)
+        if _DTYPE.fullmatch(array.dtype.str) is None:
+            tag, arguments = self.refer(value)
+            return {"tag": tag, "of": arguments}
+        if array.nbytes > MAX_FRAME:
+            raise WireError(f"an array of {_megabytes(array.nbytes)}, and at most {_megabytes(MAX_FRAME)} can be sent")
+        self.buffers.append(array.tobytes())
+        return {"tag": "array", "of": [array.dtype.str, list(array.shape), len(self.buffers) - 1]}
+
+
+class _Decoder:
+    """One frame being read, by a reader that believes nothing it says."""
+
+    def __init__(self, buffers: list[memoryview], revive: Callable[[str, list[Any]], Any]) -> None:
+        self.buffers = buffers
+        self.revive = revive
+        self.items = 0
+
+    def value(self, body: Any, depth: int) -> Any:
+        self.items += 1
+        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
+            raise WireError("a frame that is too deep or has too many values")
+        if body is None or isinstance(body, bool | int | float):
+            return body
+        if isinstance(body, str):
+            return body.encode("utf-8", "replace").decode("utf-8")  # lone surrogates cannot be printed
+        if not isinstance(body, dict) or set(body) != {"tag", "of"} or not isinstance(body["of"], list):
+            raise WireError("a frame with an unknown kind of value")
+        tag, arguments = body["tag"], body["of"]
+        if tag == "array":
+            return self.array(*self.described(arguments))
+        if tag == "tensor":
+            return self.tensor(*self.described(arguments))
+        if tag in ("tuple", "list"):
+            items = [self.value(item, depth + 1) for item in arguments]
+            return tuple(items) if tag == "tuple" else items
+        if tag == "dict":
+            return self.mapping(arguments, depth)
+        if not isinstance(tag, str):
+            raise WireError("a frame with an unknown kind of value")
+        return self.revive(tag, arguments)
+
+    def mapping(self, pairs: list[Any], depth: int) -> dict[Any, Any]:
+        if len(pairs) > MAX_KEYS or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise WireError("a dict that is malformed or too large")
+        try:
+            return {self.value(k, depth + 1): self.value(v, depth + 1) for k, v in pairs}
+        except TypeError:
+            raise WireError("a dict whose keys cannot be keys") from None
+
+    def described(self, arguments: list[Any]) -> tuple[str, list[int], memoryview]:
+        """The checked parts of an array's description: dtype, shape and its bytes."""
+        if len(arguments) != 3:
+            raise WireError("an array that is not described")
+        dtype, shape, index = arguments
+        if not isinstance(dtype, str) or not isinstance(shape, list) or type(index) is not int:
+            raise WireError("an array that is not described")
+        if len(shape) > 32 or not all(type(size) is int and 0 <= size <= MAX_FRAME for size in shape):
+            raise WireError("an array of an impossible shape")
+        if not 0 <= index < len(self.buffers):
+            raise WireError("an array without its bytes")
+        return dtype, shape, self.buffers[index]
+
+    def array(self, dtype_name: str, shape: list[int], raw: memoryview) -> np.ndarray:
+        if _DTYPE.fullmatch(dtype_name) is None:
+            raise WireError("an array of an unknown dtype")
+        try:
+            dtype = np.dtype(dtype_name)
+            if math.prod(shape) * dtype.itemsize != len(raw):
+                raise WireError("an array whose bytes do not fit its shape")
+            return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
+        except (TypeError, ValueError) as error:
+            raise WireError(f"an array that cannot be: {error}") from None
+
+    def tensor(self, dtype_name: str, shape: list[int], raw: memoryview) -> Any:
+        torch = sys.modules.get("torch")
+        dtype = getattr(torch, dtype_name, None) if re.fullmatch(r"[a-z0-9]+", dtype_name) else None
+        if torch is None or not isinstance(dtype, torch.dtype):
+            raise WireError("a tensor, where none is expected")
+        if math.prod(shape) * dtype.itemsize != len(raw):
+            raise WireError("a tensor whose bytes do not fit its shape")
+        if not len(raw):
+            return torch.empty(shape, dtype=dtype)
+        return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
+
+
+def _tensor_parts(value: Any) -> tuple[str, list[int], bytes] | None:
+    """dtype name, shape and bytes of a PyTorch tensor; None for anything else. Never imports torch."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor):
+        return None
+    flat = value.detach().cpu().contiguous().reshape(-1)
+    if flat.numel() * flat.element_size() > MAX_FRAME:
+        raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
+    raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+    return str(value.dtype).removeprefix("torch."), list(value.shape), raw
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:.1f} MiB"
