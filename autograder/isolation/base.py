@@ -1,0 +1,114 @@
+"""A worker and a connection to it: the interface that every backend has."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import psutil
+
+from autograder.worker.channel import Channel
+
+
+class IsolationError(RuntimeError):
+    """The backend cannot do what it must; the message says why and what to do instead."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use."""
+
+    memory: int = 2 * 2**30
+    """Bytes of address space."""
+    cpu_seconds: int = 120
+    """Seconds of processor time, over all of its exercises."""
+    file_bytes: int = 16 * 2**20
+    open_files: int = 64
+
+    def as_rlimits(self) -> dict[str, int]:
+        """The limits under the names of the `resource` module."""
+        return {
+            "RLIMIT_AS": self.memory,
+            "RLIMIT_CPU": self.cpu_seconds,
+            "RLIMIT_FSIZE": self.file_bytes,
+            "RLIMIT_NOFILE": self.open_files,
+            "RLIMIT_CORE": 0,
+        }
+
+
+@dataclass
+class Connection:
+    """A stream to the process that serves one submission."""
+
+    channel: Channel
+    pid: int
+    scratch: str
+    ended: str | None = field(default=None)
+    """How the process ended, in words, once that is known."""
+
+
+class Worker(ABC):
+    """A warm process that serves one submission after the other, each in a process of its own."""
+
+    isolation: str
+    """The name that results record."""
+
+    @abstractmethod
+    def open(self) -> Connection:
+        """A fresh process for one submission. `IsolationError` if it cannot be had."""
+
+    @abstractmethod
+    def close(self, connection: Connection, grace: float) -> None:
+        """End a submission's process and all that it started, and remove its scratch folder.
+
+        The process has `grace` seconds to end by itself, as an idle one does when its stream is closed.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End the worker and everything below it."""
+
+
+def kill_tree(pid: int, *, keep_root: bool) -> bool:
+    """Kill the processes below `pid` until none is left, and `pid` itself unless it is kept.
+
+    Returns whether all of them are gone: a crowd that multiplies faster than it is killed is given up on.
+    """
+    try:
+        root = psutil.Process(pid)
+    except psutil.NoSuchProcess:
+        return True
+    for _ in range(50):
+        alive = [p for p in root.children(recursive=True) if _running(p)] if root.is_running() else []
+        if not alive:
+            break
+        for process in alive:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(alive, timeout=0.1)
+    else:
+        return False
+    if not keep_root:
+        with contextlib.suppress(psutil.Error):
+            root.kill()
+    return True
+
+
+def _running(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def ending(status: int) -> str:
+    """A wait status in words."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number == signal.SIGXCPU:
+            return "used up its processor time"
+        return f"was killed by {signal.Signals(number).name}"
+    return f"ended itself with exit status {os.WEXITSTATUS(status)}"

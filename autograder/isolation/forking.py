@@ -1,0 +1,135 @@
+"""The judge's end of a forking worker: one control stream, one fork and one stream for each submission."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree
+from autograder.isolation.packages import interpreter, locations
+from autograder.worker.channel import Channel
+from course.syllabus import Lesson
+
+BOOTSTRAP = Path(__file__).resolve().parents[1] / "worker" / "bootstrap.py"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def environment() -> dict[str, str]:
+    """The few variables that a worker gets: no secrets, one thread, no accelerator."""
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+    return {
+        **kept,
+        **dict.fromkeys(THREADS, "1"),
+        "CUDA_VISIBLE_DEVICES": "",
+        "HOME": tempfile.gettempdir(),
+        "LC_ALL": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "PATH": os.defpath,
+    }
+
+
+class ForkingWorker(Worker):
+    """A worker process that forks for each submission. The backends differ in how they start it."""
+
+    def __init__(self, lesson: Lesson, limits: Limits) -> None:
+        self.lesson = lesson
+        self.limits = limits
+        self._start()
+
+    @abstractmethod
+    def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
+        """Start the worker with `stream` as its standard input."""
+
+    def _start(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="backprop-")
+        os.mkdir(os.path.join(self._folder, "scratch"))
+        self._served = 0
+        self._control, theirs = socket.socketpair()
+        self._answers = b""
+        config = {"locations": locations(self.lesson), "warm": list(self.lesson.packages), "fork": True}
+        with theirs:
+            self._process = self.launch(config, theirs)
+        try:
+            self._pid = int(self._answer(60.0)["ready"])
+        except (IsolationError, KeyError):
+            said = self._process.communicate()[1].decode(errors="replace").strip() if self._process.stderr else ""
+            self.stop()
+            raise IsolationError(
+                f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
+            ) from None
+
+    def open(self) -> Connection:
+        self._served += 1
+        scratch = os.path.join(self._folder, "scratch", str(self._served))
+        os.mkdir(scratch)
+        ours, theirs = socket.socketpair()
+        request = {"scratch": scratch, "limits": self.limits.as_rlimits()}
+        with theirs:
+            try:
+                socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                raise IsolationError("the worker is gone") from None
+        while "started" not in (answer := self._answer(30.0)):
+            continue
+        return Connection(Channel(ours), int(answer["started"]), scratch)
+
+    def close(self, connection: Connection, grace: float) -> None:
+        connection.channel.close()
+        if connection.ended is None:
+            self.await_end(connection, grace)
+        clean = kill_tree(self._pid, keep_root=True)
+        if connection.ended is None:
+            self.await_end(connection, 5.0)
+        shutil.rmtree(connection.scratch, ignore_errors=True)
+        if not clean or connection.ended is None:
+            self.stop()
+            self._start()
+
+    def await_end(self, connection: Connection, seconds: float) -> None:
+        """Learn how the process ended, if it does within `seconds`."""
+        deadline = time.monotonic() + seconds
+        with contextlib.suppress(IsolationError):
+            while (left := deadline - time.monotonic()) > 0:
+                answer = self._answer(left)
+                if answer.get("ended") == connection.pid:
+                    connection.ended = ending(int(answer["status"]))
+                    return
+
+    def stop(self) -> None:
+        self._control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
+        kill_tree(self._process.pid, keep_root=False)
+        self._process.wait()
+        if self._process.stderr:
+            self._process.stderr.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        """The worker's next line on the control stream."""
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self._answers:
+            ready, _, _ = select.select([self._control], [], [], max(0.0, deadline - time.monotonic()))
+            chunk = self._control.recv(65536) if ready else b""
+            if not chunk:
+                raise IsolationError("the worker does not answer")
+            self._answers += chunk
+        line, _, self._answers = self._answers.partition(b"\n")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def python() -> list[str]:
+    """The command that starts a worker: no site-packages, no user's site, no folder of the script on the path."""
+    return [interpreter(), "-s", "-S", "-P", "-X", "utf8"]

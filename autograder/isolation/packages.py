@@ -1,0 +1,113 @@
+"""Where a lesson's allowed packages lie: what a worker can import, and what it must be able to read."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+from course.syllabus import Lesson
+
+GRADER = Path(__file__).resolve().parents[1]
+COURSE = GRADER.parent / "course"
+
+
+def locations(lesson: Lesson) -> dict[str, str]:
+    """Module name to path for all that `lesson` allows, with what those packages need themselves."""
+    found = {"autograder.worker": str(GRADER / "worker")}
+    for package in lesson.packages:
+        for path in installed(package):
+            name = path.name.partition(".")[0]
+            if path.suffix == ".py" or (path / "__init__.py").exists():
+                found[name] = str(path)
+    for module in lesson.modules:
+        found[module] = str(_course_file(module))
+    return found
+
+
+def readable(lesson: Lesson) -> list[str]:
+    """The paths that a confined worker of `lesson` must be able to read: packages, modules, Python itself."""
+    paths = [GRADER / "worker", *_python(), *_libraries()]
+    for package in (*lesson.packages, "sandlock"):
+        paths += installed(package)
+    for module in lesson.modules:
+        file = _course_file(module)
+        paths += [file, file.with_suffix("")]  # the module, and the folder of data that goes with it
+    return sorted({str(path) for path in paths if path.exists()})
+
+
+@cache
+def installed(package: str) -> tuple[Path, ...]:
+    """What the distribution `package` and those it requires put at the top of site-packages."""
+    paths: dict[Path, None] = {}
+    queue, seen = [package], {package.lower()}
+    while queue:
+        try:
+            distribution = importlib.metadata.distribution(queue.pop())
+        except importlib.metadata.PackageNotFoundError:
+            continue  # required on other platforms only
+        for file in distribution.files or []:
+            top = file.parts[0]
+            if top != ".." and not top.endswith((".dist-info", ".pth")) and top != "__pycache__":
+                paths[Path(str(distribution.locate_file(top))).resolve()] = None
+        for requirement in distribution.requires or []:
+            name = re.split(r"[ ;<>=!~\[(]", requirement, maxsplit=1)[0]
+            if "extra ==" not in requirement and name.lower() not in seen:
+                seen.add(name.lower())
+                queue.append(name)
+    return tuple(paths)
+
+
+def _course_file(module: str) -> Path:
+    return COURSE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+
+
+def stage_python(folder: Path) -> None:
+    """Make `folder` a PYTHONHOME: links to the standard library, entry by entry.
+
+    site-packages may lie inside the real one, so that folder cannot be shown to a submission as a whole; and
+    Python finds no module in a folder that it may not list.
+    """
+    for real in _standard_folders():
+        staged = folder / real.relative_to(_prefix())
+        staged.mkdir(parents=True, exist_ok=True)
+        for entry in _standard_library(real):
+            link = staged / entry.name
+            if not link.is_symlink():
+                link.symlink_to(entry)
+
+
+def interpreter() -> str:
+    """The real interpreter: a virtual environment's link leads back to its site-packages."""
+    return os.path.realpath(sys.executable)
+
+
+def _prefix() -> Path:
+    return Path(sys.base_prefix)
+
+
+def _standard_folders() -> set[Path]:
+    base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    return {Path(sysconfig.get_path(name, vars=base)) for name in ("stdlib", "platstdlib")}
+
+
+def _standard_library(folder: Path) -> list[Path]:
+    return [entry for entry in folder.iterdir() if entry.name not in ("site-packages", "dist-packages")]
+
+
+def _python() -> list[Path]:
+    """The interpreter, its shared library and its standard library."""
+    entries = [entry for folder in _standard_folders() for entry in _standard_library(folder)]
+    shared = _prefix() / "lib" / str(sysconfig.get_config_var("INSTSONAME") or "none")
+    return [*entries, Path(interpreter()), shared]
+
+
+def _libraries() -> list[Path]:
+    """The system's shared libraries and the two devices that Python expects."""
+    multiarch = str(sysconfig.get_config_var("MULTIARCH") or "")
+    names = ("/lib64", f"/lib/{multiarch}", f"/usr/lib/{multiarch}", "/usr/lib64", "/etc/ld.so.cache")
+    return [Path(name) for name in (*names, "/dev/null", "/dev/urandom")]

@@ -1,0 +1,22 @@
+"""The plain-process backend: no wall, only limits. For your own code on your own machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from typing import Any
+
+from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
+
+
+class ProcessWorker(ForkingWorker):
+    """A forking worker that nothing but resource limits and time-outs confines (Linux, macOS)."""
+
+    isolation = "process"
+
+    def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
+        command = [*python(), str(BOOTSTRAP), json.dumps(config)]
+        return subprocess.Popen(
+            command, stdin=stream.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()
+        )

@@ -1,0 +1,71 @@
+"""The sandlock backend: Landlock and seccomp around the worker, and a second wall around each submission."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from autograder.isolation.base import IsolationError
+from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
+from autograder.isolation.packages import readable, stage_python
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+
+
+def landlock_abi() -> int:
+    """The kernel's Landlock version; -1 where there is none or sandlock cannot be had."""
+    try:
+        import sandlock
+    except (ImportError, OSError):
+        return -1
+    return int(sandlock.landlock_abi_version())
+
+
+class SandboxWorker(ForkingWorker):
+    """A forking worker with no network, no writes but to a scratch folder, and few paths to read.
+
+    Each fork raises a second wall: it cannot signal, trace or read another submission, nor the worker itself.
+    The rules of sandlock's supervisor (processes, memory) hold for all of them together.
+    """
+
+    def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
+        abi = landlock_abi()
+        if abi < 1:
+            raise IsolationError(
+                "this machine has no Landlock, so submissions cannot be confined; "
+                "use Linux 6.7 or newer, or accept the risk with --isolation process"
+            )
+        self.isolation = f"sandlock (Landlock ABI {abi})" if abi >= 6 else f"sandlock, degraded (Landlock ABI {abi})"
+        home = Path(self._folder) / "python"
+        stage_python(home)
+        scratch = str(Path(self._folder) / "scratch")
+        paths = [*readable(self.lesson), str(home)]
+        wall = {
+            "fs_readable": paths,
+            "fs_writable": [scratch, "/dev/null"],
+            "max_processes": 2,  # the worker and one submission: a submission that forks is refused
+            "no_coredump": True,
+            "clean_env": True,
+            "env": {**environment(), "PYTHONHOME": str(home)},
+            "cwd": scratch,
+            "num_cpus": 1,
+        }
+        config = {**config, "readable": paths, "degraded": [], "warm": [*config["warm"], "sandlock"]}
+        config["locations"]["sandlock"] = _package("sandlock")
+        command = [*python(), str(BOOTSTRAP), json.dumps(config)]
+        return subprocess.Popen(
+            [sys.executable, "-I", str(LAUNCHER), json.dumps({"wall": wall, "command": command})],
+            stdin=stream.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+
+def _package(name: str) -> str:
+    module = __import__(name)
+    assert module.__file__ is not None
+    return str(Path(module.__file__).parent)

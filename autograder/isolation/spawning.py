@@ -1,0 +1,92 @@
+"""The plain-process backend where there is no fork (Windows): one process for each submission, no limits but time."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+
+from autograder.isolation.base import Connection, IsolationError, Worker, kill_tree
+from autograder.isolation.forking import BOOTSTRAP, environment, python
+from autograder.isolation.packages import locations
+from autograder.worker.channel import Channel
+from course.syllabus import Lesson
+
+START_SECONDS = 60.0
+
+
+class SpawningWorker(Worker):
+    """Starts a fresh process for each submission and talks to it over the loopback interface."""
+
+    isolation = "process"
+
+    def __init__(self, lesson: Lesson) -> None:
+        self._lesson = lesson
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    def open(self) -> Connection:
+        scratch = tempfile.mkdtemp(prefix="backprop-")
+        token = secrets.token_hex(16)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.settimeout(START_SECONDS)
+            config = {
+                "locations": locations(self._lesson),
+                "warm": list(self._lesson.packages),
+                "fork": False,
+                "port": server.getsockname()[1],
+                "token": token,
+                "scratch": scratch,
+            }
+            process = subprocess.Popen(
+                [*python(), str(BOOTSTRAP), json.dumps(config)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+            )
+            try:
+                stream = _accept(server, token)
+            except OSError:
+                process.kill()
+                process.wait()
+                raise IsolationError("the worker did not start") from None
+        self._processes[process.pid] = process
+        return Connection(Channel(stream), process.pid, scratch)
+
+    def close(self, connection: Connection, grace: float) -> None:
+        connection.channel.close()
+        process = self._processes.pop(connection.pid, None)
+        if process is not None:
+            try:
+                process.wait(grace)
+            except subprocess.TimeoutExpired:
+                kill_tree(process.pid, keep_root=False)
+            connection.ended = f"ended with exit status {process.wait()}"
+        shutil.rmtree(connection.scratch, ignore_errors=True)
+
+    def stop(self) -> None:
+        for process in self._processes.values():
+            kill_tree(process.pid, keep_root=False)
+            process.wait()
+        self._processes.clear()
+
+
+def _accept(server: socket.socket, token: str) -> socket.socket:
+    """The connection of the process that knows the token; others are turned away."""
+    while True:
+        stream, _ = server.accept()
+        stream.settimeout(5.0)
+        said = b""
+        while len(said) < len(token):
+            chunk = stream.recv(len(token) - len(said))
+            if not chunk:
+                break
+            said += chunk
+        if secrets.compare_digest(said, token.encode()):
+            os.set_inheritable(stream.fileno(), False)
+            return stream
+        stream.close()
