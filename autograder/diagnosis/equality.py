@@ -1,0 +1,241 @@
+"""When two results are equal, and the one sentence that says where they are not: this decides points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis.wording import dtype_of, enumeration, key_text, number, shape_of, summarise, told_apart
+
+_Number = bool | int | float | complex
+
+
+def mismatch(
+    got: Any,
+    expected: Any,
+    *,
+    name: str,
+    rtol: float,
+    atol: float,
+    names: Sequence[str] = (),
+    inputs: Mapping[str, Any] | None = None,
+    show_numbers: bool = True,
+) -> str | None:
+    """The first difference between `got` and `expected` in one sentence, in the order kind, shape, dtype, values.
+
+    `name` is what the result is called in the sentence, and `names` what the parts of a tuple are called. With
+    `inputs`, the arguments of the call by name, the shape or dtype of a gradient "dA" is explained by its input "A".
+    Without `show_numbers` (a hidden case) the sentence tells shapes and dtypes, never a value.
+
+    What is equal:
+    - arrays: exactly the same shape and dtype (byte order apart), and entries within `atol + rtol * |expected|`;
+      integers and bools exactly; an infinity only itself, nan only where nan is expected;
+    - a 0-d array, a NumPy scalar and a Python number stand for each other; Python numbers have no dtype, so a
+      float stands for a float of any precision and an int for any number; a float is no integer, a bool only a bool;
+    - a tuple and a list with equal parts; dicts with the same keys and equal values; equal text; None;
+    - anything else (an object of the submission) is equal only to itself.
+
+    Returns:
+        None when they are equal.
+    """
+    compare = _Comparison(rtol, atol, dict(inputs or {}), show_numbers)
+    return compare.any(got, expected, name or "the result", tuple(names))
+
+
+def wrong_entries(got: np.ndarray, expected: np.ndarray, *, rtol: float, atol: float) -> np.ndarray:
+    """A bool array: where `got` is not `expected`, as `mismatch` sees it. Both have one shape and numeric dtypes."""
+    if got.dtype.kind in "biu" and expected.dtype.kind in "biu":
+        return np.asarray(got != expected)
+    wide = np.result_type(got.dtype, expected.dtype, np.float64)
+    got, expected = got.astype(wide), expected.astype(wide)
+    with np.errstate(all="ignore"):
+        within = np.abs(got - expected) <= atol + rtol * np.abs(expected)
+        finite = np.isfinite(got) & np.isfinite(expected)  # else rtol * inf would accept anything
+        right = (within & finite) | (got == expected) | (np.isnan(got) & np.isnan(expected))
+    return np.asarray(~right)
+
+
+def largest_gap(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> float:
+    """The largest |got - expected| among the entries of `wrong` (at least one); inf where it is no number."""
+    wide = np.result_type(got.dtype, expected.dtype, np.float64)
+    with np.errstate(all="ignore"):
+        gaps = np.abs(got[wrong].astype(wide) - expected[wrong].astype(wide))
+        return float(np.max(np.where(np.isnan(gaps), np.inf, gaps)))
+
+
+class _Comparison:
+    def __init__(self, rtol: float, atol: float, inputs: dict[str, Any], show_numbers: bool) -> None:
+        self.rtol = rtol
+        self.atol = atol
+        self.inputs = inputs
+        self.show = show_numbers
+
+    def any(self, got: Any, expected: Any, name: str, names: tuple[str, ...] = ()) -> str | None:
+        if isinstance(expected, np.ndarray) and expected.ndim and expected.dtype.kind in "biufc":
+            return self.array(got, expected, name)
+        if isinstance(expected, np.ndarray | np.generic) and expected.dtype.kind in "biufc":
+            return self.number(got, expected, name)
+        if isinstance(expected, bool | int | float | complex):
+            return self.number(got, expected, name)
+        if isinstance(expected, tuple | list):
+            return self.sequence(got, expected, name, names)
+        if isinstance(expected, dict):
+            return self.mapping(got, expected, name)
+        if isinstance(expected, str):
+            return self.text(got, expected, name)
+        return None if got is expected else self.kind(got, expected, name)
+
+    def kind(self, got: Any, expected: Any, name: str) -> str:
+        return f"{name} is {summarise(got, show_numbers=self.show)}; expected {self.words(expected)}"
+
+    def words(self, expected: Any) -> str:
+        """What was expected, without its value: the sentence is about the kind."""
+        return "None" if expected is None else summarise(expected, show_numbers=False)
+
+    def array(self, got: Any, expected: np.ndarray, name: str) -> str | None:
+        if not isinstance(got, np.ndarray):
+            return self.kind(got, expected, name)
+        got = np.asarray(got)
+        if got.shape != expected.shape:
+            return self.shape(got, expected, name)
+        if _native(got) != _native(expected):
+            return self.dtype(got, expected, name)
+        return self.entries(got, expected, name)
+
+    def shape(self, got: np.ndarray, expected: np.ndarray, name: str) -> str:
+        source, array = self.source(name)
+        if array is not None and array.shape == expected.shape:
+            return (
+                f"{name} has shape {shape_of(got)}, but {source} has shape {shape_of(expected)}, "
+                "and a gradient has the shape of its input"
+            )
+        wanted = shape_of(expected) if expected.ndim else "a single number"
+        return f"{name} has shape {shape_of(got)}; {wanted} expected"
+
+    def dtype(self, got: np.ndarray | np.generic, expected: np.ndarray | np.generic, name: str) -> str:
+        source, array = self.source(name)
+        if array is not None and _native(array) == _native(expected):
+            return (
+                f"{name} is {dtype_of(got)}, but {source} is {dtype_of(expected)}, "
+                "and a gradient has the dtype of its input"
+            )
+        return f"{name} is {dtype_of(got)}; {dtype_of(expected)} expected"
+
+    def source(self, name: str) -> tuple[str, np.ndarray | None]:
+        """The input whose gradient `name` is, by its name: dA belongs to A."""
+        source = name[1:] if name.startswith("d") else ""
+        array = self.inputs.get(source)
+        return source, array if isinstance(array, np.ndarray) else None
+
+    def entries(self, got: np.ndarray, expected: np.ndarray, name: str) -> str | None:
+        wrong = wrong_entries(got, expected, rtol=self.rtol, atol=self.atol)
+        count = int(np.count_nonzero(wrong))
+        if not count:
+            return None
+        if not self.show:
+            return f"{name} has the right shape and dtype, but not the right values"
+        broken = wrong & ~np.isfinite(got) & np.isfinite(expected)
+        if broken.any():
+            what = enumeration([word for word, found in (("nan", np.isnan(got)), ("inf", np.isinf(got)))
+                                if (found & broken).any()], "or")  # fmt: skip
+            return f"{name} is {what} in {_share(int(np.count_nonzero(broken)), got.size)}"
+        largest = largest_gap(got, expected, wrong)
+        by = f", by at most {number(largest, 2)}" if np.isfinite(largest) and got.dtype.kind != "b" else ""
+        return f"{name} differs in {_share(count, got.size)}{by}"
+
+    def number(self, got: Any, expected: _Number | np.ndarray | np.generic, name: str) -> str | None:
+        if isinstance(got, np.ndarray) and got.ndim:
+            return self.shape(np.asarray(got), np.asarray(expected), name)
+        typed = isinstance(got, np.ndarray | np.generic)
+        if not typed and not isinstance(got, bool | int | float | complex):
+            return self.kind(got, expected, name)
+        if typed and isinstance(expected, np.ndarray | np.generic):
+            if _native(got) != _native(expected):
+                return self.dtype(got, expected, name)
+        elif not _stands_for(_number_kind(got), _number_kind(expected)):
+            return self.kind(got, expected, name)
+        if self.same_number(got, expected):
+            return None
+        if not self.show:
+            return f"{name} has not the right value"
+        one, other = told_apart(got, expected)
+        return f"{name} is {one}; {other} expected"
+
+    def same_number(self, got: Any, expected: Any) -> bool:
+        if _number_kind(expected) in "bi":
+            return bool(_plain(got) == _plain(expected))
+        try:
+            got = np.asarray(got if isinstance(got, np.ndarray | np.generic) else _widened(got))
+        except OverflowError:  # an int beyond any float
+            return False
+        return not wrong_entries(got, np.asarray(expected), rtol=self.rtol, atol=self.atol).any()
+
+    def sequence(self, got: Any, expected: Sequence[Any], name: str, names: tuple[str, ...]) -> str | None:
+        if not isinstance(got, tuple | list) or len(got) != len(expected):
+            return self.kind(got, expected, name)
+        if len(names) != len(expected):
+            names = tuple(f"{name}[{index}]" for index in range(len(expected)))
+        for part, wanted, part_name in zip(got, expected, names, strict=True):
+            message = self.any(part, wanted, part_name)
+            if message:
+                return message
+        return None
+
+    def mapping(self, got: Any, expected: dict[Any, Any], name: str) -> str | None:
+        if not isinstance(got, dict):
+            return self.kind(got, expected, name)
+        typed = {(type(key), key) for key in got}  # 1, 1.0 and True are one key to a dict
+        missing = [key for key in expected if (type(key), key) not in typed]
+        if missing:
+            return f"{name} has no key {key_text(missing[0])}"
+        if len(got) != len(expected):
+            extra = next(key for key in got if key not in expected)
+            return f"{name} has a key {key_text(extra) + ' ' if self.show else ''}that is not expected"
+        for key, wanted in expected.items():
+            message = self.any(got[key], wanted, f"{name}[{key_text(key)}]")
+            if message:
+                return message
+        return None
+
+    def text(self, got: Any, expected: str, name: str) -> str | None:
+        if not isinstance(got, str):
+            return self.kind(got, expected, name)
+        if got == expected:
+            return None
+        if not self.show:
+            return f"{name} is not the right text"
+        return f"{name} is {summarise(got)}; expected {summarise(expected)}"
+
+
+def _native(value: Any) -> np.dtype:
+    return value.dtype.newbyteorder("=")
+
+
+def _number_kind(value: Any) -> str:
+    """`b`, `i`, `f` or `c`; `O` for what is no number."""
+    kind = np.asarray(value).dtype.kind if isinstance(value, np.ndarray | np.generic) else _python_kind(value)
+    return "i" if kind == "u" else kind if kind in "bifc" else "O"
+
+
+def _python_kind(value: _Number) -> str:
+    return next(kind for kind, of in (("b", bool), ("i", int), ("f", float), ("c", complex)) if isinstance(value, of))
+
+
+def _stands_for(got: str, expected: str) -> bool:
+    return got == expected or (got, expected) in {("i", "f"), ("i", "c"), ("f", "c")}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _widened(value: _Number) -> float | complex:
+    return value if isinstance(value, complex) else float(value)
+
+
+def _share(count: int, size: int) -> str:
+    if count == size:
+        return "every entry" if size == 1 else f"all {size:,} entries"
+    return f"{count:,} of {size:,} entries"

@@ -1,0 +1,230 @@
+"""Wrong by a constant: a factor or an offset, for the whole array or for each row, and where it may come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+
+from autograder.diagnosis.relations.evidence import Problem, first_of, informative, multiple, near, telling
+from autograder.diagnosis.wording import number
+
+SHORTEST_AXIS = 3
+"""Along an axis of two, almost anything is a constant times anything."""
+
+
+def constants(problem: Problem) -> Iterator[str]:
+    """A factor for all, a lost sign, a factor that is an input, an offset, a term that is an input, one per row."""
+    if problem.same_shape and np.isfinite(problem.got).all():
+        yield from first_of(
+            _factor(problem),
+            _lost_sign(problem),
+            _input_factor(problem),
+            _other_factor(problem),
+            _offset(problem),
+            _input_term(problem),
+            _along_an_axis(problem),
+        )
+
+
+def _factor(problem: Problem) -> Iterator[str]:
+    factor = multiple(problem.got, problem.expected, problem.tolerance)
+    if factor is None or not telling(problem.expected):
+        return
+    words = factor_words(factor, problem)
+    if words is None and informative(problem.expected) and np.count_nonzero(problem.expected) >= 3:
+        words = f"is {number(factor)} times what is expected, in every entry"
+    if words:
+        yield sentence(f"{problem.name} {words}")
+
+
+def sentence(words: str) -> str:
+    """`words` with a full stop, where they do not end in a question."""
+    return words if words.endswith("?") else f"{words}."
+
+
+def factor_words(factor: float, problem: Problem) -> str | None:
+    """What is said of a result that is `factor` times what is expected; None where the factor has no name."""
+    same = partial(math.isclose, rel_tol=3 * problem.tolerance)
+    if same(factor, -1):
+        return "has the wrong sign"
+    words = _size_words(abs(factor), sizes(problem), same)
+    return words and (f"has the wrong sign, and {words}" if factor < 0 else words)
+
+
+def sizes(problem: Problem) -> dict[int, list[str]]:
+    """What each number of the call counts: 3 is the number of rows of X."""
+    found: dict[int, list[str]] = {}
+    for name, array in problem.inputs.items():
+        labels = {1: ["entries"], 2: ["rows", "columns"]}.get(array.ndim)
+        for axis, length in enumerate(array.shape):
+            at = "the last axis" if axis == array.ndim - 1 else f"axis {axis}"
+            what = f"the number of {labels[axis]} of {name}" if labels else f"the length of {at} of {name}"
+            found.setdefault(length, []).append(what)
+        if array.ndim > 1:
+            found.setdefault(array.size, []).append(f"the number of entries of {name}")
+    for name, value in problem.integers.items():
+        found.setdefault(value, []).append(f"the value of {name}")
+    return {size: what for size, what in found.items() if size > 1}
+
+
+def _size_words(factor: float, counts: dict[int, list[str]], same: Callable[[float, float], bool]) -> str | None:
+    for size in sorted(counts):
+        if same(factor, size):
+            why = f"is a division by {size} missing (a mean, not a sum)?"
+            why = "is a division by 2 missing, or a factor 2 too many?" if size == 2 else why
+            return f"is {size} times too large, and {size} is {_also(counts[size])}: {why}"
+        if same(factor, 1 / size):
+            why = f"is it divided by {size} where it must not be (a sum, not a mean)?"
+            why = "is it divided by 2 where it must not be, or is a factor 2 missing?" if size == 2 else why
+            return f"is {size} times too small, and {size} is {_also(counts[size])}: {why}"
+    if same(factor, 2):
+        return "is 2 times too large"
+    if same(factor, 0.5):
+        return "is 2 times too small"
+    for size in sorted(counts):
+        if same(factor**2, size):
+            why = f"is a factor 1/√{size} missing?"
+            return f"is √{size} times too large, and {size} is {_also(counts[size])}: {why}"
+        if same(factor**2, 1 / size):
+            why = f"is it scaled by 1/√{size} once too often?"
+            return f"is √{size} times too small, and {size} is {_also(counts[size])}: {why}"
+    return _ratio_words(factor, counts, same)
+
+
+def _ratio_words(factor: float, counts: dict[int, list[str]], same: Callable[[float, float], bool]) -> str | None:
+    """Divided by one count where another belongs; by n − 1, for a variance, where n belongs."""
+    for right in sorted(counts):
+        for used in (right - 1, *sorted(counts)):
+            if used > 1 and used != right and same(factor, right / used):
+                what = f"{right} is {_also(counts[right])}"
+                return (
+                    f"is {right}/{used} times what is expected, and {what}: is it divided by {used} instead of {right}?"
+                )
+        for ratio in ((right - 1) / right, right / (right - 1)):
+            if same(factor**2, ratio):
+                said = f"{right - 1}/{right}" if ratio < 1 else f"{right}/{right - 1}"
+                what = f"{right} is {_also(counts[right])}"
+                return f"is √({said}) times what is expected, and {what}: is a variance divided by n − 1, not n?"
+    return None
+
+
+def _also(what: list[str]) -> str:
+    """What a number counts: the first of all, and one more that does not belong to the upstream gradient."""
+    more = [words for words in what[1:] if not words.endswith(" of g")]
+    return f"{what[0]} (and {more[0]})" if more else what[0]
+
+
+def _lost_sign(problem: Problem) -> Iterator[str]:
+    expected = problem.expected
+    both = np.count_nonzero(expected < 0) >= 1 and np.count_nonzero(expected > 0) >= 1
+    if both and problem.matches(np.abs(expected)):
+        yield f"{problem.name} has lost its signs: it is the absolute value of what is expected."
+
+
+def _input_factor(problem: Problem) -> Iterator[str]:
+    """got · x = expected, or got = expected · x, for an input x that varies."""
+    for name, array in problem.inputs.items():
+        if not _spreads(array, problem) or not informative(array):
+            continue
+        if near(problem.got * array, problem.expected, problem.tolerance) and telling(problem.expected):
+            why = ": the upstream gradient does not enter" if name == "g" else ""
+            yield f"The factor {name} is missing: {problem.name} times {name} is what is expected{why}."
+            return
+        if problem.matches(problem.expected * array):
+            yield f"{problem.name} is multiplied by {name} once too often: it is what is expected times {name}."
+            return
+
+
+def _other_factor(problem: Problem) -> Iterator[str]:
+    """got = c · a where expected = c · b, for two inputs a and b."""
+    inputs = [
+        (name, array) for name, array in problem.inputs.items() if _spreads(array, problem) and informative(array)
+    ]
+    for (name, array), (other, right) in permutations(inputs[:6], 2):
+        if problem.differs(problem.got) and near(problem.got * right, problem.expected * array, problem.tolerance):
+            if telling(problem.expected) and not near(problem.got, array, problem.tolerance):
+                yield f"{problem.name} has the factor {name} where {other} belongs."
+            return
+
+
+def _input_term(problem: Problem) -> Iterator[str]:
+    """got + x = expected, or got = expected + x."""
+    for name, array in problem.inputs.items():
+        if not _spreads(array, problem) or not informative(array) or near(problem.got, array, problem.tolerance):
+            continue
+        if near(problem.got + array, problem.expected, problem.tolerance):
+            yield f"A term {name} is missing: {problem.name} plus {name} is what is expected."
+            return
+        if problem.matches(problem.expected + array):
+            yield f"{problem.name} has a term {name} too many: it is what is expected plus {name}."
+            return
+
+
+def _spreads(array: np.ndarray, problem: Problem) -> bool:
+    """Whether `array` broadcasts to the result's shape as it is."""
+    fits = zip(array.shape[::-1], problem.got.shape[::-1], strict=False)
+    return array.ndim <= problem.got.ndim and all(a in (1, b) for a, b in fits)
+
+
+def _offset(problem: Problem) -> Iterator[str]:
+    gap = problem.got - problem.expected
+    if gap.size < 3 or not informative(problem.expected) or not _constant(gap, problem):
+        return
+    offset = float(gap.flat[0])
+    direction = "large" if offset > 0 else "small"
+    yield f"{problem.name} is {number(abs(offset))} too {direction} in every entry: a constant is added or missing."
+
+
+def _along_an_axis(problem: Problem) -> Iterator[str]:
+    """Right up to one number for each row: a term that is the same along an axis (a mean), or such a factor."""
+    for axis in reversed(range(problem.got.ndim)):
+        others = problem.got.size // max(problem.got.shape[axis], 1)
+        if problem.got.shape[axis] < SHORTEST_AXIS or others < 2 or not _varies(problem, axis):
+            continue
+        along = _axis_words(axis, problem.got.ndim)
+        if _constant(problem.got - problem.expected, problem, axis):
+            yield (
+                f"{problem.name} is right up to one number {along}, added to all of its entries: "
+                "a term that is the same for all of them, such as a mean to subtract, is missing or wrong."
+            )
+            return
+        if _proportional(problem, axis):
+            yield f"{problem.name} is right up to one factor {along}, the same for all of its entries."
+            return
+
+
+def _varies(problem: Problem, axis: int) -> bool:
+    """Whether each row along `axis` is wrong, and has entries that differ: else there is less to say, or more."""
+    spread = np.ptp(problem.expected, axis=axis)
+    each_wrong = problem.wrong is not None and problem.wrong.any(axis=axis).all()
+    return bool(each_wrong and np.all(spread > 1e-6 * np.abs(problem.expected).max(axis=axis)))
+
+
+def _axis_words(axis: int, ndim: int) -> str:
+    if ndim == 2:
+        return "for each row" if axis == 1 else "for each column"
+    return f"for each vector along axis {axis}"
+
+
+def _constant(gap: np.ndarray, problem: Problem, axis: int | None = None) -> bool:
+    """Whether `gap` is the same along `axis` (everywhere, without one), and not 0."""
+    if not np.isfinite(gap).all():
+        return False
+    spread = np.abs(gap - gap.mean(axis=axis, keepdims=True))
+    scale = np.abs(problem.got) + np.abs(problem.expected) + np.abs(gap)
+    return bool(np.all(spread <= problem.tolerance * scale.max(axis=axis, keepdims=True))) and bool(
+        np.all(np.abs(gap).max() > 1e3 * problem.tolerance * scale.max())
+    )
+
+
+def _proportional(problem: Problem, axis: int) -> bool:
+    """Whether each row along `axis` is a multiple of the expected one, which has three entries or more that differ."""
+    got, expected = np.moveaxis(problem.got, axis, -1), np.moveaxis(problem.expected, axis, -1)
+    peaks = np.abs(expected).argmax(axis=-1, keepdims=True)
+    factors = np.take_along_axis(got, peaks, -1) / np.take_along_axis(expected, peaks, -1)
+    rich = np.all(np.count_nonzero(expected, axis=-1) >= SHORTEST_AXIS) and np.isfinite(factors).all()
+    return bool(rich and np.all(factors != 0)) and near(got, factors * expected, 10 * problem.tolerance)

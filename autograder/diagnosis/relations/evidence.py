@@ -1,0 +1,154 @@
+"""What counts as evidence: two arrays that agree, and enough in them for that to be no coincidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis.wording import clean
+
+MAX_ENTRIES = 200_000
+"""Larger arrays are not searched for relations: what is wrong shows on a small case first."""
+SAMPLE = 256
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One wrong output. All arrays are float64; the shapes of `got` and `expected` may differ."""
+
+    name: str
+    got: np.ndarray
+    expected: np.ndarray
+    wrong: np.ndarray | None
+    """Where the entries differ, by the tolerance of the check; None where the shapes do."""
+    tolerance: float
+    """Relative: within it, two numbers are the same number computed in two ways."""
+    arguments: Mapping[str, Any]
+
+    @cached_property
+    def inputs(self) -> dict[str, np.ndarray]:
+        """The arguments that are arrays; that whose gradient this is, then the others, then the upstream gradient."""
+        arrays = {clean(name, 30): as_floats(value) for name, value in self.arguments.items()}
+        own = self.name[1:] if self.name.startswith("d") else ""
+        order = sorted(arrays, key=lambda name: (name == "g") - (name == own))
+        return {name: array for name in order if (array := arrays[name]) is not None and array.ndim}
+
+    @cached_property
+    def integers(self) -> dict[str, int]:
+        """The arguments that are integers: an axis, a stride."""
+        named = {clean(name, 30): value for name, value in self.arguments.items()}
+        return {name: value for name, value in named.items() if type(value) is int}
+
+    @property
+    def same_shape(self) -> bool:
+        return self.wrong is not None
+
+    def matches(self, candidate: np.ndarray) -> bool:
+        """Whether `got` is `candidate`, which is not `expected` itself and tells enough."""
+        return near(self.got, candidate, self.tolerance) and informative(candidate) and self.differs(candidate)
+
+    def differs(self, candidate: np.ndarray) -> bool:
+        return not near(candidate, self.expected, self.tolerance)
+
+
+def as_floats(value: Any) -> np.ndarray | None:
+    """A float64 copy of a real numeric array that is small enough to search; None for anything else."""
+    if not isinstance(value, np.ndarray | np.generic) or value.dtype.kind not in "biuf" or value.size > MAX_ENTRIES:
+        return None
+    return np.asarray(value).astype(np.float64)
+
+
+def relative_tolerance(dtype: np.dtype, rtol: float) -> float:
+    """The tolerance of a relation between arrays of `dtype`: what rounding explains, whatever the check allows."""
+    rounding = min(64 * float(np.finfo(dtype).eps), 1e-2) if dtype.kind == "f" else 0.0
+    return min(max(rounding, 1e-9, rtol if math.isfinite(rtol) else 0.0), max(1e-5, rounding))
+
+
+def near(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+    """Whether `a` and `b` have one shape and the same finite entries, up to rounding."""
+    if a.shape != b.shape or not a.size:
+        return False
+    probe = np.linspace(0, a.size - 1, min(a.size, 8)).astype(int)
+    scale = typical(b)
+    if not np.all(np.abs(a.flat[probe] - b.flat[probe]) <= tolerance * (np.abs(b.flat[probe]) + scale)):
+        return False
+    return bool(np.all(np.abs(a - b) <= tolerance * (np.abs(b) + scale)))
+
+
+def typical(array: np.ndarray) -> float:
+    """The median size of the entries that are not 0: one huge entry must not hide what the others are."""
+    sizes = np.abs(sample(array))
+    sizes = sizes[sizes > 0]
+    return float(np.median(sizes)) if sizes.size else 0.0
+
+
+def sample(array: np.ndarray) -> np.ndarray:
+    """At most `SAMPLE` entries, evenly spread."""
+    return array.flat[np.unique(np.linspace(0, array.size - 1, min(array.size, SAMPLE)).astype(int))]
+
+
+def informative(array: np.ndarray) -> bool:
+    """Whether entries can agree in their places only for a reason: two that differ at least, none infinite or nan.
+
+    Zeros, a constant, a single entry and a few small integers agree with too much.
+    """
+    sizes = _distinct_sizes(array)
+    return sizes.size >= 4 or (sizes.size >= 2 and any(map(generic, sizes.tolist())))
+
+
+def telling(array: np.ndarray) -> bool:
+    """Whether a number in `array` is unlikely to come up twice by chance: enough for equal, not for in its place."""
+    sizes = _distinct_sizes(array)
+    return sizes.size >= 4 or any(map(generic, sizes.tolist()))
+
+
+def generic(value: float) -> bool:
+    """Whether `value` is no simple fraction and no short decimal, such as 2, 1/3 or 0.25."""
+    if not math.isfinite(value) or value == 0:
+        return False
+    simple = float(f"{value:.3g}")
+    twelfths = value * 5040
+    return abs(simple - value) > 1e-7 * abs(value) and abs(twelfths - round(twelfths)) > 1e-6 * max(1, abs(twelfths))
+
+
+def _distinct_sizes(array: np.ndarray) -> np.ndarray:
+    if not array.size or not np.isfinite(array).all():
+        return np.empty(0)
+    sizes = np.abs(sample(array))
+    largest = sizes.max()
+    sizes = np.sort(sizes[sizes > 1e-9 * largest])
+    if not sizes.size:
+        return sizes
+    return sizes[np.append(True, np.diff(sizes) > 1e-6 * sizes[1:])]
+
+
+def axis_subsets(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Every set of axes that are longer than 1, the smallest sets first."""
+    axes = [axis for axis, length in enumerate(shape) if length > 1]
+    if len(axes) <= 5:
+        subsets = [tuple(axis for bit, axis in enumerate(axes) if mask >> bit & 1) for mask in range(1, 2 ** len(axes))]
+        yield from sorted(subsets, key=len)
+
+
+def first_of(*finders: Iterator[str]) -> Iterator[str]:
+    """The first sentence of the first finder that has one: the others would say it again."""
+    for sentences in finders:
+        for sentence in sentences:
+            yield sentence
+            return
+
+
+def multiple(got: np.ndarray, reference: np.ndarray, tolerance: float) -> float | None:
+    """The constant c, neither 0 nor 1, with `got = c * reference`; None if there is none."""
+    if got.shape != reference.shape or not got.size:
+        return None
+    peak = int(np.argmax(np.abs(reference)))
+    constant = float(got.flat[peak] / reference.flat[peak]) if reference.flat[peak] else 0.0
+    if not math.isfinite(constant) or abs(constant) < 1e-12 or abs(constant - 1) <= 3 * tolerance:
+        return None
+    return constant if near(got, constant * reference, 3 * tolerance) else None

@@ -1,0 +1,86 @@
+"""What the answer itself is: all zeros, nan, an input returned as it came, the answer for another question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis.relations.evidence import Problem, as_floats, near, telling, typical
+from autograder.diagnosis.relations.places import place
+from autograder.diagnosis.wording import enumeration
+
+UnitAnswer = Callable[[], Any]
+"""What the expected value would be for an upstream gradient of all ones."""
+
+
+def not_finite(problem: Problem) -> Iterator[str]:
+    """nan or inf where a number is expected: how many, and on which inputs."""
+    if problem.wrong is None:
+        return
+    broken = ~np.isfinite(problem.got) & np.isfinite(problem.expected)
+    count = int(np.count_nonzero(broken))
+    if not count:
+        return
+    kinds = (("nan", np.isnan(problem.got)), ("inf", np.isinf(problem.got)))
+    what = enumeration([word for word, found in kinds if (found & broken).any()], "or")
+    if count == broken.size:
+        yield f"{problem.name} is {what} in every entry: an overflow, 0/0 or log(0) on the way?"
+        return
+    where = place(broken, problem, extremes=True)
+    rest = "; every other entry is right" if np.array_equal(broken, problem.wrong) else ""
+    exactly = f", exactly {where}" if where else ""
+    yield f"{problem.name} is {what} in {count:,} of {broken.size:,} entries{exactly}{rest}."
+
+
+def zeros(problem: Problem) -> Iterator[str]:
+    """Zero everywhere, where something is expected."""
+    if problem.same_shape and problem.got.size > 1 and not problem.got.any() and np.count_nonzero(problem.expected) > 1:
+        yield f"{problem.name} is 0 in every entry, and what is expected is not."
+
+
+def unit_gradient(problem: Problem, with_unit_g: UnitAnswer | None) -> Iterator[str]:
+    """The answer for g = 1: the upstream gradient does not enter."""
+    answer = _unit_answer(problem, with_unit_g)
+    if answer is None or not problem.differs(answer):
+        return
+    proof = telling(answer) or (answer.size > 1 and bool(answer.any()))
+    noise = 1e3 * np.finfo(np.float64).eps * typical(problem.expected)
+    if near(problem.got, answer, problem.tolerance) and proof and typical(answer) > noise:
+        yield f"{problem.name} is the answer for g = 1: the upstream gradient g does not enter."
+    elif 0 < typical(problem.got) <= noise and np.all(np.abs(answer) <= noise) and np.all(np.abs(problem.got) <= noise):
+        yield f"{problem.name} is 0 up to rounding, as it would be for g = 1: does the upstream gradient g enter?"
+
+
+def _unit_answer(problem: Problem, with_unit_g: UnitAnswer | None) -> np.ndarray | None:
+    if with_unit_g is None:
+        return None
+    try:
+        answer = as_floats(with_unit_g())
+    except Exception:  # the reference need not be defined for such a g: then there is nothing to compare with
+        return None
+    return answer if answer is not None and answer.shape == problem.expected.shape else None
+
+
+def an_input(problem: Problem) -> Iterator[str]:
+    """One of the arguments, returned as it came."""
+    for name, array in problem.inputs.items():
+        if near(problem.got, array, problem.tolerance) and telling(array) and problem.differs(array):
+            yield f"{problem.name} is {name} itself, unchanged."
+            return
+
+
+def precision(problem: Problem) -> Iterator[str]:
+    """Right to a few digits, and no further."""
+    if problem.wrong is None or not telling(problem.expected):
+        return
+    gap = np.abs(problem.got - problem.expected)
+    scale = np.abs(problem.expected) + 1e-3 * typical(problem.expected)
+    worst = float(np.max(gap / scale)) if gap.size else np.inf
+    if worst <= 1e-4:
+        digits = int(-np.log10(max(worst, 1e-15)))
+        yield (
+            f"{problem.name} is right to about {digits} digits, and should be to more: "
+            "a different eps, float32 on the way, or an approximation?"
+        )

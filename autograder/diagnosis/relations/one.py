@@ -1,0 +1,92 @@
+"""One wrong output: the relations that hold, the most telling first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis.equality import wrong_entries
+from autograder.diagnosis.relations.arrangements import arrangements, elsewhere, reductions
+from autograder.diagnosis.relations.constants import constants
+from autograder.diagnosis.relations.evidence import Problem, as_floats, near, relative_tolerance
+from autograder.diagnosis.relations.identities import UnitAnswer, an_input, not_finite, precision, unit_gradient, zeros
+from autograder.diagnosis.relations.places import places
+from autograder.diagnosis.wording import dtype_of
+
+MOST = 2
+"""Sentences: more is not read."""
+
+
+@np.errstate(all="ignore")
+def explain(
+    got: np.ndarray,
+    expected: np.ndarray,
+    *,
+    name: str,
+    rtol: float,
+    atol: float,
+    inputs: Mapping[str, Any] | None = None,
+    with_unit_g: UnitAnswer | None = None,
+) -> list[str]:
+    """What `got`, one output called `name`, is instead of `expected`: at most two sentences, the most telling first.
+
+    Args:
+        inputs: the arguments of the call by name, arrays and others, `g` being the upstream gradient.
+        with_unit_g: gives the expected value had `g` been all ones; it may raise.
+
+    Returns:
+        An empty list where the two are equal or nothing holds for certain. Arrays that are complex or of more than
+        `MAX_ENTRIES` entries are not searched.
+    """
+    sentences = _sentences(got, expected, name, rtol, atol, inputs or {}, with_unit_g)
+    return [sentence for sentence, _ in zip(sentences, range(MOST), strict=False)]
+
+
+def _sentences(
+    got: np.ndarray,
+    expected: np.ndarray,
+    name: str,
+    rtol: float,
+    atol: float,
+    inputs: Mapping[str, Any],
+    with_unit_g: UnitAnswer | None,
+) -> Iterator[str]:
+    mine, theirs = as_floats(_real(got)), as_floats(expected)
+    if mine is None or theirs is None or not theirs.size:
+        return
+    same_dtype = got.ndim == 0 or got.dtype.newbyteorder("=") == expected.dtype.newbyteorder("=")
+    coarsest = min((got.dtype, expected.dtype), key=lambda dtype: dtype.itemsize if dtype.kind == "f" else 8)
+    tolerance = relative_tolerance(coarsest, rtol)
+    wrong = wrong_entries(mine, theirs, rtol=rtol, atol=atol) if mine.shape == theirs.shape else None
+    if not same_dtype and near(mine, theirs, tolerance):
+        yield f"The values of {name} are right; only the dtype is {dtype_of(got)}, not {dtype_of(expected)}."
+        return
+    if wrong is not None and not wrong.any():
+        return
+    yield from _relations(Problem(name, mine, theirs, wrong, tolerance, inputs), with_unit_g)
+
+
+def _relations(problem: Problem, with_unit_g: UnitAnswer | None) -> Iterator[str]:
+    """From what the answer is to how it relates to the right one; where it is wrong only if nothing explains all."""
+    for whole in (not_finite(problem), zeros(problem), precision(problem)):
+        found = list(whole)
+        if found:
+            yield from found
+            return
+    unit = list(unit_gradient(problem, with_unit_g))
+    yield from unit
+    yield from an_input(problem)
+    if unit:
+        return
+    explained = [*constants(problem), *reductions(problem), *arrangements(problem)]
+    yield from explained
+    if not explained:
+        yield from places(problem)
+        yield from elsewhere(problem)
+
+
+def _real(array: np.ndarray) -> np.ndarray:
+    """The real part of a complex array whose imaginary part is 0."""
+    return array.real if array.dtype.kind == "c" and not array.imag.any() else array

@@ -1,0 +1,89 @@
+"""Several outputs of one call: in another order, wrong in the same way, or right for some only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis.equality import wrong_entries
+from autograder.diagnosis.relations.evidence import as_floats, telling
+from autograder.diagnosis.relations.one import MOST, explain
+from autograder.diagnosis.wording import enumeration
+
+
+@np.errstate(all="ignore")
+def explain_outputs(
+    got: Sequence[np.ndarray],
+    expected: Sequence[np.ndarray],
+    names: Sequence[str],
+    *,
+    rtol: float,
+    atol: float,
+    inputs: Mapping[str, Any] | None = None,
+    with_unit_g: Callable[[], Sequence[np.ndarray]] | None = None,
+) -> list[str]:
+    """As `explain`, for all the outputs of one call; `with_unit_g` gives all the expected values for g = 1."""
+    if not len(got) == len(expected) == len(names):
+        return []
+    right = [_equal(mine, theirs, rtol, atol) for mine, theirs in zip(got, expected, strict=True)]
+    wrong = [index for index, is_right in enumerate(right) if not is_right]
+
+    def explained(index: int, name: str) -> list[str]:
+        unit = None if with_unit_g is None else lambda: with_unit_g()[index]
+        return explain(got[index], expected[index], name=name, rtol=rtol, atol=atol, inputs=inputs, with_unit_g=unit)
+
+    taken = _in_anothers_place(got, expected, wrong, rtol, atol)
+    sentences = _order(taken, names)
+    wrong = [index for index in wrong if index not in taken]
+    if len(wrong) > 1:
+        each = f"each of {enumeration([names[index] for index in wrong])}"
+        first = explained(wrong[0], each)
+        if first and all(explained(index, each) == first for index in wrong[1:]):
+            return [*sentences, *(text[:1].upper() + text[1:] for text in first)][:MOST]
+    if wrong and any(right):
+        fine = [name for name, is_right in zip(names, right, strict=True) if is_right]
+        bad = [name for name, is_right in zip(names, right, strict=True) if not is_right]
+        sentences.append(f"{_are(fine)} right; {_are(bad)} not.")
+    details = (explained(index, names[index]) for index in wrong)
+    return [*sentences, *next((found for found in details if found), [])][:MOST]
+
+
+def _are(names: Sequence[str]) -> str:
+    return f"{enumeration(names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def _in_anothers_place(
+    got: Sequence[np.ndarray], expected: Sequence[np.ndarray], wrong: list[int], rtol: float, atol: float
+) -> dict[int, int]:
+    """The wrong outputs that are what is expected of another one, and of which; zeros only with others."""
+    taken = {}
+    for index in wrong:
+        for other, theirs in enumerate(expected):
+            if other != index and _equal(got[index], theirs, rtol, atol):
+                taken[index] = other
+                break
+    certain = {index: other for index, other in taken.items() if _certain(expected[other])}
+    return taken if certain and sorted(taken) == sorted(taken.values()) else certain
+
+
+def _order(taken: dict[int, int], names: Sequence[str]) -> list[str]:
+    if taken and sorted(taken) == sorted(taken.values()):
+        what = enumeration([names[index] for index in sorted(taken)])
+        return [f"{what} are swapped." if len(taken) == 2 else f"{what} are right, but returned in another order."]
+    return [f"What is returned as {names[index]} is what is expected of {names[taken[index]]}." for index in taken]
+
+
+def _certain(array: np.ndarray) -> bool:
+    floats = as_floats(array)
+    return floats is not None and telling(floats)
+
+
+def _equal(got: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> bool:
+    """Whether an output is right; where it is a single number, whatever its dtype."""
+    if got.shape != expected.shape or got.dtype.kind not in "biufc" or expected.dtype.kind not in "biufc":
+        return False
+    if got.ndim and got.dtype.newbyteorder("=") != expected.dtype.newbyteorder("="):
+        return False
+    return not wrong_entries(got, expected, rtol=rtol, atol=atol).any()

@@ -1,0 +1,242 @@
+"""Where an answer is wrong: which entries, rows or columns, and what the inputs are there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from autograder.diagnosis.relations.constants import factor_words, sentence
+from autograder.diagnosis.relations.evidence import Problem, informative, multiple, near, telling
+from autograder.diagnosis.wording import enumeration, number
+
+ENOUGH = 15
+"""So many sets of entries at least, as large as the one to explain, or a match with an input's signs is chance."""
+FEW = 3
+_ROW, _COLUMN = ("row", "rows"), ("column", "columns")
+
+
+def places(problem: Problem) -> Iterator[str]:
+    """Right in some entries and wrong in others: which ones, and how."""
+    wrong = problem.wrong
+    if wrong is None or wrong.all() or not wrong.any() or not np.isfinite(problem.expected).all():
+        return
+    count, size = int(np.count_nonzero(wrong)), wrong.size
+    right_is_zero = not np.any(problem.expected[~wrong])
+    if right_is_zero and np.all(problem.got[wrong] != 0) and np.all(problem.expected[wrong] != 0) and size - count > 1:
+        yield f"{problem.name} has its zeros in the right places; every other entry is wrong."
+        return
+    how = _how(problem, wrong)
+    where = place(wrong, problem)
+    if where:
+        yield sentence(f"{problem.name} is wrong exactly {where} ({count:,} of {size:,} entries){how}")
+        return
+    if not telling(problem.expected[~wrong]):
+        return
+    where = place(~wrong, problem)
+    if where:
+        yield sentence(f"{problem.name} is right only {where}{how}")
+    elif how and count < size - 1:
+        yield sentence(f"{problem.name} is wrong in {count:,} of {size:,} entries{how}")
+
+
+def place(mask: np.ndarray, problem: Problem, *, extremes: bool = False) -> str | None:
+    """The words for exactly the entries of `mask`, from "where" or "in" on; None if nothing simple fits.
+
+    `extremes`: also "where |x| is 709 or more", for entries that an overflow spoils.
+    """
+    finders = [_by_sign(mask, problem), _by_maximum(mask, problem), _by_index(mask, problem)]
+    if extremes:
+        finders.append(_by_extremes(mask, problem))
+    finders += [_by_slices(mask), _by_diagonal(mask), _by_entries(mask)]
+    return next((words for finder in finders for words in finder), None)
+
+
+def _by_sign(mask: np.ndarray, problem: Problem) -> Iterator[str]:
+    """Where an input is 0, negative, positive; of all entries, or of those in which something is expected."""
+    nonzero = problem.expected != 0
+    for name, array in problem.inputs.items():
+        if array.shape != mask.shape:
+            continue
+        conditions = {
+            "0": array == 0,
+            "not 0": array != 0,
+            "negative": array < 0,
+            "positive": array > 0,
+            "0 or negative": array <= 0,
+            "0 or positive": array >= 0,
+        }
+        for words, chosen in conditions.items():
+            special = words in ("0", "not 0")
+            if np.array_equal(mask, chosen) and (special or _ways(mask) >= ENOUGH):
+                yield f"where {name} is {words}"
+            elif np.array_equal(mask, chosen & nonzero) and not special and _ways(mask[nonzero]) >= ENOUGH:
+                yield f"where {name} is {words} and something other than 0 is expected"
+
+
+def _by_maximum(mask: np.ndarray, problem: Problem) -> Iterator[str]:
+    """The largest entry along an axis, or the slices in which it is tied."""
+    for name, array in problem.inputs.items():
+        if array.shape != mask.shape or not array.size or array.ndim == 0 or np.isnan(array).any():
+            continue
+        for axis in reversed(range(array.ndim)):
+            if array.shape[axis] < 2:
+                continue
+            largest = array == array.max(axis=axis, keepdims=True)
+            tied = largest.sum(axis=axis, keepdims=True) > 1
+            if tied.any() and np.array_equal(mask, largest & tied):
+                yield f"where the maximum of {name} along axis {axis} is tied"
+            elif _ways(mask) >= ENOUGH and np.array_equal(mask, largest):
+                yield f"where {name} has its maximum along axis {axis}"
+
+
+def _by_index(mask: np.ndarray, problem: Problem) -> Iterator[str]:
+    """The rows that an input of integers names: never, once, more than once; or the entry that it names in each row."""
+    rows = _whole_slices(mask, 0) if mask.ndim > 1 else None
+    for name, array in problem.inputs.items():
+        index = problem.arguments.get(name)
+        if not isinstance(index, np.ndarray) or index.dtype.kind not in "iu" or not array.size or not mask.ndim:
+            continue
+        if mask.ndim > 1 and index.shape == mask.shape[:-1] and _within(array, mask.shape[-1]):
+            named = np.arange(mask.shape[-1]) == index[..., None]
+            if np.array_equal(mask, named):
+                yield f"at the entry that {name} names in each row"
+            elif np.array_equal(mask, ~named):
+                yield f"at the entries that {name} does not name"
+        if rows is not None and _within(array, mask.shape[0]):
+            times = np.bincount(index.ravel().astype(np.int64), minlength=mask.shape[0])
+            for words, chosen in (("more than once", times > 1), ("once", times == 1), ("", times > 0)):
+                if np.array_equal(rows, chosen):
+                    yield f"in the rows that {name} names{' ' * bool(words)}{words}"
+            if np.array_equal(rows, times == 0):
+                yield f"in the rows that {name} does not name"
+
+
+def _within(array: np.ndarray, size: int) -> bool:
+    return bool(np.all((array >= 0) & (array < size)))
+
+
+def _by_extremes(mask: np.ndarray, problem: Problem) -> Iterator[str]:
+    for name, array in problem.inputs.items():
+        if array.shape != mask.shape or not np.isfinite(array).all():
+            continue
+        for words, values in ((name, array), (f"−{name}", -array), (f"|{name}|", np.abs(array))):
+            least, most = float(values[mask].min()), float(values[~mask].max(initial=-np.inf))
+            if least > most and least >= 10:
+                yield f"where {words} is {number(least)} or more"
+                return
+
+
+def _by_slices(mask: np.ndarray) -> Iterator[str]:
+    """Whole rows, columns or planes, or the union of some: a border."""
+    if mask.ndim < 2 or min(mask.shape) < 2:
+        return
+    whole = [_whole_slices(mask, axis) for axis in range(mask.ndim)]
+    union = np.zeros_like(mask)
+    for axis, chosen in enumerate(whole):
+        union |= chosen.reshape([-1 if a == axis else 1 for a in range(mask.ndim)])
+    if np.array_equal(union, mask):
+        words = [_slice_words(chosen, axis, mask.ndim) for axis, chosen in enumerate(whole) if chosen.any()]
+        if all(words):
+            yield f"in {enumeration(words)}"
+
+
+def _whole_slices(mask: np.ndarray, axis: int) -> np.ndarray:
+    """For each index along `axis`, whether all of its entries are in `mask`."""
+    return np.asarray(mask.all(axis=tuple(other for other in range(mask.ndim) if other != axis)))
+
+
+def _slice_words(chosen: np.ndarray, axis: int, ndim: int) -> str:
+    """The slices of `chosen` in words; empty if they are too many to list."""
+    indices, length = np.flatnonzero(chosen).tolist(), chosen.size
+    one, many = {(2, 0): _ROW, (2, 1): _COLUMN, (4, 2): _ROW, (4, 3): _COLUMN}.get(
+        (ndim, axis), (f"slice along axis {axis}", f"slices along axis {axis}")
+    )
+    first, last = indices[0], indices[-1]
+    whole_run = last - first + 1 == len(indices)
+    if indices == [0] or indices == [length - 1]:
+        return f"the {'last' if first else 'first'} {one}"
+    if indices == [0, length - 1]:
+        return f"the first and the last {one}"
+    if whole_run and len(indices) == length - 1:
+        return f"every {one} but the {'first' if first else 'last'}"
+    if whole_run and len(indices) > 2:
+        return f"{many} {first} to {last} of {length} (counted from 0)"
+    if len(indices) > 2 * FEW:
+        return ""
+    return f"{one if len(indices) == 1 else many} {enumeration(indices)} of {length} (counted from 0)"
+
+
+def _by_diagonal(mask: np.ndarray) -> Iterator[str]:
+    if mask.ndim < 2 or min(mask.shape[-2:]) < 3:
+        return
+    rows, columns = np.arange(mask.shape[-2])[:, None], np.arange(mask.shape[-1])
+    for words, chosen in (
+        ("on the diagonal", rows == columns),
+        ("off the diagonal", rows != columns),
+        ("above the diagonal", rows < columns),
+        ("below the diagonal", rows > columns),
+        ("on and above the diagonal", rows <= columns),
+        ("on and below the diagonal", rows >= columns),
+    ):
+        if np.array_equal(mask, np.broadcast_to(chosen, mask.shape)):
+            yield words
+
+
+def _by_entries(mask: np.ndarray) -> Iterator[str]:
+    indices = np.argwhere(mask)
+    if not 1 <= len(indices) <= FEW or mask.size < 3 * len(indices):
+        return
+    if mask.ndim == 1:
+        entries = indices[:, 0].tolist()
+        ends = {
+            (0,): "in the first entry",
+            (mask.size - 1,): "in the last entry",
+            (0, mask.size - 1): "in the first and the last entry",
+        }
+        words = f"in entr{'y' if len(entries) == 1 else 'ies'} {enumeration(entries)} of {mask.size} (counted from 0)"
+        yield ends.get(tuple(entries), words)
+    elif mask.ndim:
+        yield f"at {enumeration([str(index).replace(' ', '') for index in indices.tolist()])}"
+
+
+def _how(problem: Problem, wrong: np.ndarray) -> str:
+    """What the wrong entries are; empty if nothing simple fits."""
+    got, expected = problem.got[wrong], problem.expected[wrong]
+    if not got.any():
+        return ", and it is 0 there"
+    if not np.isfinite(got).all():
+        return ""
+    copied = _copied(problem, wrong, got)
+    if not expected.any():
+        return f", where 0 is expected{copied and ' and' + copied}"
+    if copied:
+        return f", and there{copied}"
+    factor = multiple(got, expected, problem.tolerance) if telling(expected) else None
+    words = factor_words(factor, problem) if factor is not None else None
+    if words:
+        return f"; there it {words}"
+    gap = got - expected
+    if gap.size > 2 and informative(expected) and near(gap, np.full_like(gap, gap[0]), 1e3 * problem.tolerance):
+        return f"; there it is too {'large' if gap[0] > 0 else 'small'} by the same amount, {number(abs(gap[0]))}"
+    return ""
+
+
+def _copied(problem: Problem, wrong: np.ndarray, got: np.ndarray) -> str:
+    """The input that the wrong entries come from, where the answer is not that input as a whole."""
+    for name, array in problem.inputs.items():
+        if array.shape != wrong.shape or not telling(got) or near(problem.got, array, problem.tolerance):
+            continue
+        if near(got, array[wrong], problem.tolerance):
+            return f" it is {name}"
+        factor = multiple(got, array[wrong], problem.tolerance)
+        if factor is not None and informative(got):
+            return f" it is {number(factor)} times {name}"
+    return ""
+
+
+def _ways(mask: np.ndarray) -> float:
+    """How many sets of as many entries there are: one in so many matches by chance."""
+    count = int(np.count_nonzero(mask))
+    return math.comb(mask.size, count) if min(count, mask.size - count) < ENOUGH else math.inf

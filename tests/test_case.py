@@ -1,0 +1,414 @@
+"""What is equal, what is said where it is not, and how the smallest failing case is shown."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from autograder.diagnosis.case import mismatch, render_case, summarise
+
+A = np.arange(6.0).reshape(2, 3)
+READ_ONLY = np.broadcast_to(np.float64(2.0), (2, 3))
+ESCAPES = "\x1b[31mred\x07\r\n\u202e"
+nan, inf = float("nan"), float("inf")
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def verdict(got: Any, expected: Any, name: str = "dA", **more: Any) -> str | None:
+    return mismatch(got, expected, name=name, rtol=1e-9, atol=1e-12, **more)
+
+
+class Opaque:
+    """Stands for an object that stayed with the submission."""
+
+    type_name = "Cache\x1b"
+
+
+OPAQUE = Opaque()
+
+EQUAL: list[tuple[Any, Any]] = [
+    (A, A.copy()),
+    (A.astype(">f8"), A),
+    (np.asfortranarray(A), A),
+    (np.full((2, 3), 2.0), READ_ONLY),
+    (READ_ONLY, np.full((2, 3), 2.0)),
+    (A * (1 + 1e-10), A),
+    (np.array([nan, inf, -inf]), np.array([nan, inf, -inf])),
+    (np.zeros((0, 3)), np.zeros((0, 3))),
+    (np.array([1, 2]), np.array([1, 2])),
+    (np.array([True]), np.array([True])),
+    (np.array([2**63], np.uint64), np.array([2**63], np.uint64)),
+    (np.array([1 + 1j]), np.array([1 + 1j])),
+    (3.5, 3.5),
+    (3, 3.0),
+    (3, np.float64(3.0)),
+    (np.float64(3.5), 3.5),
+    (np.array(3.5), 3.5),
+    (3.5, np.array(3.5)),
+    (3.5, np.float32(3.5)),
+    (np.float32(3.5), 3.5),
+    (np.float32(3.5), np.array(3.5, np.float32)),
+    (3.0, 3 + 0j),
+    (3, 3),
+    (np.int64(3), 3),
+    (np.array(3, np.int32), 3),
+    (3, np.array(3)),
+    (True, True),
+    (np.True_, True),
+    (True, np.array(True)),
+    (nan, nan),
+    (inf, inf),
+    ("reverse", "reverse"),
+    (None, None),
+    ((A, 2.0), (A, 2.0)),
+    ([A, 2.0], (A, 2.0)),
+    ((1, 2), [1, 2]),
+    ((), ()),
+    ({"W": A, "b": [1, 2]}, {"b": (1, 2), "W": A}),
+    (OPAQUE, OPAQUE),
+]
+
+UNEQUAL: list[tuple[Any, Any, str]] = [
+    # kind
+    (None, A, "dA is None; expected a float64 array of shape (2, 3)"),
+    (3.2, A, "dA is the number 3.2; expected a float64 array of shape (2, 3)"),
+    (
+        [1.0, 2.0],
+        np.zeros(2),
+        "dA is a list of 2: the number 1.0, the number 2.0; expected a float64 array of shape (2,)",
+    ),
+    ((A,), A, "dA is a tuple of 1: a float64 array of shape (2, 3); expected a float64 array of shape (2, 3)"),
+    ("text", 1.0, "dA is the text 'text'; expected a number"),
+    (A, None, "dA is a float64 array of shape (2, 3); expected None"),
+    (A, (A, A), "dA is a float64 array of shape (2, 3); expected a tuple of 2: a float64 array of shape (2, 3), a"),
+    ((A, A, A), (A, A), "dA is a tuple of 3: "),
+    (A, {"W": A}, "dA is a float64 array of shape (2, 3); expected a dict"),
+    (lambda g: g, A, "dA is a function; expected a float64 array"),
+    (OPAQUE, A, "dA is an object of type Cache\\x1b; expected"),
+    (A, OPAQUE, "dA is a float64 array of shape (2, 3); expected an object"),
+    (True, 1.0, "dA is True; expected a number"),
+    (True, 1, "dA is True; expected an integer"),
+    (1, True, "dA is the integer 1; expected a bool"),
+    (1.0, True, "dA is the number 1.0; expected a bool"),
+    (3.0, 3, "dA is the number 3.0; expected an integer"),
+    (np.float64(3.0), 3, "dA is the float64 number 3; expected an integer"),
+    (1 + 0j, 1.0, "dA is the complex number 1+0j; expected a number"),
+    (1, "1", "dA is the integer 1; expected some text"),
+    (0, None, "dA is the integer 0; expected None"),
+    # shape
+    (A.T, A, "dA has shape (3, 2); (2, 3) expected"),
+    (A[None], A, "dA has shape (1, 2, 3); (2, 3) expected"),
+    (np.array(1.0), np.array([1.0]), "dA has shape (); (1,) expected"),
+    (np.array([1.0]), 1.0, "dA has shape (1,); a single number expected"),
+    (np.zeros((0, 3)), np.zeros((3, 0)), "dA has shape (0, 3); (3, 0) expected"),
+    # dtype
+    (A.astype(np.float32), A, "dA is float32; float64 expected"),
+    (A.astype(int), A, "dA is int64; float64 expected"),
+    (A > 0, A, "dA is bool; float64 expected"),
+    (A + 0j, A, "dA is complex128; float64 expected"),
+    (A.astype(object), A, "dA is object; float64 expected"),
+    (np.array([1, 2]), np.array([1, 2], np.int32), "dA is int64; int32 expected"),
+    (np.float64(1), np.float32(1), "dA is float64; float32 expected"),
+    (np.array(1), np.array(1.0), "dA is int64; float64 expected"),
+    # values
+    (A + np.array([0, 0, 0.1]), A, "dA differs in 2 of 6 entries, by at most 0.1"),
+    (A + 1, A, "dA differs in all 6 entries, by at most 1"),
+    (np.array([[2.0]]), np.array([[1.0]]), "dA differs in every entry, by at most 1"),
+    (np.array([True, False]), np.array([True, True]), "dA differs in 1 of 2 entries"),
+    (np.array([2**63], np.uint64), np.array([2**63 + 1], np.uint64), "dA differs in every entry, by at most 0"),
+    (np.where(A > 3, nan, A), A, "dA is nan in 2 of 6 entries"),
+    (np.array([nan, inf, 1.0]), np.zeros(3), "dA is nan or inf in 2 of 3 entries"),
+    (np.array([1.0, 2.0]), np.array([nan, 2.0]), "dA differs in 1 of 2 entries"),
+    (np.array([1e308]), np.array([-1e308]), "dA differs in every entry"),
+    (np.array([1e300]), np.array([inf]), "dA differs in every entry"),
+    (np.array([-inf]), np.array([inf]), "dA differs in every entry"),
+    (nan, 1.0, "dA is nan; 1 expected"),
+    (1.0, nan, "dA is 1; nan expected"),
+    (-inf, inf, "dA is -inf; inf expected"),
+    (0.7, 0.35, "dA is 0.7; 0.35 expected"),
+    (1 / 3, 0.3333, "dA is 0.33333; 0.3333 expected"),
+    (4, 3, "dA is 4; 3 expected"),
+    (2**70, 3, "dA is 2^70…; 3 expected"),
+    (10**5000, 3.0, "dA is 2^16609…; 3 expected"),
+    (10**5000, inf, "dA is 2^16609…; inf expected"),
+    (-(10**5000), np.array(3), "dA is -2^16609…; 3 expected"),
+    (2**53 + 1, 2**53, "dA is 9007199254740993; 9007199254740992 expected"),
+    (False, True, "dA is False; True expected"),
+    ("forward", "reverse", "dA is the text 'forward'; expected the text 'reverse'"),
+    (ESCAPES, "x", r"dA is the text '\x1b[31mred\x07\r\n\u202e'; expected"),
+    # parts
+    ((A, A + 1), (A, A), "dA[1] differs in all 6 entries"),
+    ((None, None), (A, A), "dA[0] is None"),
+    ({"W": A}, {"W": A, "b": A}, "dA has no key 'b'"),
+    ({"W": A, "b\n": A}, {"W": A}, r"dA has a key 'b\n' that is not expected"),
+    ({1: A}, {True: A}, "dA has no key True"),
+    ({"W": A.T}, {"W": A}, "dA['W'] has shape (3, 2)"),
+]
+
+
+@pytest.mark.parametrize(("got", "expected"), EQUAL, ids=range(len(EQUAL)))
+def test_equal(got: Any, expected: Any) -> None:
+    assert verdict(got, expected) is None
+
+
+@pytest.mark.parametrize(("got", "expected", "words"), UNEQUAL, ids=range(len(UNEQUAL)))
+def test_unequal(got: Any, expected: Any, words: str) -> None:
+    message = verdict(got, expected)
+    assert message is not None
+    assert message.startswith(words)
+    assert message.isprintable()
+
+
+def test_tolerances_are_those_of_allclose() -> None:
+    assert mismatch(1.1, 1.0, name="x", rtol=0.1, atol=1e-12) is None
+    assert mismatch(1.11, 1.0, name="x", rtol=0.1, atol=1e-12) is not None
+    assert mismatch(1e-13, 0.0, name="x", rtol=0.1, atol=1e-12) is None
+    assert mismatch(1e9, inf, name="x", rtol=0.1, atol=1.0) is not None
+
+
+def test_a_gradient_is_explained_by_its_input() -> None:
+    inputs = {"g": A, "A": A, "n": 3}
+    assert verdict(A.T, A, inputs=inputs) == (
+        "dA has shape (3, 2), but A has shape (2, 3), and a gradient has the shape of its input"
+    )
+    assert verdict(A.astype(np.float32), A, inputs=inputs) == (
+        "dA is float32, but A is float64, and a gradient has the dtype of its input"
+    )
+    assert verdict(A.T, A, name="dB", inputs=inputs) == "dB has shape (3, 2); (2, 3) expected"
+    assert verdict(A.T, A, name="dn", inputs=inputs) == "dn has shape (3, 2); (2, 3) expected"
+
+
+def test_names_of_the_parts() -> None:
+    assert verdict((A, A.T), (A, A), names=("dA", "dB")) == "dB has shape (3, 2); (2, 3) expected"
+    assert verdict((A, A.T), (A, A), name="") == "the result[1] has shape (3, 2); (2, 3) expected"
+
+
+SECRET = 0.71828
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (np.full(3, SECRET), np.zeros(3)),
+        (np.full(3, SECRET), np.full(3, 1 - SECRET)),
+        (SECRET, 0.0),
+        (np.float64(SECRET), 2),
+        (f"{SECRET}", "x"),
+        (f"{SECRET}", 2.0),
+        ([SECRET, SECRET], 2.0),
+        ({f"{SECRET}": 1}, {}),
+        ({f"{SECRET}": 1}, 2.0),
+    ],
+)
+def test_a_hidden_case_tells_no_value(got: Any, expected: Any) -> None:
+    message = verdict(got, expected, show_numbers=False)
+    assert message is not None
+    assert "718" not in message
+    text = render_case("f", [("x", got)], [("y", got, expected)], case="a row", show_numbers=False)
+    assert "718" not in text
+    assert "718" not in summarise(got, show_numbers=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (A, "a float64 array of shape (2, 3)"),
+        (np.zeros(3, int), "an int64 array of shape (3,)"),
+        (np.float32(3.25), "the float32 number 3.25"),
+        (3.2, "the number 3.2"),
+        (96.0, "the number 96.0"),
+        (7, "the integer 7"),
+        (True, "True"),
+        (None, "None"),
+        (1.5 - 2j, "the complex number 1.5-2j"),
+        ("relu", "the text 'relu'"),
+        ((A, None), "a tuple of 2: a float64 array of shape (2, 3), None"),
+        ([[1, 2], 3], "a list of 2: a list of 2, the integer 3"),
+        ((), "an empty tuple"),
+        ({}, "an empty dict"),
+        ({"W": A, 3: None}, "a dict with the keys 'W', 3"),
+        (print, "a function"),
+        (OPAQUE, "an object of type Cache\\x1b"),
+    ],
+)
+def test_summarise(value: Any, words: str) -> None:
+    assert summarise(value) == words
+
+
+def test_summarise_is_short() -> None:
+    for value in ("x" * 10**6, ["y" * 100] * 1000, {f"{i}" * 50: i for i in range(1000)}, -(10**5000), [10**5000]):
+        assert len(summarise(value)) <= 240
+
+
+def rendered(comparisons: list[tuple[str, Any, Any]], **arguments: Any) -> list[str]:
+    text = render_case("f", list(arguments.items()), comparisons, case="a case", show_numbers=True)
+    assert_fits(text)
+    return text.split("\n")
+
+
+def assert_fits(text: str) -> None:
+    lines = text.split("\n")
+    assert len(lines) <= 25
+    assert all(len(line) <= 100 and line.isprintable() and line == line.rstrip() for line in lines)
+
+
+class TestRendering:
+    def test_matrices_stand_side_by_side(self) -> None:
+        got = np.array([[1.5, -2, 0], [4, 5, 6.25]])
+        expected = np.array([[1.5, 2, 0], [4, 5, 6.5]])
+        assert rendered([("dA", got, expected), ("dB", A, A)], g=np.array([0.5, 12.25]), axis=-1) == [
+            "f(g, axis), a case:",
+            "  g    = [0.50 12.25]",
+            "  axis = -1",
+            "",
+            "dA: expected                  got (* = wrong)",
+            "    [[ 1.50   2.00     0]     [[ 1.50 *-2.00     0]",
+            "     [ 4.00   5.00  6.50]]     [ 4.00   5.00 *6.25]]",
+            "dB: right",
+        ]
+
+    def test_rows_stand_one_above_the_other(self) -> None:
+        assert rendered([("dx", np.array([1.0, 2.5]), np.array([1.0, -0.25]))])[2:] == [
+            "dx: expected  [ 1.00  -0.25]",
+            "    got       [ 1.00  *2.50]",
+        ]
+
+    def test_numbers(self) -> None:
+        assert rendered([("loss", 0.7, 0.35), ("n", 3, 4), ("s", "a", "b")])[1:] == [
+            "",
+            "loss: expected  0.35",
+            "      got       0.7",
+            "",
+            "n: expected  4",
+            "   got       3",
+            "",
+            "s: expected  'b'",
+            "   got       'a'",
+        ]
+
+    def test_digits_show_the_difference(self) -> None:
+        text = "\n".join(rendered([("dx", np.array([1.0, 2.0000001]), np.array([1.0, 2.0]))]))
+        assert "2.0000000" in text
+        assert "*2.0000001" in text
+
+    def test_shapes_that_differ(self) -> None:
+        lines = rendered([("dA", A.T, A)])
+        assert lines[2].split() == ["dA:", "expected", "float64", "(2,", "3)", "got", "float64", "(3,", "2)"]
+        assert "*" not in "".join(lines)
+
+    def test_dtypes_that_differ(self) -> None:
+        assert "expected float64 (2, 3)" in rendered([("dA", A.astype(np.float32), A)])[2]
+
+    def test_a_large_array_shows_its_first_differences(self) -> None:
+        expected = np.zeros((64, 10))
+        got = expected.copy()
+        got[3:9, 2] = 0.5
+        lines = rendered([("dx", got, expected)], x=expected)
+        assert lines[1] == "  x = float64 (64, 10): 0 0 0 0 0 …"
+        assert lines[3] == "dx: float64 (64, 10), 6 of 640 entries differ, by at most 0.5"
+        assert lines[4:6] == ["  at      expected  got", "  [3, 2]         0  0.5"]
+        assert lines[-1] == "  …"
+
+    def test_what_is_no_array(self) -> None:
+        lines = rendered([("dA", None, A)])
+        assert lines[2].startswith("dA: expected  [[")
+        assert lines[-1] == "    got       None"
+
+    def test_dicts_and_tuples_by_their_parts(self) -> None:
+        lines = rendered([("grads", {"W": A, "b": A[0] + 1}, {"W": A, "b": A[0]})], params={"W": A, "b": A[0]})
+        assert "  params['b'] = [0 1 2]" in lines
+        assert "grads['W']: right" in lines
+        assert any(line.startswith("grads['b']: expected") for line in lines)
+
+    def test_hidden(self) -> None:
+        text = render_case(
+            "relu_vjp", [("g", A), ("axis", 1)], [("dx", A + 1, A), ("dy", None, A)], case="one row", show_numbers=False
+        )
+        assert text.split("\n") == [
+            "relu_vjp(g, axis), one row (a hidden case, without its numbers):",
+            "  g    = float64 (2, 3)",
+            "  axis = an integer",
+            "",
+            "dx: float64 (2, 3), wrong values",
+            "dy: float64 (2, 3) expected; got None",
+        ]
+
+    def test_untrusted_text_is_harmless(self) -> None:
+        lines = rendered([("s", ESCAPES * 100, "x"), ("d", {ESCAPES: 1}, {"a": 1})], mode=ESCAPES * 1000)
+        assert r"\x1b[31mred\x07" in lines[1]
+
+    def test_without_a_call(self) -> None:
+        text = render_case("", [], [("x", 1, 2)], case="", show_numbers=True)
+        assert text == "x: expected  2\n   got       1"
+
+    def test_much_is_cut(self) -> None:
+        many = {f"a{i}": np.ones((4, 4)) for i in range(30)}
+        lines = rendered([(f"d{i}", A + 1, A) for i in range(30)], **many)
+        assert "  … and 20 more" in lines
+        assert lines[-1].startswith("… and ")
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.complex_numbers()
+    | st.text(max_size=80)
+    | hnp.arrays(
+        dtype=st.one_of(
+            hnp.boolean_dtypes(),
+            hnp.integer_dtypes(),
+            hnp.unsigned_integer_dtypes(),
+            hnp.floating_dtypes(),
+            hnp.complex_number_dtypes(),
+        ),
+        shape=hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=7),
+    ),
+    lambda parts: (
+        st.lists(parts, max_size=4)
+        | st.lists(parts, max_size=4).map(tuple)
+        | st.dictionaries(st.text(max_size=5) | st.integers() | st.booleans(), parts, max_size=4)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(VALUES, VALUES, st.booleans())
+def test_any_value_is_compared_and_shown(got: Any, expected: Any, show_numbers: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        message = verdict(got, expected, show_numbers=show_numbers)
+        assert message is None or message.isprintable()
+        assert verdict(got, got) is None
+        assert summarise(got).isprintable()
+        text = render_case("f", [("x", got)], [("y", got, expected)], case="any", show_numbers=show_numbers)
+    assert_fits(text)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_a_small_change_anywhere_is_seen(data: st.DataObject) -> None:
+    finite = st.floats(-1e6, 1e6)
+    expected = data.draw(hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, max_side=5), elements=finite))
+    index = tuple(data.draw(st.integers(0, length - 1)) for length in expected.shape)
+    got = expected.copy()
+    got[index] += 1e-3
+    message = verdict(got, expected)
+    assert message is not None
+    assert message.startswith("dA differs in")
+    assert_fits(render_case("f", [], [("dA", got, expected)], case="", show_numbers=True))
