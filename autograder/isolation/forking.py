@@ -81,7 +81,9 @@ class ForkingWorker(Worker):
                 ours.close()
                 raise IsolationError("the worker is gone") from None
         while "started" not in (answer := self._answer(30.0)):
-            continue
+            if "refused" in answer:
+                ours.close()
+                raise IsolationError(f"the worker {answer['refused']}")
         return Connection(Channel(ours), int(answer["started"]), scratch)
 
     def close(self, connection: Connection, grace: float) -> None:

@@ -24,7 +24,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     """Fork for each request on `control` until the judge hangs up; then leave nothing behind.
 
     A request is one JSON line with a descriptor attached: the stream to serve. The answers, one JSON line each,
-    are `{"started": pid}` and `{"ended": pid, "status": wait status, "peak_kib": ...}`.
+    are `{"started": pid}` or `{"refused": reason}`, and later `{"ended": pid, "status": wait status, "peak_kib": ...}`.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
     wake, woken = os.pipe()
@@ -35,7 +35,8 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     _say(control, {"ready": os.getpid()})
     running: set[int] = set()
     while True:
-        ready: list[Any] = select.select([control, wake], [], [])[0]
+        waiting: list[Any] = [control, wake]
+        ready = select.select(waiting, [], [])[0]
         if wake in ready:
             os.read(wake, 4096)
             _reap(control, running)
@@ -43,7 +44,11 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
             line, descriptors, _, _ = socket.recv_fds(control, 65536, 1)
             if not line or not descriptors:
                 break
-            running.add(_fork(control, (wake, woken), descriptors[0], json.loads(line), config, forbidden))
+            try:
+                running.add(_fork(control, (wake, woken), descriptors[0], json.loads(line), config, forbidden))
+            except OSError as error:
+                os.close(descriptors[0])
+                _say(control, {"refused": f"cannot fork: {error.strerror}"})
     for pid in running:
         os.kill(pid, signal.SIGKILL)
 

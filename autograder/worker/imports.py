@@ -32,7 +32,8 @@ class AllowedImports(importlib.abc.MetaPathFinder):
             return _spec(fullname, Path(location))
         if any(name.startswith(f"{fullname}.") for name in self.locations):
             return importlib.machinery.ModuleSpec(fullname, None, is_package=True)
-        if fullname.partition(".")[0] in sys.stdlib_module_names:
+        root = fullname.partition(".")[0]
+        if root in sys.stdlib_module_names or root.startswith("_sysconfigdata"):  # the one that varies in name
             return None
         if any(fullname.startswith(f"{name}.") for name in self.locations):
             return None  # inside an allowed package: its own folder is searched

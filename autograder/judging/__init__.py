@@ -1,0 +1,8 @@
+"""The trusted side: it asks a submission's functions for values, and decides what they are worth.
+
+Checks import what they need from here.
+"""
+
+from autograder.judging.expect import exercise, expect, expect_close, expect_raises
+
+__all__ = ["exercise", "expect", "expect_close", "expect_raises"]

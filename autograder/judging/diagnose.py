@@ -1,0 +1,146 @@
+"""From what an exercise's checks saw to what the learner is told.
+
+In this order: the known mistake that computes the same, the relation between the answer and the right one, and
+the smallest failing case with both side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis import Misconception
+from autograder.diagnosis.case import render_case
+from autograder.diagnosis.equality import mismatch
+from autograder.diagnosis.relations import explain_outputs
+from autograder.judging.errors import Raised
+from autograder.judging.expect import Comparison, Record, paired
+from autograder.judging.reference import Reference
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with an exercise."""
+
+    message: str
+    misconceptions: tuple[str, ...] = ()
+
+
+def diagnose(
+    records: list[Record], misconceptions: dict[Misconception, list[Record]], reference: Reference
+) -> Diagnosis:
+    """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to its own records."""
+    found = [known for known, theirs in misconceptions.items() if _same_evidence(records, theirs)]
+    named = found if len(found) <= 2 else []
+    lines = [known.says for known in named]
+    if len(named) == 2:
+        lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
+    failing = [record for record in records if not record.passed]
+    shown = min(failing, key=lambda record: not record.visible)
+    if not shown.visible:
+        lines.append("The visible cases pass. A hidden case does not:")
+    first = shown.failures[0] if shown.failures else None
+    if first is None:
+        lines.append(str(shown.ended_by or "The check compared nothing."))
+    else:
+        lines += _describe(first, reference, show_numbers=shown.visible, relations=not named)
+    return Diagnosis("\n".join(lines), tuple(known.name for known in found))
+
+
+def summary(record: Record) -> str:
+    """One line on why a check failed."""
+    if record.failures:
+        first = record.failures[0]
+        where = f" ({first.case})" if first.case else ""
+        return f"{first.problems[0]}{where}"
+    return str(record.ended_by or "The check compared nothing.")
+
+
+def _describe(first: Comparison, reference: Reference, *, show_numbers: bool, relations: bool) -> list[str]:
+    lines = list(first.problems)
+    if first.property_only:
+        return lines + ([f"This was on: {first.case}."] if first.case else [])
+    pairs = [
+        (n, got, want) for n, got, want in paired(first.got, first.expected, first.names) if _wrong(n, got, want, first)
+    ]
+    if relations:
+        lines += _relations(first, reference)
+    function, arguments = (first.call.function, list(first.call.arguments)) if first.call else ("", [])
+    lines.append(render_case(function, arguments, pairs, case=first.case, show_numbers=show_numbers))
+    return lines
+
+
+def _wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
+    return mismatch(got, expected, name=name, rtol=comparison.rtol, atol=comparison.atol) is not None
+
+
+def _relations(comparison: Comparison, reference: Reference) -> list[str]:
+    triples = paired(comparison.got, comparison.expected, comparison.names)
+    if not all(_numeric(got) and _numeric(want) for _, got, want in triples):
+        return []
+    names, got, expected = zip(*triples, strict=True)
+    call = comparison.call
+    return explain_outputs(
+        [np.asarray(value) for value in got],
+        [np.asarray(value) for value in expected],
+        list(names),
+        rtol=comparison.rtol,
+        atol=comparison.atol,
+        inputs=dict(call.arguments) if call else None,
+        with_unit_g=_with_unit_g(comparison, reference),
+    )
+
+
+def _with_unit_g(comparison: Comparison, reference: Reference) -> Callable[[], list[np.ndarray]] | None:
+    """The right answers had the upstream gradient been all ones; None where there is no upstream gradient."""
+    call = comparison.call
+    if call is None or not call.arguments or call.arguments[0][0] != "g":
+        return None
+
+    def compute() -> list[np.ndarray]:
+        values = [value for _, value in call.arguments]
+        answer = getattr(reference, call.function)(np.ones_like(values[0]), *values[1:])
+        return [np.asarray(value) for _, _, value in paired(answer, answer, comparison.names)]
+
+    return compute
+
+
+def _numeric(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic | bool | int | float)
+
+
+def _same_evidence(ours: list[Record], theirs: list[Record]) -> bool:
+    """Whether two implementations returned the same values, check by check and call by call."""
+    return len(ours) == len(theirs) and all(map(_same_record, ours, theirs))
+
+
+def _same_record(a: Record, b: Record) -> bool:
+    if type(a.ended_by) is not type(b.ended_by) or len(a.comparisons) != len(b.comparisons):
+        return False
+    if (
+        isinstance(a.ended_by, Raised)
+        and isinstance(b.ended_by, Raised)
+        and a.ended_by.failure.kind != b.ended_by.failure.kind
+    ):
+        return False
+    return all(map(_same_comparison, a.comparisons, b.comparisons))
+
+
+def _same_comparison(a: Comparison, b: Comparison) -> bool:
+    if a.property_only or b.property_only:
+        return a.property_only == b.property_only and a.got == b.got
+    triples, others = paired(a.got, a.expected, a.names), paired(b.got, b.expected, b.names)
+    return len(triples) == len(others) and all(
+        mismatch(mine, _in_dtype_of(mine, its), name=name, rtol=a.rtol, atol=a.atol) is None
+        for (name, mine, _), (_, its, _) in zip(triples, others, strict=True)
+    )
+
+
+def _in_dtype_of(mine: Any, its: Any) -> Any:
+    """A mistake is the same mistake whether or not the dtype is also wrong."""
+    if isinstance(mine, np.ndarray) and isinstance(its, np.ndarray) and {mine.dtype.kind, its.dtype.kind} <= set("fi"):
+        return its.astype(mine.dtype)
+    return its

@@ -1,0 +1,60 @@
+"""What can go wrong with a learner's function, as the checks see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.diagnosis.wording import clean
+from autograder.worker.execution import Failure
+
+
+class LearnerError(Exception):
+    """A call of the learner's function gave no value; `status` is what the exercise's result will say."""
+
+    status = "error"
+
+
+class Missing(LearnerError):
+    """The function is not there, or has not been started."""
+
+    status = "missing"
+
+
+class Raised(LearnerError):
+    """The function raised."""
+
+    def __init__(self, message: str, failure: Failure) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+class Forbidden(LearnerError):
+    """The function wanted a package that the lesson does not allow."""
+
+    status = "forbidden"
+
+
+class TimedOut(LearnerError):
+    """The function did not return in time."""
+
+    status = "timeout"
+
+
+class Crashed(LearnerError):
+    """The process that ran the function is gone."""
+
+
+class WorkerLost(RuntimeError):
+    """The worker cannot serve this submission at all; the submission's status says so."""
+
+
+def read_failure(data: Any) -> Failure:
+    """A failure as the worker described it; whatever it says is made printable and short."""
+    data = data if isinstance(data, dict) else {}
+
+    def text(key: str, limit: int) -> str:
+        return clean(str(data.get(key, "")), limit)
+
+    bases = data.get("bases")
+    names = [clean(str(base), 80) for base in bases[:20]] if isinstance(bases, list) else []
+    return Failure(text("kind", 80), names, text("message", 300), text("place", 60), str(data.get("trace", ""))[:4000])

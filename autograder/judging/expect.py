@@ -1,0 +1,169 @@
+"""What checks say: values that must agree, properties that must hold, errors that must be raised.
+
+A failed expectation is recorded and the check goes on, so that the diagnosis sees everything that the learner's
+functions returned. The plugin fails the check at its end; the first failure is the one that is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from autograder.diagnosis.equality import mismatch
+from autograder.diagnosis.wording import summarise
+from autograder.judging.errors import LearnerError, Raised
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a learner's function, with the arguments as the judge knows them."""
+
+    function: str
+    arguments: tuple[tuple[str, Any], ...]
+    """Names and values, in order."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One expectation and what came of it."""
+
+    got: Any
+    expected: Any
+    names: tuple[str, ...]
+    """Names of the outputs: `("dA", "dB")`; the function's name where there is one output."""
+    case: str
+    call: Call | None
+    rtol: float
+    atol: float
+    problems: tuple[str, ...] = ()
+    """What is wrong, one sentence for each output that is; empty if all is well."""
+    property_only: bool = False
+    """Whether `got` is a truth value that the check computed, not a value that the learner returned."""
+
+
+@dataclass
+class Record:
+    """Everything that one check saw, in order."""
+
+    visible: bool = True
+    """Whether feedback may show numbers."""
+    calls: list[Call] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    ended_by: LearnerError | None = None
+
+    @property
+    def failures(self) -> list[Comparison]:
+        return [comparison for comparison in self.comparisons if comparison.problems]
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.comparisons) and not self.failures and self.ended_by is None
+
+
+_records: list[Record] = []
+
+
+@contextmanager
+def recording(visible: bool = True) -> Iterator[Record]:
+    """Collect what the expectations inside see."""
+    record = Record(visible)
+    _records.append(record)
+    try:
+        yield record
+    finally:
+        _records.remove(record)
+
+
+def current_record() -> Record:
+    """The record of the check that runs now. `RuntimeError` outside of one."""
+    if not _records:
+        raise RuntimeError("expectations work only inside a check")
+    return _records[-1]
+
+
+def exercise(name: str, *, visible: bool = True, promise: str = "value") -> Callable[[Any], Any]:
+    """Mark a check (or an oracle) as one of the exercise `name`.
+
+    `visible=False`: only on hidden inputs. `promise`: `"value"` (the judge compares numbers) or `"instrumented"`
+    (our code measured beside the submission: hard to fake, not impossible).
+    """
+    if promise not in ("value", "instrumented"):
+        raise ValueError(f"a check promises 'value' or 'instrumented', not {promise!r}")
+    return pytest.mark.exercise(name=name, visible=visible, promise=promise)
+
+
+def expect_close(
+    got: Any,
+    expected: Any,
+    *,
+    names: tuple[str, ...] | None = None,
+    case: str = "",
+    rtol: float,
+    atol: float,
+) -> None:
+    """Expect the kind, shape, dtype and values of `expected` (an array, a number, a tuple or dict of them).
+
+    Args:
+        names: what the outputs are called in feedback; as many as `expected` has, where it is a tuple.
+        case: the kind of input, in words.
+        rtol, atol: as in `numpy.allclose`.
+    """
+    record = current_record()
+    call = record.calls[-1] if record.calls else None
+    if isinstance(expected, dict):
+        names = tuple(str(key) for key in expected)
+    elif names is None:
+        names = (call.function if call else "the result",)
+    problems = tuple(_problems(got, expected, names, rtol, atol, call, record.visible))
+    record.comparisons.append(Comparison(got, expected, names, case, call, rtol, atol, problems))
+
+
+def expect(condition: bool, message: str, *, case: str = "") -> None:
+    """Expect a property; `message` says what is wrong when it does not hold."""
+    record = current_record()
+    call = record.calls[-1] if record.calls else None
+    problems = () if condition else (message,)
+    comparison = Comparison(bool(condition), True, (), case, call, 0.0, 0.0, problems, property_only=True)
+    record.comparisons.append(comparison)
+
+
+def expect_raises(
+    kind: type[Exception], function: Callable[..., Any], *args: Any, case: str = "", **kwargs: Any
+) -> None:
+    """Expect a learner's function to raise `kind` (a builtin exception, or one derived from it)."""
+    try:
+        value = function(*args, **kwargs)
+    except Raised as raised:
+        ok = kind.__name__ in raised.failure.bases
+        expect(ok, f"{raised} A {kind.__name__} was expected.", case=case)
+    else:
+        record = current_record()
+        what = summarise(value, show_numbers=record.visible)
+        expect(False, f"{record.calls[-1].function} returned {what}; a {kind.__name__} was expected.", case=case)
+
+
+def paired(got: Any, expected: Any, names: tuple[str, ...]) -> list[tuple[str, Any, Any]]:
+    """Name, got and expected of each output; the whole as one where the structures differ."""
+    if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
+        return [(str(key), got[key], expected[key]) for key in expected]
+    several = isinstance(expected, tuple | list) and isinstance(got, tuple | list)
+    if several and len(got) == len(expected) == len(names):
+        return list(zip(names, got, expected, strict=True))
+    return [(names[0] if len(names) == 1 else "the result", got, expected)]
+
+
+def _problems(
+    got: Any, expected: Any, names: tuple[str, ...], rtol: float, atol: float, call: Call | None, visible: bool
+) -> Iterator[str]:
+    """One sentence for each output that is wrong."""
+    inputs = dict(call.arguments) if call else {}
+    for name, mine, theirs in paired(got, expected, names):
+        problem = mismatch(
+            mine, theirs, name=name, rtol=rtol, atol=atol, names=names, inputs=inputs, show_numbers=visible
+        )
+        if problem:
+            yield problem

@@ -1,0 +1,84 @@
+"""The `learner` fixture: the submission's functions as a check calls them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from autograder.diagnosis.wording import clean, enumeration
+from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, read_failure
+from autograder.judging.expect import Call, Comparison, current_record
+from autograder.judging.run import SubmissionRun
+from autograder.worker.execution import Failure
+from course.syllabus import Lesson
+
+
+class Learner:
+    """`learner.matmul_vjp(g, A, B)` calls the learner's function, elsewhere, and returns plain data.
+
+    Raises a `LearnerError` when there is no value; an argument that the call changed is recorded as a failure.
+    """
+
+    def __init__(self, lesson: Lesson, run: SubmissionRun, signatures: dict[str, inspect.Signature]) -> None:
+        self._lesson = lesson
+        self._run = run
+        self._signatures = signatures
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            exercise = self._lesson.exercise(name)
+        except KeyError:
+            raise AttributeError(f"{self._lesson.slug} has no exercise {name!r}") from None
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            names = self._argument_names(name, args, kwargs)
+            values = (*args, *kwargs.values())
+            current_record().calls.append(Call(name, tuple(zip(names, values, strict=True))))
+            answer = self._run.call(name, list(args), kwargs, exercise.seconds)
+            return self._value(name, names, answer)
+
+        return call
+
+    def _argument_names(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+        parameters = list(self._signatures[name].parameters) if name in self._signatures else []
+        positional = [parameters[i] if i < len(parameters) else f"argument {i + 1}" for i in range(len(args))]
+        return positional + list(kwargs)
+
+    def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
+        if answer.get("missing"):
+            raise Missing(self._run.why_missing(name))
+        failure, forbidden = answer.get("failure"), answer.get("forbidden")
+        if failure is not None:
+            raise explain(name, read_failure(failure), forbidden, self._run)
+        changed = answer.get("changed")
+        if isinstance(changed, list):
+            touched = [names[i] for i in changed if isinstance(i, int) and 0 <= i < len(names)]
+            if touched:
+                self._record_change(name, touched)
+        return answer.get("value")
+
+    def _record_change(self, name: str, touched: list[str]) -> None:
+        record = current_record()
+        what = f"its argument {touched[0]}" if len(touched) == 1 else f"its arguments {enumeration(touched)}"
+        problem = f"{name} changed {what}. Work on a copy: the caller still needs the original."
+        record.comparisons.append(
+            Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True)
+        )
+
+
+def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> LearnerError:
+    """The error that stands for an exception of the learner's function."""
+    where = f" ({failure.place})" if failure.place else ""
+    if failure.kind == "NotImplementedError":
+        return Missing(f"{name} is not written yet.")
+    if failure.kind == "UnreadableResult":
+        return Raised(f"{name} returned something that cannot be graded: {failure.message}.", failure)
+    if isinstance(forbidden, list) and forbidden:
+        return Forbidden(f"{name} imports {clean(str(forbidden[0]), 60)}, which this lesson does not allow{where}.")
+    message = (
+        f"{name} raised {failure.kind}: {failure.message}{where}."
+        if failure.message
+        else (f"{name} raised {failure.kind}{where}.")
+    )
+    return Raised(message + run.hint_about(failure), failure)

@@ -1,0 +1,136 @@
+"""`python -m autograder.judging.local LESSON`: how good are a lesson's checks? In this process, no isolation.
+
+For those who write a lesson: the reference must pass, every misconception must fail under its own name, the
+oracles must agree, and answers that took no work must earn nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.judging.plugin import Checks, identify
+from autograder.judging.reference import Reference, functions
+from autograder.judging.run import LocalRun
+from autograder.judging.session import GRADER, Judge, run_pytest, with_judge
+from course.syllabus import Lesson, find_lesson
+
+
+def _unwritten(*args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError
+
+
+TRIVIAL: dict[str, Callable[..., Any]] = {
+    "nothing written": _unwritten,
+    "None": lambda *args, **kwargs: None,
+    "the first argument": lambda *args, **kwargs: args[0],
+    "the second argument": lambda *args, **kwargs: args[1] if len(args) > 1 else None,
+    "the arguments after g": lambda *args, **kwargs: tuple(args[1:]),
+    "zeros like the first argument": lambda *args, **kwargs: _zeros(args[0]),
+    "zeros like the second argument": lambda *args, **kwargs: _zeros(args[1]) if len(args) > 1 else 0.0,
+    "zeros like the arguments after g": lambda *args, **kwargs: tuple(_zeros(value) for value in args[1:]),
+}
+
+
+@dataclass
+class Findings:
+    """What is wrong with a lesson's checks; everything empty if nothing is."""
+
+    reference: list[str] = field(default_factory=list)
+    """Checks that the reference fails."""
+    accepted: list[str] = field(default_factory=list)
+    """Misconceptions that pass."""
+    unnamed: list[str] = field(default_factory=list)
+    """Misconceptions whose diagnosis does not name them."""
+    trivial: list[str] = field(default_factory=list)
+    """Checks that an answer without work passes."""
+
+
+def examine(judge: Judge) -> Findings:
+    """Run the reference, the misconceptions and trivial answers through every check."""
+    findings = Findings()
+    implementations = judge.reference.implementations
+    for exercise in judge.lesson.exercises:
+        items = judge.items_of(exercise.name)
+        if not items:
+            findings.reference.append(f"{exercise.name}: no checks")
+        records = judge.observe(items, LocalRun(implementations))
+        for item, record in zip(items, records, strict=True):
+            if not record.passed:
+                findings.reference.append(
+                    f"{item.name}: {record.ended_by or record.failures[:1] or 'compares nothing'}"
+                )
+        for name, function in TRIVIAL.items():
+            records = judge.observe(items, LocalRun({**implementations, exercise.name: function}))
+            findings.trivial += [
+                f"{exercise.name}: {name} passes {item.name}"
+                for item, record in zip(items, records, strict=True)
+                if record.passed
+            ]
+    for known in judge.known:
+        records = judge.evidence(known)
+        if all(record.passed for record in records):
+            findings.accepted.append(f"{known.exercise}: {known.name}")
+            continue
+        named = judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions
+        if known.name not in named:
+            findings.unnamed.append(f"{known.exercise}: {known.name} is called {named or 'nothing'}")
+    return findings
+
+
+def failing_oracles(lesson: Lesson, root: Path = GRADER.parent) -> list[str]:
+    """Oracles that disagree with the reference, and exercises that have none."""
+
+    class Outcomes:
+        failed: list[str] = []  # noqa: RUF012
+        covered: set[str] = set()  # noqa: RUF012
+
+        def pytest_collection_finish(self, session: pytest.Session) -> None:
+            self.covered |= {check.exercise for item in session.items if (check := identify(item))}
+
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            if report.failed:
+                self.failed.append(f"{report.nodeid.split('::')[-1]}: {report.longreprtext.strip()[-500:]}")
+
+        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+            if report.failed:
+                self.failed.append(report.longreprtext[-500:])
+
+    outcomes = Outcomes()
+    reference = Reference(functions(lesson, root / "solutions"))
+    file = root / "autograder" / "oracles" / f"test_{lesson.slug}.py"
+    run_pytest(file, [Checks(lesson, reference, ""), outcomes])
+    without = [f"{e.name}: no oracle" for e in lesson.exercises if e.name not in outcomes.covered]
+    return outcomes.failed + without
+
+
+def _zeros(value: Any) -> Any:
+    import numpy as np
+
+    return np.zeros_like(value) if isinstance(value, np.ndarray) else 0.0
+
+
+def main(slug: str) -> int:
+    lesson = find_lesson(slug)
+    findings = with_judge(lesson, examine)
+    problems = {
+        "the reference fails": findings.reference,
+        "accepted misconceptions": findings.accepted,
+        "misconceptions that are not named": findings.unnamed,
+        "checks passed without work": findings.trivial,
+        "oracles": failing_oracles(lesson),
+    }
+    for title, lines in problems.items():
+        print(f"{title}: {len(lines) or 'none'}")
+        for line in lines:
+            print("   ", line)
+    return int(any(problems.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

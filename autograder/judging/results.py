@@ -1,0 +1,87 @@
+"""What grading one submission found, as data and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class CheckResult:
+    """One check on one kind of input."""
+
+    name: str
+    visible: bool
+    promise: str
+    passed: bool
+    message: str
+
+
+@dataclass
+class ExerciseResult:
+    """All checks of one exercise. `status`: passed, partial, failed, missing, error, timeout or forbidden."""
+
+    name: str
+    points: float
+    max_points: float
+    status: str
+    message: str
+    misconception: str | None
+    hint: str
+    seconds: float
+    checks: list[CheckResult] = field(default_factory=list)
+    misconceptions: list[str] = field(default_factory=list)
+    """All that explain the answer equally well; `misconception` is set when it is one."""
+
+
+@dataclass
+class SubmissionResult:
+    """One student's work on one lesson. `status`: graded, unreadable, timeout or killed."""
+
+    student: str
+    lesson: str
+    file: str
+    sha256: str
+    grader_version: str
+    isolation: str
+    points: float
+    max_points: float
+    status: str
+    message: str
+    exercises: list[ExerciseResult] = field(default_factory=list)
+    salt_sha256: str = ""
+    """A fingerprint of the class salt: another salt asks for another grading."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain data; the keys are documented in the README."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> SubmissionResult:
+        """The result that `to_json` wrote. `KeyError` or `TypeError` for anything else."""
+        exercises = [
+            ExerciseResult(**{**entry, "checks": [CheckResult(**check) for check in entry["checks"]]})
+            for entry in data["exercises"]
+        ]
+        return cls(**{**data, "exercises": exercises})
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write a file whole or not at all: a reader, or a run that is killed, never meets half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(data, file, indent=1, ensure_ascii=False)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,169 @@
+"""One submission in a worker: its cells run, its functions called, and started again after a crash."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.diagnosis.wording import clean
+from autograder.isolation import Connection, IsolationError, Worker
+from autograder.judging.errors import Crashed, TimedOut, WorkerLost, read_failure
+from autograder.judging.transport import ChannelClosed, DeadlinePassed, LocalTransport, RemoteTransport, Transport
+from autograder.submission import Cell, Submission
+from autograder.worker.execution import Failure
+from autograder.worker.wire import WireError
+
+CELL_SECONDS = 10.0
+LOAD_SECONDS = 60.0
+SUBMISSION_SECONDS = 180.0
+"""What all calls of one submission may take together: many calls just below their own limit end here."""
+
+
+@dataclass(frozen=True)
+class CellProblem:
+    """A cell that did not run to its end."""
+
+    cell: Cell
+    text: str
+    """What happened, as a sentence without its full stop."""
+
+
+class SubmissionRun:
+    """The functions of one submission, callable until the run is closed.
+
+    A call that hangs or kills its process costs its own exercise: that exercise is not called again, and the
+    submission is loaded afresh for the others. A cell that hangs or kills its process is left out from then on.
+    """
+
+    def __init__(self, submission: Submission, worker: Worker, *, cell_seconds: float = CELL_SECONDS) -> None:
+        self.submission = submission
+        self.problems: list[CellProblem] = []
+        self._worker = worker
+        self._cell_seconds = cell_seconds
+        self._left_out: set[int] = set()
+        self._ended: dict[str, TimedOut | Crashed] = {}
+        self._connection: Connection | None = None
+        self._transport: Transport | None = None
+        self._load_until = time.monotonic() + LOAD_SECONDS
+        self._seconds_left = SUBMISSION_SECONDS
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The worker's answer to a call. `TimedOut` or `Crashed`, at once, if this function did so before."""
+        if name in self._ended:
+            raise self._ended[name]
+        if self._seconds_left <= 0:
+            raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
+        request = {"do": "call", "name": name, "args": args, "kwargs": kwargs}
+        transport = self._loaded()
+        start = time.monotonic()
+        try:
+            return transport.ask(request, min(seconds, self._seconds_left))
+        except DeadlinePassed:
+            self.close(grace=0.0)
+            error: TimedOut | Crashed = TimedOut(f"{name} did not return within {seconds:g} seconds.")
+        except ChannelClosed:
+            error = Crashed(f"The process ended while {name} ran: it {self._how_it_ended()}.")
+        except WireError as unreadable:
+            error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
+        finally:
+            self._seconds_left -= time.monotonic() - start
+        self.close()
+        self._ended[name] = error
+        raise error
+
+    def load(self) -> None:
+        """Run the cells now rather than at the first call."""
+        self._loaded()
+
+    def why_missing(self, name: str) -> str:
+        """Why there is no function `name`: the cell that should define it, and what befell it."""
+        definition = re.compile(rf"^\s*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
+        for problem in self.problems:
+            if problem.cell.exercise == name or definition.search(problem.cell.source):
+                return f"{name} is not defined: {problem.text}."
+        return f"{name} is not defined: there is no function of that name in {self.submission.name}."
+
+    def hint_about(self, failure: Failure) -> str:
+        """For a name that is not defined: what befell the cell that would have defined it."""
+        match = re.search(r"name '(\w+)' is not defined", failure.message)
+        if failure.kind != "NameError" or match is None:
+            return ""
+        for problem in self.problems:
+            if re.search(rf"\b{match[1]}\b", problem.cell.source):
+                return f" Before that, {problem.text}."
+        return ""
+
+    def close(self, grace: float = 0.5) -> None:
+        """End the submission's process and all that it started; `grace` seconds to end by itself."""
+        if self._connection is not None:
+            self._worker.close(self._connection, grace)
+        self._connection = self._transport = None
+
+    def _loaded(self) -> Transport:
+        while self._transport is None:
+            if time.monotonic() > self._load_until:
+                raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds")
+            self._transport = self._load_once()
+        return self._transport
+
+    def _load_once(self) -> Transport | None:
+        """Run every cell in a fresh process; None if one of them ended it."""
+        try:
+            self._connection = self._worker.open()
+        except IsolationError as error:
+            raise WorkerLost(str(error)) from None
+        transport = RemoteTransport(self._connection)
+        self.problems = [problem for problem in self.problems if problem.cell.number in self._left_out]
+        for cell in self.submission.cells:
+            if cell.number in self._left_out:
+                continue
+            request = {
+                "do": "cell",
+                "module": self.submission.module,
+                "source": cell.source,
+                "label": cell.label,
+                "offset": cell.offset,
+            }
+            try:
+                answer = transport.ask(request, self._cell_seconds)
+            except (DeadlinePassed, ChannelClosed, WireError) as error:
+                self._leave_out(cell, error)
+                return None
+            if answer.get("failure") is not None:
+                self.problems.append(CellProblem(cell, self._what_happened(cell, answer)))
+        return transport
+
+    def _leave_out(self, cell: Cell, error: Exception) -> None:
+        if isinstance(error, DeadlinePassed):
+            self.close(grace=0.0)
+            what = f"did not end within {self._cell_seconds:g} seconds"
+        elif isinstance(error, ChannelClosed):
+            what = f"ended its process: it {self._how_it_ended()}"
+        else:
+            what = "sent something that cannot be read"
+        self.close()
+        self._left_out.add(cell.number)
+        self.problems.append(CellProblem(cell, f"{cell.label} {what}"))
+
+    @staticmethod
+    def _what_happened(cell: Cell, answer: dict[str, Any]) -> str:
+        failure = read_failure(answer["failure"])
+        place = failure.place or cell.label
+        if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
+            return f"{place} is not Python ({failure.kind}: {failure.message})"
+        return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
+
+    def _how_it_ended(self) -> str:
+        connection = self._connection
+        self.close()
+        return (connection.ended if connection else None) or "ended without a word"
+
+
+class LocalRun(SubmissionRun):
+    """Trusted functions in the place of a submission's, in this process."""
+
+    def __init__(self, functions: dict[str, Any]) -> None:
+        super().__init__(Submission.empty(), worker=None)  # type: ignore[arg-type]
+        self._transport = LocalTransport(functions)

@@ -1,0 +1,238 @@
+"""A lesson's checks, collected once and run on one submission after the other."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from autograder.diagnosis import Misconception, misconceptions_in
+from autograder.isolation import Worker
+from autograder.judging.diagnose import Diagnosis, diagnose, summary
+from autograder.judging.errors import WorkerLost
+from autograder.judging.expect import Record
+from autograder.judging.plugin import RECORD, Checks, identify
+from autograder.judging.reference import SOLUTIONS, Reference, functions, load_module
+from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.judging.run import LocalRun, SubmissionRun
+from autograder.judging.version import grader_version
+from autograder.submission import Submission
+from course.syllabus import Exercise, Lesson
+
+T = TypeVar("T")
+GRADER = Path(__file__).resolve().parents[1]
+PUBLIC_SALT = "learning alone"
+"""The salt of those who belong to no class."""
+
+
+class CheckError(RuntimeError):
+    """The lesson's checks cannot be collected or run: an error of the course, not of a submission."""
+
+
+class Judge:
+    """Grades submissions of one lesson. Made by `with_judge`."""
+
+    def __init__(
+        self, lesson: Lesson, checks: Checks, reference: Reference, known: list[Misconception], salt: str
+    ) -> None:
+        self.lesson = lesson
+        self.reference = reference
+        self.known = known
+        self.salt = salt
+        self.items: list[pytest.Item] = []
+        self._checks = checks
+        self._evidence: dict[Misconception, list[Record]] = {}
+
+    def grade(
+        self, submission: Submission, worker: Worker, *, student: str = "", only: Iterable[str] | None = None
+    ) -> SubmissionResult:
+        """The result of `submission`, run by `worker`; `only` some exercises if they are named."""
+        wanted = set(only) if only is not None else {exercise.name for exercise in self.lesson.exercises}
+        exercises = [exercise for exercise in self.lesson.exercises if exercise.name in wanted]
+        result = SubmissionResult(
+            student=student,
+            lesson=self.lesson.slug,
+            file=submission.name,
+            sha256=submission.sha256,
+            grader_version=grader_version(),
+            isolation=worker.isolation,
+            points=0.0,
+            max_points=sum(exercise.points for exercise in exercises),
+            status="graded",
+            message="",
+            salt_sha256=fingerprint(self.salt),
+        )
+        run = SubmissionRun(submission, worker)
+        try:
+            run.load()
+            result.exercises = [self.grade_exercise(exercise, run) for exercise in exercises]
+        except WorkerLost as error:
+            result.status, result.message = "timeout" if "seconds" in str(error) else "killed", f"{error}."
+        finally:
+            run.close()
+        result.points = round(sum(exercise.points for exercise in result.exercises), 2)
+        if run.problems:
+            result.message = " ".join([result.message, *(f"{problem.text}." for problem in run.problems[:5])]).strip()
+        return result
+
+    def grade_exercise(self, exercise: Exercise, run: SubmissionRun) -> ExerciseResult:
+        """All checks of one exercise, and the diagnosis if one of them fails."""
+        start = time.perf_counter()
+        items = self.items_of(exercise.name)
+        records = self.observe(items, run)
+        share = _share(exercise, items, records)
+        diagnosis = self.explain(exercise, records) if share < 1 else Diagnosis("")
+        return ExerciseResult(
+            name=exercise.name,
+            points=round(exercise.points * share, 2),
+            max_points=exercise.points,
+            status=_status(records, share),
+            message=diagnosis.message,
+            misconception=diagnosis.misconceptions[0] if len(diagnosis.misconceptions) == 1 else None,
+            hint=exercise.hints[0] if share < 1 and exercise.hints else "",
+            seconds=round(time.perf_counter() - start, 4),
+            checks=[_check_result(item, record) for item, record in zip(items, records, strict=True)],
+            misconceptions=list(diagnosis.misconceptions),
+        )
+
+    def items_of(self, exercise: str) -> list[pytest.Item]:
+        """The checks of an exercise, visible before hidden."""
+        found = [(item, check) for item in self.items if (check := identify(item)) and check.exercise == exercise]
+        return [item for item, check in sorted(found, key=lambda pair: not pair[1].visible)]
+
+    def observe(self, items: list[pytest.Item], run: SubmissionRun) -> list[Record]:
+        """Run checks on a submission's functions and return what each one saw."""
+        self._checks.run = run
+        records = []
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            reports = runtestprotocol(item, log=False, nextitem=following)
+            if item.stash.get(RECORD, None) is None:
+                raise CheckError(f"{item.name} could not be run: {reports[0].longreprtext[-500:]}")
+            records.append(item.stash[RECORD])
+            del item.stash[RECORD]
+        return records
+
+    def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
+        """What is wrong, given what the checks saw."""
+        known = [entry for entry in self.known if entry.exercise == exercise.name]
+        comparable = any(record.comparisons for record in records)
+        return diagnose(records, {entry: self.evidence(entry) for entry in known} if comparable else {}, self.reference)
+
+    def evidence(self, known: Misconception) -> list[Record]:
+        """What the checks see of a misconception; computed once."""
+        if known not in self._evidence:
+            implementations = {**self.reference.implementations, known.exercise: known.function}
+            self._evidence[known] = self.observe(self.items_of(known.exercise), LocalRun(implementations))
+        return self._evidence[known]
+
+
+def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_SALT, root: Path = GRADER.parent) -> T:
+    """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
+
+    Args:
+        root: the folder of the course, which holds `solutions/` and `autograder/`.
+
+    Raises:
+        CheckError: the checks cannot be collected.
+    """
+    reference = Reference(functions(lesson, root / SOLUTIONS.name))
+    try:
+        known = misconceptions_in(load_module(root / "autograder" / "misconceptions" / f"{lesson.slug}.py"))
+    except FileNotFoundError:
+        known = []
+    checks = Checks(lesson, reference, salt)
+    judge = Judge(lesson, checks, reference, known, salt)
+    driver = _Driver(judge, use)
+    run_pytest(root / "autograder" / "checks" / f"test_{lesson.slug}.py", [checks, driver])
+    return driver.outcome()
+
+
+def run_pytest(file: Path, plugins: list[object]) -> int:
+    """Run pytest on one of our files with our configuration and nothing of anyone else's.
+
+    The root is the file system's, so that a module's name is its whole path: a lesson's checks and its oracles
+    lie in files of the same name, and pytest would take the one for the other.
+    """
+    options = ["-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:logging", "-p", "no:faulthandler"]
+    options += ["--noconftest", "--assert=plain", "--capture=no", "--import-mode=importlib"]
+    options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={file.anchor}"]
+    replaced = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+    before = {name: os.environ.get(name) for name in replaced}
+    os.environ.update(replaced)
+    try:
+        return int(pytest.main([*options, str(file)], plugins=plugins))
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def fingerprint(salt: str) -> str:
+    """What results record of a salt: enough to see that it changed, useless to guess it."""
+    return hashlib.sha256(f"backprop salt {salt}".encode()).hexdigest()[:16]
+
+
+class _Driver:
+    """The plugin that runs `use` in the place of pytest's own loop over the tests."""
+
+    def __init__(self, judge: Judge, use: Callable[[Judge], Any]) -> None:
+        self._judge = judge
+        self._use = use
+        self._value: Any = None
+        self._error: BaseException | None = None
+        self._ran = False
+        self._collection_errors: list[str] = []
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._collection_errors.append(report.longreprtext)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self._judge.items = session.items
+        if not self._collection_errors:
+            self._ran = True
+            try:
+                self._value = self._use(self._judge)
+            except BaseException as error:
+                self._error = error
+        return True
+
+    def outcome(self) -> Any:
+        if self._error is not None:
+            raise self._error
+        if not self._ran:
+            why = "".join(self._collection_errors)[-1000:] or "there are none"
+            raise CheckError(f"the checks of {self._judge.lesson.slug} cannot be collected: {why}")
+        return self._value
+
+
+def _share(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> float:
+    """The share of the exercise's points that its passing checks earn."""
+    weights = [exercise.weights.get(getattr(item, "originalname", ""), 1.0) for item in items]
+    earned = sum(weight for weight, record in zip(weights, records, strict=True) if record.passed)
+    return earned / sum(weights) if records else 0.0
+
+
+def _status(records: list[Record], share: float) -> str:
+    if share >= 1:
+        return "passed"
+    if share > 0:
+        return "partial"
+    ended = [record.ended_by.status for record in records if record.ended_by is not None]
+    return ended[0] if ended and not any(record.failures for record in records) else "failed"
+
+
+def _check_result(item: pytest.Item, record: Record) -> CheckResult:
+    check = identify(item)
+    assert check is not None
+    return CheckResult(
+        check.name, check.visible, check.promise, record.passed, "" if record.passed else summary(record)
+    )

@@ -1,0 +1,112 @@
+"""How requests reach a submission: over a channel to a worker, or to trusted code in this process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from autograder.isolation import Connection
+from autograder.worker import wire
+from autograder.worker.channel import ChannelClosed, DeadlinePassed
+from autograder.worker.execution import failure
+from autograder.worker.serve import Conversation
+
+MAX_CALLBACKS = 100_000
+"""Call-backs that one call of a learner's function may make."""
+
+
+class Transport(Protocol):
+    """Something that answers the requests of `autograder.worker.serve`."""
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer to `request`.
+
+        Raises:
+            DeadlinePassed, ChannelClosed: there is none.
+            wire.WireError: it is not readable.
+        """
+        ...
+
+
+class RemoteTransport:
+    """Requests to a confined process. Functions among the arguments stay here and are called back."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._channel = connection.channel
+        self._functions: list[Callable[..., Any]] = []
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds
+        self._functions.clear()
+        self._channel.send(wire.encode(request, self._refer), seconds)
+        for _ in range(MAX_CALLBACKS):
+            answer = wire.decode(self._channel.receive(deadline - time.monotonic()), _revive)
+            if not isinstance(answer, dict):
+                raise wire.WireError("an answer that is none")
+            if "callback" not in answer:
+                return answer
+            told = wire.encode(self._call_back(answer), self._refer)
+            self._channel.send(told, deadline - time.monotonic())
+        raise DeadlinePassed
+
+    def _refer(self, value: Any) -> wire.Reference:
+        if isinstance(value, wire.Handle):
+            return "handle", [value.id]
+        if callable(value):
+            self._functions.append(value)
+            return "function", [len(self._functions) - 1]
+        raise TypeError(f"a check sends a {type(value).__name__}, which is not data")
+
+    def _call_back(self, question: dict[str, Any]) -> dict[str, Any]:
+        number, args = question["callback"], question.get("args")
+        if type(number) is not int or not 0 <= number < len(self._functions) or not isinstance(args, tuple):
+            raise wire.WireError("a call-back to nothing")
+        try:
+            return {"value": self._functions[number](*args), "failure": None}
+        except Exception as error:  # the submission's arguments may be anything: the error is its own to see
+            return {"value": None, "failure": f"{type(error).__name__}: {error}"}
+
+
+def _revive(tag: str, arguments: list[Any]) -> wire.Handle:
+    match tag, arguments:
+        case "handle", [int(number), str(name)]:
+            return wire.Handle(number, name[:80])
+    raise wire.WireError(f"unexpected {tag!r}")
+
+
+class LocalTransport:
+    """Requests to functions of ours, with the same wire format and the same rules as for a submission's."""
+
+    def __init__(self, functions: dict[str, Callable[..., Any]]) -> None:
+        self._functions = functions
+        self._conversation = Conversation(channel=None, forbidden=[])  # type: ignore[arg-type]
+        self._conversation.program = self  # type: ignore[assignment]
+        self._passed: list[Callable[..., Any]] = []
+        self._conversation.function = lambda number: self._passed[number]  # type: ignore[method-assign]
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        self._passed.clear()
+        request = wire.decode(wire.encode(request, self._refer), self._conversation.revive)
+        answer = self._conversation.call(request["name"], request["args"], request["kwargs"])
+        try:
+            frame = wire.encode(answer, self._conversation.refer)
+        except wire.WireError as error:
+            frame = wire.encode({"value": None, "failure": failure(error).as_data(), "changed": [], "forbidden": []})
+        told: dict[str, Any] = wire.decode(frame, _revive)
+        return told
+
+    def defined(self, name: str) -> bool:
+        return name in self._functions
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        return self._functions[name](*args, **kwargs)
+
+    def _refer(self, value: Any) -> wire.Reference:
+        if isinstance(value, wire.Handle):
+            return "handle", [value.id]
+        self._passed.append(value)
+        return "function", [len(self._passed) - 1]
+
+
+__all__ = ["ChannelClosed", "DeadlinePassed", "LocalTransport", "RemoteTransport", "Transport"]

@@ -1,0 +1,157 @@
+"""Reading what a learner hands in: a notebook, or a Python file in cells."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.diagnosis.wording import clean
+
+MAX_BYTES = 10 * 2**20
+"""A submission is text; a larger file is something else."""
+MAX_CELLS = 2000
+NOT_GRADED = {"setup", "check", "demo"}
+"""Tags of the cells that the course adds around the learner's work."""
+
+_MARK = re.compile(r"^# %%(.*)$")
+_TAGS = re.compile(r"tags=\[([^\]]*)\]")
+_EXERCISE = re.compile(r'exercise="(\w+)"')
+
+
+class SubmissionError(ValueError):
+    """A file that cannot be graded; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A piece of a submission's code."""
+
+    number: int
+    source: str
+    label: str
+    """Where it is, for a reader: `cell 7` of a notebook, `line 40` of a file."""
+    offset: int = 0
+    """Lines that precede it in its file; 0 in a notebook, whose lines are counted by cell."""
+    exercise: str = ""
+    """The exercise that the course put there, if it did."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What is graded: the cells of one file, and the hash of its bytes."""
+
+    name: str
+    """The file, as feedback calls it."""
+    sha256: str
+    module: str
+    """What `__name__` is for the code: a notebook is `__main__`, a file is imported."""
+    cells: tuple[Cell, ...]
+
+    @classmethod
+    def empty(cls) -> Submission:
+        """A submission of no cells."""
+        return cls("nothing", hashlib.sha256(b"").hexdigest(), "submission", ())
+
+    @classmethod
+    def of_cells(cls, name: str, sources: list[str]) -> Submission:
+        """The cells that a live kernel ran."""
+        cells = tuple(Cell(i, source, f"cell {i}") for i, source in enumerate(sources, 1))
+        return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", cells)
+
+
+def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
+    """Read a `.ipynb` or `.py` file; with `inside`, only one that really lies in that folder.
+
+    Raises:
+        SubmissionError: missing, not a regular file, too large, not text, or no notebook.
+    """
+    data = _read_bytes(path, inside)
+    sha256 = hashlib.sha256(data).hexdigest()
+    if not data.strip():
+        raise SubmissionError("the file is empty; hand in the notebook again")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SubmissionError("the file is not UTF-8 text, so it is no notebook; export it again") from None
+    if path.suffix == ".ipynb":
+        return Submission(path.name, sha256, "__main__", _notebook_cells(text))
+    return Submission(path.name, sha256, "submission", _python_cells(text))
+
+
+def _read_bytes(path: Path, inside: Path | None) -> bytes:
+    try:
+        if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
+            raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise SubmissionError("this is not a regular file; hand in a notebook")
+        if status.st_size > MAX_BYTES:
+            size, limit = status.st_size / 2**20, MAX_BYTES // 2**20
+            raise SubmissionError(f"the file has {size:.0f} MiB, and {limit} MiB is the limit; clear its outputs")
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SubmissionError(f"the file cannot be read ({error.strerror})") from None
+
+
+def _notebook_cells(text: str) -> tuple[Cell, ...]:
+    try:
+        notebook = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SubmissionError(
+            f"line {error.lineno} is not JSON ({error.msg}), so this is no notebook; save it again"
+        ) from None
+    except (RecursionError, ValueError):
+        raise SubmissionError("the file is not a notebook; save it again") from None
+    raw = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(raw, list):
+        raise SubmissionError("the file has no list of cells, so it is no notebook of format 4; save it again")
+    if len(raw) > MAX_CELLS:
+        raise SubmissionError(f"the notebook has {len(raw)} cells, and {MAX_CELLS} is the limit")
+    cells = []
+    for number, cell in enumerate(raw, 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source, metadata = _joined(cell.get("source")), cell.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        if source is None:
+            raise SubmissionError(f"cell {number} has no readable source; save the notebook again")
+        tags = metadata.get("tags")
+        if NOT_GRADED.isdisjoint(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else True:
+            exercise = metadata.get("exercise")
+            known = clean(exercise, 60) if isinstance(exercise, str) else ""
+            cells.append(Cell(number, source, f"cell {number}", exercise=known))
+    return tuple(cells)
+
+
+def _joined(source: Any) -> str | None:
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else None
+
+
+def _python_cells(text: str) -> tuple[Cell, ...]:
+    """The cells of a py:percent file; without a `# %%` line the whole file is one."""
+    starts: list[tuple[int, str]] = [(0, "")]
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        match = _MARK.match(line.rstrip("\r\n"))
+        if match:
+            starts.append((number + 1, match[1]))
+    cells = []
+    for (first, options), (after, _) in zip(starts, [*starts[1:], (len(lines) + 1, "")], strict=True):
+        tags = _TAGS.search(options)
+        names = set(re.findall(r"[\w-]+", tags[1])) if tags else set()
+        source = "".join(lines[first : after - 1])
+        if "[markdown]" in options or not NOT_GRADED.isdisjoint(names) or not source.strip():
+            continue
+        exercise = _EXERCISE.search(options)
+        cells.append(
+            Cell(first + 1, source, f"line {first + 1}", offset=first, exercise=exercise[1] if exercise else "")
+        )
+    return tuple(cells)

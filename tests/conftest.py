@@ -1,0 +1,57 @@
+"""What the tests share: a way to run the real command, and small submissions."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.isolation import Worker, start_worker
+from autograder.judging.run import SubmissionRun
+from autograder.submission import Submission
+from course.syllabus import find_lesson
+
+ROOT = Path(__file__).resolve().parents[1]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def backprop(tmp_path: Path) -> Command:
+    """Run `backprop ARGS` as a user would, in `tmp_path` unless `cwd` says otherwise."""
+
+    def run(
+        *args: str | Path, cwd: Path = tmp_path, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("backprop")), *map(str, args)]
+        environment = {**os.environ, "COLUMNS": "120", **(env or {})}
+        return subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session", params=["process", "sandlock"])
+def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
+    """A warm worker for the NumPy lessons, with either backend."""
+    started = start_worker(find_lesson("ch06_vjps"), request.param)
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def run_cells(worker: Worker) -> Iterator[Callable[..., SubmissionRun]]:
+    """A run of a submission that consists of the given cells."""
+    runs = []
+
+    def make(*sources: str, cell_seconds: float = 10.0) -> SubmissionRun:
+        runs.append(SubmissionRun(Submission.of_cells("a test", list(sources)), worker, cell_seconds=cell_seconds))
+        return runs[-1]
+
+    yield make
+    for run in runs:
+        run.close()

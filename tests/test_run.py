@@ -1,0 +1,149 @@
+"""Running a submission: broken cells cost what they define, hanging calls their own exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.isolation import Worker
+from autograder.judging.errors import Crashed, TimedOut, WorkerLost
+from autograder.judging.run import SubmissionRun
+
+Make = Callable[..., SubmissionRun]
+
+
+def value(run: SubmissionRun, name: str, *args: Any) -> Any:
+    answer = run.call(name, list(args), {}, 5.0)
+    assert answer.get("failure") is None, answer
+    return answer["value"]
+
+
+def test_cells_share_one_module_and_values_come_back(run_cells: Make) -> None:
+    run = run_cells("import numpy as np", "def f(x):\n    return np.exp(x), {'n': len(x)}")
+    got, info = value(run, "f", np.zeros(3))
+    np.testing.assert_array_equal(got, np.ones(3))
+    assert info == {"n": 3}
+
+
+def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -> None:
+    run = run_cells(
+        "def f(:\n    pass", "def g():\n    return 1", "1 / 0\ndef h():\n    return 2", "def k():\n    return 3"
+    )
+    assert value(run, "g") == 1
+    assert value(run, "k") == 3
+    assert run.call("f", [], {}, 5.0) == {"missing": True}
+    assert "cell 1, line 1 is not Python (SyntaxError" in run.why_missing("f")
+    assert "cell 3, line 1 raised ZeroDivisionError" in run.why_missing("h")
+
+
+def test_a_forbidden_import_costs_its_own_names_only(run_cells: Make) -> None:
+    run = run_cells(
+        "import torch\nimport numpy as np\ndef f():\n    return np.pi\ndef g():\n    return torch.tensor(1)"
+    )
+    assert value(run, "f") == pytest.approx(3.14159265)
+    failure = run.call("g", [], {}, 5.0)["failure"]
+    assert failure["kind"] == "NameError"
+    assert "torch is not among the packages" in run.problems[0].text
+
+
+def test_magics_and_shell_lines_are_no_errors(run_cells: Make) -> None:
+    run = run_cells("%matplotlib inline\n!ls\nx = 2\n%timeit x", "def f():\n    return x")
+    assert value(run, "f") == 2
+
+
+def test_future_imports_hold_for_their_cell(run_cells: Make) -> None:
+    run = run_cells("from __future__ import annotations\ndef f(x: Undefined) -> Missing:\n    return 1")
+    assert value(run, "f", 0) == 1
+
+
+@pytest.mark.parametrize("end", ["while True: pass", "import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)"])
+def test_a_cell_that_never_ends_or_ends_the_process_is_left_out(run_cells: Make, end: str) -> None:
+    run = run_cells("def f():\n    return 1", end, "def g():\n    return 2", cell_seconds=1.0)
+    assert (value(run, "f"), value(run, "g")) == (1, 2)
+    assert run.problems[0].text.startswith("cell 2 ")
+
+
+def test_a_call_that_hangs_costs_its_exercise_and_the_rest_goes_on(run_cells: Make) -> None:
+    run = run_cells("def f():\n    while True: pass", "def g():\n    return 2")
+    with pytest.raises(TimedOut, match="did not return within 1 seconds"):
+        run.call("f", [], {}, 1.0)
+    with pytest.raises(TimedOut):
+        run.call("f", [], {}, 1.0)
+    assert value(run, "g") == 2
+
+
+def test_a_call_that_ends_the_process_is_said_to(run_cells: Make) -> None:
+    run = run_cells("import os\ndef f():\n    os._exit(7)", "def g():\n    return 2")
+    with pytest.raises(Crashed, match="exit status 7"):
+        run.call("f", [], {}, 5.0)
+    assert value(run, "g") == 2
+
+
+def test_memory_is_limited_and_running_out_is_an_ordinary_error(run_cells: Make) -> None:
+    run = run_cells("import numpy as np\ndef f():\n    return np.ones(10**11)\ndef g():\n    return 2")
+    assert run.call("f", [], {}, 5.0)["failure"]["kind"] == "MemoryError"
+    assert value(run, "g") == 2
+
+
+def test_changed_arguments_are_noticed(run_cells: Make) -> None:
+    run = run_cells("def f(x, y):\n    y[0] = 5\n    return 1")
+    assert run.call("f", [np.zeros(2), np.zeros(2)], {}, 5.0)["changed"] == [1]
+
+
+def test_functions_are_called_back_and_counted_where_they_live(run_cells: Make) -> None:
+    calls = []
+
+    def square(x: float) -> float:
+        calls.append(x)
+        return x * x
+
+    run = run_cells("def f(g):\n    return g(3.0) + g(4.0)")
+    assert value(run, "f", square) == 25.0
+    assert calls == [3.0, 4.0]
+
+
+def test_an_error_of_a_call_back_reaches_the_caller(run_cells: Make) -> None:
+    def refuse(x: float) -> float:
+        raise ValueError("not this")
+
+    run = run_cells("def f(g):\n    try:\n        g(1)\n    except Exception as e:\n        return str(e)")
+    assert value(run, "f", refuse) == "ValueError: not this"
+
+
+def test_objects_stay_and_come_back_the_same(run_cells: Make) -> None:
+    run = run_cells("class Cache: pass\nkept = Cache()\ndef f():\n    return 1, kept\ndef g(c):\n    return c is kept")
+    _, handle = value(run, "f")
+    assert "Cache" in repr(handle)
+    assert value(run, "g", handle) is True
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["[[]] * 10**7", "np.broadcast_to(1.0, (10**6, 10**6))", "deep", "10**5000", "{i: i for i in range(10**5)}"],
+)
+def test_results_that_cannot_be_sent_are_named(run_cells: Make, expression: str) -> None:
+    run = run_cells(
+        f"import numpy as np\ndeep = []\nfor _ in range(500): deep = [deep]\ndef f():\n    return {expression}"
+    )
+    assert run.call("f", [], {}, 9.0)["failure"]["kind"] == "UnreadableResult"
+
+
+def test_the_random_state_is_the_same_for_every_submission(run_cells: Make) -> None:
+    cells = ("import random\nimport numpy as np\ndef f():\n    return random.random(), np.random.rand()",)
+    first = run_cells(*cells)
+    drawn = value(first, "f")
+    first.close()
+    assert value(run_cells(*cells), "f") == drawn
+
+
+def test_a_sandboxed_worker_serves_one_submission_at_a_time(run_cells: Make, worker: Worker) -> None:
+    if worker.isolation == "process":
+        return
+    run = run_cells("def f():\n    return 1")
+    assert value(run, "f") == 1
+    with pytest.raises(WorkerLost, match="fork"):
+        run_cells("").load()
+    assert value(run, "f") == 1

@@ -1,0 +1,93 @@
+"""Reading submissions: what becomes of cells, and one clear line for what is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.submission import MAX_BYTES, SubmissionError, read_submission
+
+
+def notebook(*cells: dict[str, Any]) -> str:
+    return json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def code(source: Any, **metadata: Any) -> dict[str, Any]:
+    return {"cell_type": "code", "source": source, "metadata": metadata, "outputs": []}
+
+
+def test_notebook_cells_keep_their_numbers_and_the_courses_own_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.ipynb"
+    file.write_text(
+        notebook(
+            code("setup", tags=["setup"]),
+            {"cell_type": "markdown", "source": "text", "metadata": {}},
+            code(["a = 1\n", "b = 2"], exercise="add_vjp"),
+            code("check()", tags=["check"]),
+            code("c = 3", tags="not a list"),
+        )
+    )
+    submission = read_submission(file)
+    assert [(cell.number, cell.source, cell.label, cell.exercise) for cell in submission.cells] == [
+        (3, "a = 1\nb = 2", "cell 3", "add_vjp"),
+        (5, "c = 3", "cell 5", ""),
+    ]
+    assert submission.module == "__main__"
+
+
+def test_python_files_count_lines_from_the_top(tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.py"
+    head = "import numpy as np\n\n# %% [markdown]\n# text\n"
+    file.write_text(head + '# %% exercise="add_vjp"\ndef add_vjp():\n    pass\n# %% tags=["check"]\ncheck("add_vjp")\n')
+    cells = read_submission(file).cells
+    assert [(cell.label, cell.offset, cell.exercise) for cell in cells] == [("line 1", 0, ""), ("line 6", 5, "add_vjp")]
+    assert cells[1].source == "def add_vjp():\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"\x89PNG\r\n\xff\xfe", "UTF-8"),
+        (b'{"cells": [\n {"cell_type"', "line 2 is not JSON"),
+        (b"[" * 100_000, "notebook"),
+        (b'{"worksheets": []}', "list of cells"),
+        (b"3", "list of cells"),
+        (notebook(code(5)).encode(), "cell 1 has no readable source"),
+        (b'{"cells": [' + b"{}," * 3000 + b"{}]}", "3001 cells"),
+        (b"{" + b" " * MAX_BYTES + b"}", "limit"),
+    ],
+)
+def test_what_is_no_notebook_gets_one_clear_line(tmp_path: Path, content: bytes, says: str) -> None:
+    file = tmp_path / "ch06_vjps.ipynb"
+    file.write_bytes(content)
+    with pytest.raises(SubmissionError, match=says) as caught:
+        read_submission(file)
+    assert "\n" not in str(caught.value)
+
+
+def test_odd_cells_are_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.ipynb"
+    file.write_text(json.dumps({"cells": [1, None, {"cell_type": "raw"}, code("x = 1") | {"metadata": None}]}))
+    assert [cell.source for cell in read_submission(file).cells] == ["x = 1"]
+
+
+def test_only_regular_files_inside_their_folder_are_read(tmp_path: Path) -> None:
+    ann, bob = tmp_path / "ann", tmp_path / "bob"
+    ann.mkdir()
+    bob.mkdir()
+    (ann / "ch06_vjps.ipynb").write_text(notebook(code("x = 1")))
+    (bob / "ch06_vjps.ipynb").symlink_to(ann / "ch06_vjps.ipynb")
+    with pytest.raises(SubmissionError, match="link"):
+        read_submission(bob / "ch06_vjps.ipynb", inside=bob)
+    assert read_submission(bob / "ch06_vjps.ipynb").cells, "your own link on your own machine is fine"
+    (bob / "dir.ipynb").mkdir()
+    os.mkfifo(bob / "pipe.ipynb")
+    for name in ("dir.ipynb", "pipe.ipynb", "missing.ipynb"):
+        with pytest.raises(SubmissionError):
+            read_submission(bob / name, inside=bob)
