@@ -1,0 +1,48 @@
+"""A class folder, `DIR/<student>/<lesson>.ipynb` or `.py`: what is in it and what is not a submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from course.syllabus import syllabus
+
+SUFFIXES = (".ipynb", ".py")
+
+
+@dataclass(frozen=True, order=True)
+class Work:
+    """One file to grade."""
+
+    lesson: str
+    student: str
+    file: Path
+
+
+def find_work(folder: Path) -> tuple[list[Work], list[str]]:
+    """The submissions in `folder`, by lesson and student, and a line for each thing that is none.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    work: dict[tuple[str, str], Work] = {}
+    remarks = []
+    for student in sorted(folder.iterdir()):
+        if student.name.startswith((".", "__")):
+            continue
+        if not student.is_dir():
+            remarks.append(f"{student}: not a student's folder; passed over")
+            continue
+        if student.is_symlink():
+            remarks.append(f"{student}: a link, not a folder; passed over")
+            continue
+        for file in sorted(student.iterdir()):
+            if file.name.startswith((".", "__")):
+                continue
+            if file.suffix not in SUFFIXES or file.stem not in syllabus():
+                remarks.append(f"{file}: no lesson of that name; passed over")
+            elif (file.stem, student.name) in work:
+                remarks.append(f"{file}: {work[file.stem, student.name].file.name} is graded; remove one of the two")
+            else:
+                work[file.stem, student.name] = Work(file.stem, student.name, file)
+    return sorted(work.values()), remarks

@@ -1,0 +1,66 @@
+"""Grading one piece of work: from a file to a result, whatever the file is."""
+
+from __future__ import annotations
+
+from autograder.classroom.class_folder import Work
+from autograder.diagnosis.wording import clean
+from autograder.isolation import Worker
+from autograder.judging.results import SubmissionResult
+from autograder.judging.session import Judge, fingerprint
+from autograder.judging.version import grader_version
+from autograder.submission import SubmissionError, read_submission
+from course.syllabus import find_lesson
+
+
+def grade_work(judge: Judge, worker: Worker, work: Work) -> SubmissionResult:
+    """The result of one submission; a file that cannot be read has one too."""
+    try:
+        submission = read_submission(work.file, inside=work.file.parent)
+    except SubmissionError as error:
+        return ungraded(work, "unreadable", f"{work.file.name}: {error}.", worker.isolation, judge.salt)
+    try:
+        return judge.grade(submission, worker, student=work.student)
+    except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
+        what = f"the grader itself failed ({type(error).__name__}: {error}); please report it."
+        return ungraded(work, "killed", what, worker.isolation, judge.salt)
+
+
+def ungraded(work: Work, status: str, message: str, isolation: str, salt: str) -> SubmissionResult:
+    """The result of work that could not be graded: no points, and why."""
+    return SubmissionResult(
+        student=work.student,
+        lesson=work.lesson,
+        file=work.file.name,
+        sha256=file_sha256(work),
+        grader_version=grader_version(),
+        isolation=isolation,
+        points=0.0,
+        max_points=find_lesson(work.lesson).points,
+        status=status,
+        message=clean(message, 300),
+        salt_sha256=fingerprint(salt),
+    )
+
+
+def file_sha256(work: Work) -> str:
+    """The hash of the file's bytes; empty where it cannot be read."""
+    import hashlib
+
+    try:
+        if not work.file.is_file():
+            return ""
+        with work.file.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
+    """Whether a result is still that of this file, this grader and this salt."""
+    return (
+        result is not None
+        and result.status != "killed"
+        and result.grader_version == grader_version()
+        and result.salt_sha256 == fingerprint(salt)
+        and result.sha256 == file_sha256(work)
+    )

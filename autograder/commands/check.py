@@ -1,0 +1,49 @@
+"""`backprop check`: grade my own work, now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Isolation = Annotated[str, typer.Option(help="How the code is confined: process (your own code) or sandlock.")]
+
+
+def check(
+    target: Annotated[
+        str | None, typer.Argument(help="LESSON, LESSON/EXERCISE or FILE; all lessons here if left out.")
+    ] = None,
+    hint: Annotated[int, typer.Option("--hint", count=True, help="Show a hint; twice, the next one too.")] = 0,
+    isolation: Isolation = "process",
+) -> None:
+    """Grade my own work. The exit status is 0 only if all of it passes."""
+    from autograder.commands.console import console, give_up
+    from autograder.commands.targets import find_targets
+    from autograder.isolation import IsolationError, start_worker
+    from autograder.judging.results import SubmissionResult
+    from autograder.judging.session import CheckError, Judge, with_judge
+    from autograder.reports.feedback import print_feedback
+    from autograder.submission import SubmissionError, read_submission
+
+    passed = True
+    for found in find_targets(target, Path.cwd()):
+        try:
+            submission = read_submission(found.file)
+        except SubmissionError as error:
+            give_up(f"{found.file}: {error}")
+
+        def use(judge: Judge) -> SubmissionResult:
+            worker = start_worker(judge.lesson, isolation)
+            try:
+                return judge.grade(submission, worker, only=found.exercises)  # noqa: B023
+            finally:
+                worker.stop()
+
+        try:
+            result = with_judge(found.lesson, use)
+        except (IsolationError, CheckError) as error:
+            give_up(str(error))
+        print_feedback(console(), found.lesson, result, hints=hint, file=found.file)
+        passed = passed and result.status == "graded" and result.points >= result.max_points
+    raise typer.Exit(0 if passed else 1)

@@ -1,0 +1,1 @@
+"""What people read: a learner's feedback, the table of a class."""

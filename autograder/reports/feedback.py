@@ -1,0 +1,53 @@
+"""A learner's feedback on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from autograder.judging.results import ExerciseResult, SubmissionResult
+from course.syllabus import Lesson
+
+GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
+WRONG = ("✗", "red")
+
+
+def print_feedback(
+    screen: Console, lesson: Lesson, result: SubmissionResult, *, hints: int, file: Path | None = None
+) -> None:
+    """Print what was graded, each exercise in a line, what is wrong with those that fail, and the total.
+
+    Args:
+        hints: how many of an exercise's hints to show.
+    """
+    screen.print(Text.assemble((f"{lesson.title}", "bold"), f"  {file or result.file}  ", (result.sha256[:12], "dim")))
+    if result.status != "graded":
+        screen.print(Text(f"  {result.status}: {result.message}", style="red"))
+    elif result.message:
+        screen.print(Text(f"  Note: {result.message}", style="yellow"))
+    width = max((len(exercise.name) for exercise in result.exercises), default=0)
+    for exercise in result.exercises:
+        _print_exercise(screen, lesson, exercise, width, hints)
+    total = Text(f"{result.points:g} of {result.max_points:g} points", style="bold")
+    screen.print(total)
+
+
+def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, width: int, hints: int) -> None:
+    glyph, style = GLYPHS.get(exercise.status, WRONG)
+    points = f"{exercise.points:g}/{exercise.max_points:g}"
+    status = "" if exercise.status == "passed" else exercise.status
+    screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
+    if exercise.status != "passed" and not _not_started(exercise):
+        screen.print(Padding(Text(exercise.message), (0, 0, 0, 6)))
+        section = Text(f"Section: book/{lesson.slug}.md#{lesson.exercise(exercise.name).anchor}", style="cyan")
+        screen.print(Padding(section, (0, 0, 0, 6)))
+    if exercise.status != "passed":
+        for number, hint in enumerate(lesson.exercise(exercise.name).hints[:hints], 1):
+            screen.print(Padding(Text(f"Hint {number}: {hint}", style="magenta"), (0, 0, 0, 6)))
+
+
+def _not_started(exercise: ExerciseResult) -> bool:
+    return exercise.status == "missing" and exercise.message.endswith("is not written yet.")

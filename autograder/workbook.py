@@ -1,0 +1,52 @@
+"""A learner's own copy of the notebooks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from course.syllabus import Lesson, syllabus
+
+ROOT = Path(__file__).resolve().parents[1]
+FORMATS = ("ipynb", "py")
+
+
+def copy_lessons(folder: Path, format_: str) -> tuple[list[Path], list[Path]]:
+    """Copy each lesson's notebook into `folder`, as `ipynb` or as a `py` file in cells.
+
+    Returns the files that are new and those that were there and stay. `OSError` if the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    copied, kept = [], []
+    for lesson in syllabus().values():
+        file = folder / f"{lesson.slug}.{format_}"
+        if file.exists():
+            kept.append(file)
+            continue
+        file.write_text(_text(lesson, format_), encoding="utf-8")
+        copied.append(file)
+    return copied, kept
+
+
+def _text(lesson: Lesson, format_: str) -> str:
+    """The stub with its links leading to the book's sources, wherever the copy lies."""
+    text = (ROOT / "exercises" / f"{lesson.slug}.ipynb").read_text(encoding="utf-8")
+    text = text.replace("](../book/", f"]({(ROOT / 'book').as_uri()}/")
+    return text if format_ == "ipynb" else as_python(text)
+
+
+def as_python(notebook: str) -> str:
+    """A notebook's text as a py:percent file, with the tags that the grader reads."""
+    parts = []
+    for cell in json.loads(notebook)["cells"]:
+        source = "".join(cell["source"])
+        metadata = cell["metadata"]
+        if cell["cell_type"] == "markdown":
+            lines = "\n".join(f"# {line}".rstrip() for line in source.splitlines())
+            parts.append(f"# %% [markdown]\n{lines}\n")
+            continue
+        options = f' exercise="{metadata["exercise"]}"' if "exercise" in metadata else ""
+        if metadata.get("tags"):
+            options += f" tags={json.dumps(metadata['tags'])}"
+        parts.append(f"# %%{options}\n{source}\n")
+    return "\n".join(parts)
