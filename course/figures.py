@@ -1,0 +1,124 @@
+"""The look of the course's figures, and the drawings that more than one chapter needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.patches import FancyArrowPatch
+from matplotlib.text import Text
+from numpy.typing import ArrayLike
+
+FORWARD = "#0072b2"
+BACKWARD = "#d55e00"
+RIGHT = "#117733"
+WRONG = "#aa4499"
+NEUTRAL = "#6b7280"
+"""The palette, told apart with any kind of color vision. Give lines a label or a style of their own all the same."""
+
+INK = "#1f2937"
+STYLE = Path(__file__).with_name("course.mplstyle")
+
+
+def style() -> None:
+    """Use the course's style from here on; in a notebook, draw figures as SVG."""
+    plt.style.use(STYLE)
+    try:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None})
+    except (ImportError, AttributeError):  # outside a notebook there is no display to set
+        return
+
+
+def graph(
+    ax: Axes,
+    nodes: Mapping[str, tuple[float, float]],
+    edges: Sequence[tuple[str, ...]],
+    *,
+    backward: bool = True,
+    highlight: Mapping[str, str] | None = None,
+) -> None:
+    """Draw a computation graph: values flow along solid arrows, gradients back along dashed ones.
+
+    `nodes` maps the text in a box to its center (x, y), in steps of about 1; the text may have several lines. An edge
+    is `(start, end)`, `(start, end, backward label)` or `(start, end, backward label, forward label)`.
+    `backward=False` draws the forward arrows alone; `highlight` gives single boxes another color. A name in an edge
+    that is not a node is a `KeyError`.
+    """
+    highlight = highlight or {}
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    boxes = {name: _box(ax, name, at, highlight.get(name, NEUTRAL)) for name, at in nodes.items()}
+    xs, ys = zip(*nodes.values(), strict=True)
+    ax.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
+    ax.set_ylim(min(ys) - 0.45, max(ys) + 0.45)
+    for start, end, *labels in edges:
+        back_label, forward_label = (*labels, "", "")[:2]
+        shift = 0.06 if backward else 0.0
+        _arrow(ax, boxes[start], boxes[end], FORWARD, shift, forward_label, dashed=False)
+        if backward:
+            _arrow(ax, boxes[end], boxes[start], BACKWARD, shift, back_label, dashed=True)
+
+
+def _box(ax: Axes, text: str, at: tuple[float, float], color: str) -> Text:
+    look = {"boxstyle": "round,pad=0.45", "facecolor": "white", "edgecolor": color, "linewidth": 1.4}
+    return ax.text(*at, text, ha="center", va="center", color=INK, bbox=look, zorder=3)
+
+
+def _arrow(ax: Axes, tail: Text, head: Text, color: str, shift: float, label: str, *, dashed: bool) -> None:
+    """An arrow from box to box, moved to its right-hand side by `shift` so that opposite arrows run side by side."""
+    start, end = np.array(tail.get_position()), np.array(head.get_position())
+    along = (end - start) / np.linalg.norm(end - start)
+    side = np.array([along[1], -along[0]])
+    arrow = FancyArrowPatch(
+        tuple(start + shift * side),
+        tuple(end + shift * side),
+        patchA=tail.get_bbox_patch(),
+        patchB=head.get_bbox_patch(),
+        arrowstyle="-|>",
+        mutation_scale=10,
+        linestyle=(0, (4, 2)) if dashed else "-",
+        linewidth=1.4,
+        color=color,
+        zorder=4,  # after the boxes: a box gets its outline, where the arrow ends, when it is drawn
+    )
+    ax.add_patch(arrow)
+    if label:
+        align = "left" if side[0] > 0.4 else "right" if side[0] < -0.4 else "center"
+        at = (start + end) / 2 + side * (shift + (0.13 if align == "center" else 0.07))
+        ax.text(at[0], at[1], label, ha=align, va="center", color=color, fontsize=9, zorder=5)
+
+
+def matrix(
+    ax: Axes,
+    values: ArrayLike,
+    title: str = "",
+    *,
+    fmt: str = ".2f",
+    limit: float | None = None,
+) -> None:
+    """Draw a small array as a grid of colored numbers: orange above zero, purple below, white at zero.
+
+    `values` has one or two axes (one is drawn as a row). `limit` is the magnitude of the full color; by default the
+    largest in `values`. Give the same `limit` to arrays that are to be compared. More than two axes are a `ValueError`.
+    """
+    grid = np.atleast_2d(np.asarray(values, dtype=float))
+    if grid.ndim != 2:
+        raise ValueError(f"matrix draws one or two axes, not {grid.ndim}")
+    largest = limit or float(np.abs(grid).max(initial=0)) or 1.0
+    ax.imshow(grid, cmap="PuOr_r", norm=Normalize(-2 * largest, 2 * largest))
+    for (row, column), value in np.ndenumerate(grid):
+        ax.text(column, row, format(value, fmt), ha="center", va="center", color=INK, fontsize=9)
+    rows, columns = grid.shape
+    ax.set_xticks(np.arange(columns + 1) - 0.5, labels=[])
+    ax.set_yticks(np.arange(rows + 1) - 0.5, labels=[])
+    ax.tick_params(length=0)
+    ax.grid(color="white", linewidth=1.5)
+    ax.set_axisbelow(False)
+    ax.spines[:].set_visible(False)
+    ax.set_title(title, fontsize=10)
