@@ -5,7 +5,8 @@
 # its memory, and a network that learns to read handwritten digits. NumPy only.
 # Read along in [the chapter](../book/ch07_mlp_backprop.md).
 #
-# Shapes: `n` rows in a batch, `d` inputs, `m` hidden units, `o` outputs. No function changes its arguments.
+# Shapes: `n` rows in a batch, `d` inputs, `m` hidden units, `o` outputs. A gradient has the shape and the dtype of what
+# it belongs to, float32 included. No function changes its arguments.
 
 # %%
 import numpy as np

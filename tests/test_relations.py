@@ -85,6 +85,7 @@ IMAGE, WEIGHTS = normal(2, 3, 5, 5), normal(3, 2, 3, 3)
 QUERY = {"g": normal(2, 4, 3, seed=6), "q": normal(2, 4, 3), "k": normal(2, 6, 3)}
 M = normal(6, 4)
 LOSS = np.float64(0.7312345)
+LAYERNORM_OF_THREE = np.array([[0.31231, -0.81171, 0.4994]])
 LOWER = np.tril(np.ones((4, 4)))
 
 
@@ -211,7 +212,7 @@ WHOLE: dict[str, tuple[Any, Any, str, dict[str, Any], str]] = {
     "not centred": (GX + 0, CENTRED, "dx", {}, "right up to one number for each row, .*such as a mean"),
     "not centred, columns": (M, M - M.mean(0), "dx", {}, "right up to one number for each column"),
     "no 1/std": (M * normal(6, 1), M, "dx", {}, "right up to one factor for each row"),
-    "no 1/std, 3-D": (QUERY["q"] * normal(2, 4, 1), QUERY["q"], "dx", {}, "one factor for each vector along axis 2"),
+    "no 1/std, 3-D": (IMAGE[0] * normal(3, 5, 1), IMAGE[0], "dx", {}, "one factor for each vector along axis 2"),
     "zeros": (0 * DA, DA, "dA", MATMUL, "dA is 0 in every entry"),
     "nan": (DA * np.nan, DA, "dA", MATMUL, "dA is nan in every entry"),
     "float32": (
@@ -227,20 +228,26 @@ WHOLE: dict[str, tuple[Any, Any, str, dict[str, Any], str]] = {
 }
 
 PARTIAL: dict[str, tuple[Any, Any, str, dict[str, Any], str]] = {
-    "relu at 0": (GX * (X >= 0), DRELU, "dx", UNARY, r"where x is 0 \(2 of 20 entries\), .*0 is expected and it is g"),
+    "relu at 0": (
+        GX * (X >= 0),
+        DRELU,
+        "dx",
+        UNARY,
+        r"where x is 0 \(2 of 20 entries\); there 0 is expected, and it is g",
+    ),
     "half at 0": (GX * ((X > 0) + 0.5 * (X == 0)), DRELU, "dx", UNARY, "where x is 0 .* it is 0.5 times g"),
     "no mask": (GX + np.where(X > 0, 0, 1), DRELU, "dx", UNARY, "wrong exactly where x is 0 or negative"),
     "leaky": (GX * np.where(X > 0, 1, 0.01), DRELU, "dx", UNARY, "where x is 0 or negative .* 0.01 times g"),
     "relu of g": (np.maximum(GX, 0) * (X > 0), DRELU, "dx", UNARY, "where g is negative and something other than 0"),
     "mask only": ((X > 0) * normal(4, 5, seed=9), DRELU, "dx", UNARY, "zeros in the right places; every other"),
     "p, not p - y": (GL * P / 6, DLOGITS, "dlogits", CROSS_ENTROPY, "at the entry that targets names.*same amount"),
-    "ties": (GT[:, None] * AT_MAX, DMAX, "dx", {"g": GT, "x": TIED}, "of x along axis 1 is tied .*2 times too large"),
+    "ties": (GT[:, None] * AT_MAX, DMAX, "dx", {"g": GT, "x": TIED}, "of x along axis 1 is tied"),
     "first of a tie": (FIRST_MAX, DMAX, "dx", {"g": GT, "x": TIED}, "the maximum of x along axis 1 is tied"),
     "repeated ids": (OVERWRITTEN, DTABLE, "dtable", EMBEDDING, "in the rows that ids names more than once"),
     "unused ids": (DTABLE + (DTABLE == 0), DTABLE, "dtable", EMBEDDING, "in the rows that ids does not name"),
     "rows": (changed(M, [2, 4], 2), M, "dx", {}, r"in rows 2 and 4 of 6 .*; there it is 2 times too large"),
     "first row": (changed(M, slice(1, None), -1), M, "dx", {}, "in every row but the first .*has the wrong sign"),
-    "last column": (changed(M, (slice(None), -1), 0), M, "dx", {}, "in the last column .*and it is 0 there"),
+    "last column": (changed(M, (slice(None), -1), 0), M, "dx", {}, "in the last column .*; there it is 0"),
     "batch": (changed(IMAGE, slice(1, None), 0), IMAGE, "dx", {}, "in the last slice along axis 0"),
     "border": (bordered(IMAGE), IMAGE, "dx", {}, "in the first and the last row and the first and the last column"),
     "diagonal": (M[:4] * (1 - np.eye(4)), M[:4], "dx", {}, "wrong exactly on the diagonal"),
@@ -273,7 +280,7 @@ def test_finds(mistake: str) -> None:
 def test_a_second_sentence_adds_to_the_first() -> None:
     assert said(GX, DRELU, "dx", UNARY) == [
         "dx is g itself, unchanged.",
-        "dx is wrong exactly where x is 0 or negative (7 of 20 entries), where 0 is expected.",
+        "dx is wrong exactly where x is 0 or negative (7 of 20 entries); there 0 is expected.",
     ]
     assert said(GB, GB * MB, "da", BIAS)[1] == "The factor b is missing: da times b is what is expected."
     assert "not summed over axis 0" in said(GB, GB.sum(0), "db", BIAS)[1]
@@ -324,6 +331,16 @@ COINCIDENCES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "unrelated": (normal(5, 4, seed=11), normal(5, 4, seed=12), {"g": normal(5, 4), "x": normal(4), "n": 3}),
     "unrelated vector": (normal(3, seed=11), normal(3, seed=12), {"g": normal(3)}),
     "unrelated shapes": (normal(5, 4, seed=11), normal(4, seed=12), {"g": normal(5, 4)}),
+    "2 times, at a special input": (
+        np.array([-0.2292]),
+        np.array([-0.1146]),
+        {"g": np.array([-0.4584]), "x": np.zeros(1)},
+    ),
+    "sign of a pair": (np.array([0.83261, -0.83261]), np.array([-0.83261, 0.83261]), {}),
+    "three that add up to 0": (LAYERNORM_OF_THREE * -10.18, LAYERNORM_OF_THREE, {}),
+    "rows of three": (P - P.mean(1, keepdims=True), (P - P.mean(1, keepdims=True)) * normal(6, 1), {}),
+    "one of two": (np.array([[0.1674, 0.8326]]), np.array([[-0.8326, 0.8326]]), {"targets": np.array([0])}),
+    "a sum that picks": (GT[None], np.array([0 * GT, GT]), {}),
     "softmax needs more": (P * LOGITS, P * (LOGITS - (LOGITS * P).sum(1, keepdims=True)), {"g": LOGITS}),
     "equal": (M, M, {"x": M}),
     "within tolerance": (M * (1 + 1e-12), M, {"x": M}),
@@ -342,9 +359,7 @@ def test_is_silent(chance: str) -> None:
 def test_symmetric_matrix_with_a_wrong_entry_is_not_transposed() -> None:
     symmetric = M.T @ M
     assert "transposed" not in "".join(said(2 * symmetric, symmetric))
-    assert said(changed(symmetric, (0, 1), 2), symmetric) == [
-        "dx is wrong exactly at [0,1] (1 of 16 entries); there it is 2 times too large."
-    ]
+    assert said(changed(symmetric, (0, 1), 2), symmetric) == ["dx is wrong exactly at [0,1] (1 of 16 entries)."]
 
 
 def test_a_huge_entry_hides_nothing() -> None:
@@ -358,8 +373,11 @@ def test_antisymmetric_matrix_says_both() -> None:
 
 
 def test_signs_of_an_input_are_no_reason_for_one_wrong_entry_of_few() -> None:
-    expected, x = M[:3, 0], np.array([-1.0, 2, 3])
-    assert "negative" not in "".join(said(changed(expected, 0, 3), expected, "dx", {"x": x}))
+    expected = M[:2, :3]
+    for x in (expected, -expected):
+        words = "".join(said(np.where(x < 0, 1, expected), expected, "dx", {"x": x}))
+        assert "negative" not in words
+        assert "positive" not in words
 
 
 def test_float32_and_other_dtypes() -> None:
@@ -404,12 +422,12 @@ class TestOutputs:
     def test_equal_zeros_are_not_swapped(self) -> None:
         zero, one = np.zeros(3), normal(3)
         assert self.said([zero, one], [one, zero], ["da", "db"])[0] == "da and db are swapped."
-        assert self.said([zero, zero], [one, zero], ["da", "db"])[0] == "db is right; da is not."
+        assert self.said([zero, zero], [one, zero], ["da", "db"])[-1] == "db is right; da is not."
 
     def test_right_for_some(self) -> None:
         assert self.said([DA, 2 * DB], [DA, DB], ["dA", "dB"]) == [
-            "dA is right; dB is not.",
             "dB is 2 times too large.",
+            "dA is right; dB is not.",
         ]
 
     def test_all_wrong_in_one_way(self) -> None:
@@ -432,7 +450,7 @@ class TestOutputs:
     def test_a_number_has_no_dtype(self) -> None:
         loss, gradient = np.asarray(0.5, np.float32), M.astype(np.float32)
         sentences = self.said([np.asarray(0.5), -gradient], [loss, gradient], ["loss", "dy"])
-        assert sentences == ["loss is right; dy is not.", "dy has the wrong sign."]
+        assert sentences == ["dy has the wrong sign.", "loss is right; dy is not."]
 
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
@@ -453,7 +471,7 @@ def two_arrays(draw: st.DrawFn) -> tuple[Array, Array]:
     return draw(st.one_of(ANY_ARRAY, hnp.arrays(dtype=DTYPES, shape=st.just(expected.shape)))), expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(two_arrays(), ANY_ARRAY, ANY_ARRAY, st.integers(-5, 5))
 def test_never_raises_and_never_says_more_than_two(pair: tuple[Array, Array], x: Array, g: Array, axis: int) -> None:
     got, expected = pair
@@ -466,7 +484,7 @@ def test_never_raises_and_never_says_more_than_two(pair: tuple[Array, Array], x:
     assert all(isinstance(sentence, str) for sentence in sentences)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**32),
     hnp.array_shapes(max_dims=4, max_side=5),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.diagnosis.wording import summarise
 from autograder.judging import exercise, expect, expect_close
 from course.data import MAX_PIXEL, load_digits_train
 
@@ -39,6 +40,7 @@ def test_outer_products(learner, reference, rng):
     cases = [("one number everywhere", *active, rng.normal(size=1))]
     for case, (d, m, o) in {"one output": (3, 4, 1), "one input": (1, 3, 2), "a wide layer": (4, 5, 3)}.items():
         cases.append((case, *(rng.normal(size=shape) for shape in [(m, d), (o, m), d, o])))
+    cases.append(("large numbers", *(100 * rng.normal(size=shape) for shape in [(3, 2), (2, 3), 2, 2])))
     for case, *arguments in cases:
         got = learner.single_example_gradients(*arguments)
         expect_close(got, reference.single_example_gradients(*arguments), names=("dW1", "dW2"), case=case, **EXACT)
@@ -206,13 +208,13 @@ def test_every_row_has_its_own_target(learner, reference, rng):
 @exercise("cross_entropy_loss")
 def test_extreme_logits(learner, reference, rng):
     """Logits of ±1000: the loss is about 0 or about 2000, never inf or nan."""
-    extremes = np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1002.0], [1000.0, 999.0, 1000.0]])
+    extremes = np.array([[1000.0, 0, -1000], [-1000, 0, 1000], [-1000, -1001, -1002], [1000, 999, 1000]])
     cases = [("the target has the largest logit", 0), ("the target's probability underflows to 0", 2)]
     for case, target in cases:
         logits, targets = extremes[:1], np.array([target])
         got, expected = learner.cross_entropy_loss(logits, targets), reference.cross_entropy_loss(logits, targets)
         check_loss(got, expected, "dlogits", case, **EXACT)
-    logits, targets = extremes + rng.normal(size=(3, 3)), rng.integers(3, size=3)
+    logits, targets = extremes + rng.normal(size=(4, 3)), rng.integers(3, size=4)
     got, expected = learner.cross_entropy_loss(logits, targets), reference.cross_entropy_loss(logits, targets)
     check_loss(got, expected, "dlogits", "rows near 1000 and near −1000 in one batch", **EXACT)
 
@@ -363,6 +365,9 @@ def test_large_networks(learner, reference, rng):
 
 
 DIGITS_HELDOUT = Path(__file__).with_name("digits_heldout.npz")
+# Right trainings that miss these: none of 1,510 (with 16 units: none of 1,510) over 15 kinds of SGD, momentum and full
+# batch, five initializations, 30 to 200 seeds each. Two of 60 with batches of one row for 3 epochs only, and with 16
+# units 14 of 60 at lr=1, which diverges. Random features with a trained last layer: at most 85% with 16 units.
 ENOUGH = 0.94
 ENOUGH_WITH_16 = 0.88
 ACTIVATIONS = {
@@ -385,16 +390,13 @@ def permuted_digits(rng):
 def trained(params, hidden, case) -> dict[str, np.ndarray] | None:
     """The four parameters as float64; None, with a message recorded, if they cannot be used."""
     if not isinstance(params, dict) or set(params) != set(PARAMETERS):
-        got = f"the keys {', '.join(map(str, params))}" if isinstance(params, dict) else f"a {type(params).__name__}"
-        expect(False, f"train must return a dict with the keys W1, b1, W2, b2 and no others; got {got}", case=case)
+        expect(False, f"train returned {summarise(params)}; a dict with the keys W1, b1, W2, b2 expected", case=case)
         return None
     shapes = {"W1": (64, hidden), "b1": (hidden,), "W2": (hidden, 10), "b2": (10,)}
     for name, shape in shapes.items():
         array = params[name]
-        is_array = isinstance(array, np.ndarray)
-        if not is_array or array.shape != shape or array.dtype.kind != "f":
-            got = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}"
-            expect(False, f"{name} must be an array of floats of shape {shape}; got {got}", case=case)
+        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype.kind != "f":
+            expect(False, f"{name} is {summarise(array)}; an array of floats of shape {shape} expected", case=case)
             return None
         if not np.isfinite(array).all():
             expect(False, f"{name} is not finite: the training diverged. Is every step downhill, and small?", case=case)
@@ -402,38 +404,50 @@ def trained(params, hidden, case) -> dict[str, np.ndarray] | None:
     return {name: params[name].astype(np.float64) for name in PARAMETERS}
 
 
+@np.errstate(all="ignore")
 def logits_of(params, X, activation="relu"):
     return ACTIVATIONS[activation](X @ params["W1"] + params["b1"]) @ params["W2"] + params["b2"]
+
+
+@np.errstate(all="ignore")
+def mean_cross_entropy(logits, y) -> float:
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(y)), y]))
 
 
 def share_right(logits, y) -> float:
     return float(np.mean(np.argmax(logits, axis=1) == y))
 
 
-def mean_cross_entropy(logits, y) -> float:
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(y)), y]))
+def expect_live_units(params, X, case) -> bool:
+    """Some hidden unit is not 0 on some row."""
+    alive = bool(np.any(X @ params["W1"] + params["b1"] > 0))
+    expect(alive, "Every hidden unit is 0 on every digit, so relu lets no gradient through: smaller steps?", case=case)
+    return alive
 
 
 def expect_no_explanation(params, X, y, enough, case) -> bool:
     """Mistakes that the parameters themselves give away; whether there is none."""
-    found = {}
-    same_units = len(params["b1"]) > 1 and np.allclose(params["W1"], params["W1"][:, :1], rtol=1e-6)
-    found["All hidden units have the same weights and never differ: draw W1 at random."] = same_units
-    for name in ("b1", "b2"):
-        found[f"{name} is exactly 0 after the training: it is not trained."] = not np.any(params[name])
     networks = {activation: logits_of(params, X, activation) for activation in ACTIVATIONS}
     networks["standardized"] = logits_of(params, (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-8))
     networks["centered"] = logits_of(params, X - X.mean(axis=0))
     best = min(networks, key=lambda how: mean_cross_entropy(networks[how], y))
-    does_read = share_right(networks[best], y) >= enough
-    message = "These parameters fit the digits better with another activation, or with none: train them with relu."
-    found[message] = does_read and best in list(ACTIVATIONS)[1:]
-    message = f"These parameters fit {best} pixels better: train them on the pixels as they come."
-    found[message] = does_read and best in ("standardized", "centered")
-    for message, holds in found.items():
-        expect(not holds, message, case=case)
-    return not any(found.values())
+    best_is_trained = share_right(networks[best], y) >= enough
+    mistakes = {
+        "All hidden units have the same weights and never differ: draw W1 at random.": len(params["b1"]) > 1
+        and np.allclose(params["W1"], params["W1"][:, :1], rtol=1e-6),
+        "b1 is exactly 0 after the training: it is not trained.": not np.any(params["b1"]),
+        "b2 is exactly 0 after the training: it is not trained.": not np.any(params["b2"]),
+        "These parameters fit the digits better with another activation, or with none: train them with relu.": (
+            best_is_trained and best in ("tanh", "sigmoid", "none")
+        ),
+        "These parameters fit the digits better where the pixels are centered: train them on the pixels as they come.": (
+            best_is_trained and best in ("standardized", "centered")
+        ),
+    }
+    for message, made in mistakes.items():
+        expect(not made, message, case=case)
+    return not any(mistakes.values())
 
 
 def check_reading(learner, rng, enough, case, **options):
@@ -442,10 +456,9 @@ def check_reading(learner, rng, enough, case, **options):
     params = trained(learner.train(X, y, **options), options.get("hidden", 64), case)
     if params is None:
         return
-    with np.errstate(all="ignore"):
-        if not expect_no_explanation(params, X, y, enough, case):
-            return
-        share = share_right(logits_of(params, X_held), y_held)
+    if not expect_live_units(params, X, case) or not expect_no_explanation(params, X, y, enough, case):
+        return
+    share = share_right(logits_of(params, X_held), y_held)
     advice = (
         "That is no better than guessing: are the parameters changed, downhill, on rows with their own labels?"
         if share < 0.2
@@ -470,11 +483,11 @@ def test_epochs_and_seeds(learner, rng):
             return
         runs.append(params)
     first, longer, again, other = runs
+    expect_live_units(longer, X, case="six epochs")
     for name in PARAMETERS:
         moved = not np.array_equal(first[name], longer[name])
         expect(moved, f"{name} is the same after one epoch and after six: it is not trained.", case="1 and 6 epochs")
-    with np.errstate(all="ignore"):
-        losses = [mean_cross_entropy(logits_of(params, X), y) for params in (first, longer)]
+    losses = [mean_cross_entropy(logits_of(params, X), y) for params in (first, longer)]
     message = f"The loss is {losses[0]:.3g} after one epoch and {losses[1]:.3g} after six: it must fall."
     expect(losses[1] < losses[0], message, case="1 and 6 epochs")
     for name in PARAMETERS:

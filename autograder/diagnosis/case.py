@@ -24,8 +24,6 @@ LISTED = 5
 """Entries of a large array."""
 MARK = "*"
 
-_NUMBER = (bool, int, float, complex)
-
 Named = tuple[str, Any]
 Compared = tuple[str, Any, Any]
 
@@ -131,9 +129,11 @@ def _output(name: str, got: Any, expected: Any, show_numbers: bool, rtol: float,
             if kind == wanted
             else f"{name}: {wanted} expected; got {kind}"
         ]
-    if isinstance(got, _NUMBER) and isinstance(expected, _NUMBER) and type(got) is type(expected):
+    if _is_number(got) and _is_number(expected):
         one, other = told_apart(expected, got)
-        return _stacked(name, [one], [other])
+        return (
+            _stacked(name, [one], [other]) if one != other else _stacked(name, [summarise(expected)], [summarise(got)])
+        )
     if not _is_array(got) or not _is_array(expected):
         return _stacked(name, _grid_or_words(expected), _grid_or_words(got))
     if got.shape != expected.shape or dtype_of(got) != dtype_of(expected):
@@ -187,6 +187,10 @@ def _listed(name: str, got: np.ndarray, expected: np.ndarray, wrong: np.ndarray)
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufc"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | complex) or (_is_array(value) and not value.ndim)
 
 
 def _is_small(value: Any) -> bool:

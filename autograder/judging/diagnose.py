@@ -20,6 +20,9 @@ from autograder.judging.errors import Raised
 from autograder.judging.expect import Comparison, Record, paired
 from autograder.judging.reference import Reference
 
+MOST_TRIED = 12
+"""Failing cases on which relations are looked for."""
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -46,7 +49,10 @@ def diagnose(
     if first is None:
         lines.append(str(shown.ended_by or "The check compared nothing."))
     else:
-        lines += _describe(first, reference, show_numbers=shown.visible, relations=not named)
+        lines += first.problems
+        if not named:
+            lines += _first_relations(shown.failures, reference)
+        lines += _smallest_case(first, show_numbers=shown.visible)
     return Diagnosis("\n".join(lines), tuple(known.name for known in found))
 
 
@@ -59,18 +65,39 @@ def summary(record: Record) -> str:
     return str(record.ended_by or "The check compared nothing.")
 
 
-def _describe(first: Comparison, reference: Reference, *, show_numbers: bool, relations: bool) -> list[str]:
-    lines = list(first.problems)
+def _first_relations(failures: list[Comparison], reference: Reference) -> list[str]:
+    """What relates an answer to the right one, on the largest failing case that tells: small ones are coincidences."""
+    for failure in sorted(failures[:MOST_TRIED], key=_entries, reverse=True):
+        found = _relations(failure, reference)
+        if found:
+            elsewhere = failure is not failures[0] and failure.case
+            return [f"On {failure.case}: {found[0]}", *found[1:]] if elsewhere else found
+    return []
+
+
+def _entries(comparison: Comparison) -> int:
+    triples = paired(comparison.expected, comparison.expected, comparison.names)
+    return sum(np.size(value) for _, value, _ in triples if _numeric(value))
+
+
+def _smallest_case(first: Comparison, *, show_numbers: bool) -> list[str]:
+    """The call that failed, with expected and got side by side."""
     if first.property_only:
-        return lines + ([f"This was on: {first.case}."] if first.case else [])
-    pairs = [
-        (n, got, want) for n, got, want in paired(first.got, first.expected, first.names) if _wrong(n, got, want, first)
-    ]
-    if relations:
-        lines += _relations(first, reference)
+        return [f"This was on: {first.case}."] if first.case else []
+    triples = paired(first.got, first.expected, first.names)
+    wrong = [(name, got, expected) for name, got, expected in triples if _wrong(name, got, expected, first)]
     function, arguments = (first.call.function, list(first.call.arguments)) if first.call else ("", [])
-    lines.append(render_case(function, arguments, pairs, case=first.case, show_numbers=show_numbers))
-    return lines
+    return [
+        render_case(
+            function,
+            arguments,
+            wrong,
+            case=first.case,
+            show_numbers=show_numbers,
+            rtol=first.rtol,
+            atol=first.atol,
+        )
+    ]
 
 
 def _wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
@@ -78,6 +105,8 @@ def _wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
 
 
 def _relations(comparison: Comparison, reference: Reference) -> list[str]:
+    if comparison.property_only:
+        return []
     triples = paired(comparison.got, comparison.expected, comparison.names)
     if not all(_numeric(got) and _numeric(want) for _, got, want in triples):
         return []

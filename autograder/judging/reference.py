@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import inspect
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,7 +43,7 @@ class Reference:
         self.implementations = implementations
         self._known: dict[bytes, Any] = {}
 
-    @property
+    @cached_property
     def signatures(self) -> dict[str, inspect.Signature]:
         """The parameters of each exercise."""
         return {name: inspect.signature(function) for name, function in self.implementations.items()}

@@ -17,6 +17,7 @@ from autograder.worker.wire import WireError
 
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
+"""What all cells may take together, those that run again after a crash included."""
 SUBMISSION_SECONDS = 180.0
 """What all calls of one submission may take together: many calls just below their own limit end here."""
 
@@ -46,7 +47,8 @@ class SubmissionRun:
         self._ended: dict[str, TimedOut | Crashed] = {}
         self._connection: Connection | None = None
         self._transport: Transport | None = None
-        self._load_until = time.monotonic() + LOAD_SECONDS
+        self._lost_a_worker = False
+        self._load_seconds_left = LOAD_SECONDS
         self._seconds_left = SUBMISSION_SECONDS
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -64,7 +66,10 @@ class SubmissionRun:
             self.close(grace=0.0)
             error: TimedOut | Crashed = TimedOut(f"{name} did not return within {seconds:g} seconds.")
         except ChannelClosed:
-            error = Crashed(f"The process ended while {name} ran: it {self._how_it_ended()}.")
+            how = self._how_it_ended()
+            if how is None:
+                return self.call(name, args, kwargs, seconds)
+            error = Crashed(f"The process ended while {name} ran: it {how}.")
         except WireError as unreadable:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
         finally:
@@ -74,12 +79,15 @@ class SubmissionRun:
         raise error
 
     def load(self) -> None:
-        """Run the cells now rather than at the first call."""
-        self._loaded()
+        """Run the cells now rather than at the first call. `WorkerLost` if they take too long."""
+        try:
+            self._loaded()
+        except TimedOut:
+            raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds") from None
 
     def why_missing(self, name: str) -> str:
         """Why there is no function `name`: the cell that should define it, and what befell it."""
-        definition = re.compile(rf"^\s*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
+        definition = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
         for problem in self.problems:
             if problem.cell.exercise == name or definition.search(problem.cell.source):
                 return f"{name} is not defined: {problem.text}."
@@ -103,12 +111,16 @@ class SubmissionRun:
 
     def _loaded(self) -> Transport:
         while self._transport is None:
-            if time.monotonic() > self._load_until:
-                raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds")
-            self._transport = self._load_once()
+            if self._load_seconds_left <= 0:
+                raise TimedOut(f"The cells did not run within {LOAD_SECONDS:g} seconds.")
+            start = time.monotonic()
+            try:
+                self._transport = self._load_once(until=start + self._load_seconds_left)
+            finally:
+                self._load_seconds_left -= time.monotonic() - start
         return self._transport
 
-    def _load_once(self) -> Transport | None:
+    def _load_once(self, until: float) -> Transport | None:
         """Run every cell in a fresh process; None if one of them ended it."""
         try:
             self._connection = self._worker.open()
@@ -127,7 +139,7 @@ class SubmissionRun:
                 "offset": cell.offset,
             }
             try:
-                answer = transport.ask(request, self._cell_seconds)
+                answer = transport.ask(request, min(self._cell_seconds, until - time.monotonic()))
             except (DeadlinePassed, ChannelClosed, WireError) as error:
                 self._leave_out(cell, error)
                 return None
@@ -140,7 +152,10 @@ class SubmissionRun:
             self.close(grace=0.0)
             what = f"did not end within {self._cell_seconds:g} seconds"
         elif isinstance(error, ChannelClosed):
-            what = f"ended its process: it {self._how_it_ended()}"
+            how = self._how_it_ended()
+            if how is None:
+                return
+            what = f"ended its process: it {how}"
         else:
             what = "sent something that cannot be read"
         self.close()
@@ -155,10 +170,16 @@ class SubmissionRun:
             return f"{place} is not Python ({failure.kind}: {failure.message})"
         return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
 
-    def _how_it_ended(self) -> str:
+    def _how_it_ended(self) -> str | None:
+        """How the submission's process ended, in words; None if its worker ended instead, which may happen once."""
         connection = self._connection
         self.close()
-        return (connection.ended if connection else None) or "ended without a word"
+        if connection is not None and connection.ended is not None:
+            return connection.ended
+        if self._lost_a_worker:
+            raise WorkerLost("the worker was killed, twice")
+        self._lost_a_worker = True
+        return None
 
 
 class LocalRun(SubmissionRun):

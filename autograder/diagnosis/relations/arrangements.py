@@ -10,6 +10,7 @@ import numpy as np
 from autograder.diagnosis.relations.constants import factor_words
 from autograder.diagnosis.relations.evidence import (
     Problem,
+    adds_up,
     axis_subsets,
     first_of,
     informative,
@@ -75,7 +76,7 @@ def _as(candidate: np.ndarray, problem: Problem) -> str | None:
     if near(problem.got, candidate, problem.tolerance):
         return ""
     factor = multiple(problem.got, candidate, problem.tolerance)
-    words = factor_words(factor, problem) if factor is not None else None
+    words = factor_words(factor, problem, candidate) if factor is not None else None
     return f", and then it {words}" if words else None
 
 
@@ -130,7 +131,7 @@ def _not_summed(problem: Problem) -> Iterator[str]:
             reduced = reduce(got, axis=axes)
             if reduced.squeeze().shape != expected.squeeze().shape:
                 break
-            if near(reduced.ravel(), expected.ravel(), problem.tolerance):
+            if near(reduced.ravel(), expected.ravel(), problem.tolerance) and adds_up(got, axes):
                 yield (
                     f"{problem.name} is not {_DONE[word]} over {_axes(axes)}: its shape is {shape_of(got)}, "
                     f"and the {word} over {_axes(axes)} is what is expected{_broadcast_of(problem, word)}."
@@ -155,7 +156,7 @@ def _summed_too_far(problem: Problem) -> Iterator[str]:
             reduced = reduce(expected, axis=axes)
             if reduced.squeeze().shape != got.squeeze().shape:
                 break
-            if near(reduced.ravel(), got.ravel(), problem.tolerance):
+            if near(reduced.ravel(), got.ravel(), problem.tolerance) and adds_up(expected, axes):
                 if word == "mean" and near(expected, _spread(expected, axes), problem.tolerance):
                     yield (
                         f"{problem.name} is right along the other axes, but not spread over {_axes(axes)}: "
@@ -174,15 +175,11 @@ def _summed_and_spread(problem: Problem) -> Iterator[str]:
     if not informative(problem.expected) or not telling(problem.got):
         return
     for axes in axis_subsets(problem.expected.shape):
-        if not near(
-            problem.got,
-            np.broadcast_to(problem.got.mean(axis=axes, keepdims=True), problem.got.shape),
-            problem.tolerance,
-        ):
+        if not near(problem.got, _spread(problem.got, axes), problem.tolerance):
             continue
         for word, reduce in _REDUCE.items():
             candidate = np.broadcast_to(reduce(problem.expected, axis=axes, keepdims=True), problem.expected.shape)
-            if near(problem.got, candidate, problem.tolerance) and problem.differs(candidate):
+            if near(problem.got, candidate, problem.tolerance) and adds_up(problem.expected, axes):
                 yield (
                     f"{problem.name} is {_DONE[word]} over {_axes(axes)}, and must not be: "
                     f"all along it, every entry is the {word} of what is expected there."
@@ -198,12 +195,10 @@ def _spread(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 def _wrong_axis(problem: Problem) -> Iterator[str]:
     """An input summed over one axis, where it must be summed over another."""
     for name, array in problem.inputs.items():
-        if not informative(array):
-            continue
         sums = {axes: array.sum(axis=axes) for axes in axis_subsets(array.shape)}
         used = [axes for axes, total in sums.items() if near(problem.got, total, problem.tolerance)]
         right = [axes for axes, total in sums.items() if near(problem.expected, total, problem.tolerance)]
-        if used and right and telling(problem.got):
+        if used and right and telling(problem.got) and informative(array):
             yield f"{problem.name} is {name} summed over {_axes(used[0])}; it must be summed over {_axes(right[0])}."
             return
 

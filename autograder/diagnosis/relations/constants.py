@@ -12,8 +12,14 @@ import numpy as np
 from autograder.diagnosis.relations.evidence import Problem, first_of, informative, multiple, near, telling
 from autograder.diagnosis.wording import number
 
-SHORTEST_AXIS = 3
-"""Along an axis of two, almost anything is a constant times anything."""
+ENOUGH = 6
+"""Entries that are not 0, at least, to speak of a factor that has no name."""
+MOST_INPUTS = 6
+SHORTEST = 3
+"""Entries that differ by the same amount, at least."""
+SHORTEST_MULTIPLE = 4
+"""Entries along an axis for a factor: any three that add up to 0 and are at right angles to x are a multiple of
+each other."""
 
 
 def constants(problem: Problem) -> Iterator[str]:
@@ -32,10 +38,10 @@ def constants(problem: Problem) -> Iterator[str]:
 
 def _factor(problem: Problem) -> Iterator[str]:
     factor = multiple(problem.got, problem.expected, problem.tolerance)
-    if factor is None or not telling(problem.expected):
+    if factor is None:
         return
-    words = factor_words(factor, problem)
-    if words is None and informative(problem.expected) and np.count_nonzero(problem.expected) >= 3:
+    words = factor_words(factor, problem, problem.expected)
+    if words is None and informative(problem.expected) and np.count_nonzero(problem.expected) >= ENOUGH:
         words = f"is {number(factor)} times what is expected, in every entry"
     if words:
         yield sentence(f"{problem.name} {words}")
@@ -46,12 +52,20 @@ def sentence(words: str) -> str:
     return words if words.endswith("?") else f"{words}."
 
 
-def factor_words(factor: float, problem: Problem) -> str | None:
-    """What is said of a result that is `factor` times what is expected; None where the factor has no name."""
+def factor_words(factor: float, problem: Problem, reference: np.ndarray) -> str | None:
+    """What is said of a result that is `factor` times `reference`; None where the factor has no name.
+
+    A single number is 2 times another by chance: of such a reference, only the factors that count something are said.
+    """
+    if not telling(reference):
+        return None
     same = partial(math.isclose, rel_tol=3 * problem.tolerance)
+    counted = _count_words(abs(factor), sizes(problem), same)
+    if not informative(reference):
+        return counted if factor > 0 else None
     if same(factor, -1):
         return "has the wrong sign"
-    words = _size_words(abs(factor), sizes(problem), same)
+    words = counted or _other_words(abs(factor), sizes(problem), same)
     return words and (f"has the wrong sign, and {words}" if factor < 0 else words)
 
 
@@ -71,7 +85,11 @@ def sizes(problem: Problem) -> dict[int, list[str]]:
     return {size: what for size, what in found.items() if size > 1}
 
 
-def _size_words(factor: float, counts: dict[int, list[str]], same: Callable[[float, float], bool]) -> str | None:
+_Same = Callable[[float, float], bool]
+
+
+def _count_words(factor: float, counts: dict[int, list[str]], same: _Same) -> str | None:
+    """A factor n or 1/n that counts something."""
     for size in sorted(counts):
         if same(factor, size):
             why = f"is a division by {size} missing (a mean, not a sum)?"
@@ -81,6 +99,11 @@ def _size_words(factor: float, counts: dict[int, list[str]], same: Callable[[flo
             why = f"is it divided by {size} where it must not be (a sum, not a mean)?"
             why = "is it divided by 2 where it must not be, or is a factor 2 missing?" if size == 2 else why
             return f"is {size} times too small, and {size} is {_also(counts[size])}: {why}"
+    return None
+
+
+def _other_words(factor: float, counts: dict[int, list[str]], same: _Same) -> str | None:
+    """A factor 2, √n or n/m, or one over it."""
     if same(factor, 2):
         return "is 2 times too large"
     if same(factor, 0.5):
@@ -127,41 +150,39 @@ def _lost_sign(problem: Problem) -> Iterator[str]:
 
 def _input_factor(problem: Problem) -> Iterator[str]:
     """got · x = expected, or got = expected · x, for an input x that varies."""
-    for name, array in problem.inputs.items():
-        if not _spreads(array, problem) or not informative(array):
-            continue
-        if near(problem.got * array, problem.expected, problem.tolerance) and telling(problem.expected):
-            why = ": the upstream gradient does not enter" if name == "g" else ""
-            yield f"The factor {name} is missing: {problem.name} times {name} is what is expected{why}."
-            return
-        if problem.matches(problem.expected * array):
+    for name, array in _spread_inputs(problem):
+        if near(problem.got * array, problem.expected, problem.tolerance):
+            if informative(array) and telling(problem.expected):
+                why = ": the upstream gradient does not enter" if name == "g" else ""
+                yield f"The factor {name} is missing: {problem.name} times {name} is what is expected{why}."
+        elif problem.matches(problem.expected * array) and informative(array):
             yield f"{problem.name} is multiplied by {name} once too often: it is what is expected times {name}."
-            return
 
 
 def _other_factor(problem: Problem) -> Iterator[str]:
     """got = c · a where expected = c · b, for two inputs a and b."""
-    inputs = [
-        (name, array) for name, array in problem.inputs.items() if _spreads(array, problem) and informative(array)
-    ]
-    for (name, array), (other, right) in permutations(inputs[:6], 2):
-        if problem.differs(problem.got) and near(problem.got * right, problem.expected * array, problem.tolerance):
-            if telling(problem.expected) and not near(problem.got, array, problem.tolerance):
-                yield f"{problem.name} has the factor {name} where {other} belongs."
-            return
+    for (name, array), (other, right) in permutations(_spread_inputs(problem), 2):
+        if not near(problem.got * right, problem.expected * array, problem.tolerance):
+            continue
+        varied = informative(array) and informative(right) and telling(problem.expected)
+        if varied and not near(problem.got, array, problem.tolerance):
+            yield f"{problem.name} has the factor {name} where {other} belongs."
 
 
 def _input_term(problem: Problem) -> Iterator[str]:
     """got + x = expected, or got = expected + x."""
-    for name, array in problem.inputs.items():
-        if not _spreads(array, problem) or not informative(array) or near(problem.got, array, problem.tolerance):
+    for name, array in _spread_inputs(problem):
+        if near(problem.got, array, problem.tolerance):
             continue
-        if near(problem.got + array, problem.expected, problem.tolerance):
+        if near(problem.got + array, problem.expected, problem.tolerance) and informative(array):
             yield f"A term {name} is missing: {problem.name} plus {name} is what is expected."
-            return
-        if problem.matches(problem.expected + array):
+        elif problem.matches(problem.expected + array) and informative(array):
             yield f"{problem.name} has a term {name} too many: it is what is expected plus {name}."
-            return
+
+
+def _spread_inputs(problem: Problem) -> list[tuple[str, np.ndarray]]:
+    """The first inputs that broadcast to the result's shape as they are."""
+    return [(name, array) for name, array in problem.inputs.items() if _spreads(array, problem)][:MOST_INPUTS]
 
 
 def _spreads(array: np.ndarray, problem: Problem) -> bool:
@@ -172,7 +193,7 @@ def _spreads(array: np.ndarray, problem: Problem) -> bool:
 
 def _offset(problem: Problem) -> Iterator[str]:
     gap = problem.got - problem.expected
-    if gap.size < 3 or not informative(problem.expected) or not _constant(gap, problem):
+    if gap.size < SHORTEST or not informative(problem.expected) or not _constant(gap, problem):
         return
     offset = float(gap.flat[0])
     direction = "large" if offset > 0 else "small"
@@ -183,7 +204,7 @@ def _along_an_axis(problem: Problem) -> Iterator[str]:
     """Right up to one number for each row: a term that is the same along an axis (a mean), or such a factor."""
     for axis in reversed(range(problem.got.ndim)):
         others = problem.got.size // max(problem.got.shape[axis], 1)
-        if problem.got.shape[axis] < SHORTEST_AXIS or others < 2 or not _varies(problem, axis):
+        if problem.got.shape[axis] < SHORTEST or others < 2 or not _varies(problem, axis):
             continue
         along = _axis_words(axis, problem.got.ndim)
         if _constant(problem.got - problem.expected, problem, axis):
@@ -222,9 +243,9 @@ def _constant(gap: np.ndarray, problem: Problem, axis: int | None = None) -> boo
 
 
 def _proportional(problem: Problem, axis: int) -> bool:
-    """Whether each row along `axis` is a multiple of the expected one, which has three entries or more that differ."""
+    """Whether each row along `axis` is a multiple of the expected one, which has enough entries that are not 0."""
     got, expected = np.moveaxis(problem.got, axis, -1), np.moveaxis(problem.expected, axis, -1)
     peaks = np.abs(expected).argmax(axis=-1, keepdims=True)
     factors = np.take_along_axis(got, peaks, -1) / np.take_along_axis(expected, peaks, -1)
-    rich = np.all(np.count_nonzero(expected, axis=-1) >= SHORTEST_AXIS) and np.isfinite(factors).all()
-    return bool(rich and np.all(factors != 0)) and near(got, factors * expected, 10 * problem.tolerance)
+    rich = np.all(np.count_nonzero(expected, axis=-1) >= SHORTEST_MULTIPLE) and np.isfinite(factors).all()
+    return bool(rich and np.all(factors != 0)) and near(got, factors * expected, 3 * problem.tolerance)

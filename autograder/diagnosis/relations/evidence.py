@@ -73,23 +73,25 @@ def near(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     """Whether `a` and `b` have one shape and the same finite entries, up to rounding."""
     if a.shape != b.shape or not a.size:
         return False
-    probe = np.linspace(0, a.size - 1, min(a.size, 8)).astype(int)
-    scale = typical(b)
-    if not np.all(np.abs(a.flat[probe] - b.flat[probe]) <= tolerance * (np.abs(b.flat[probe]) + scale)):
+    gap, size = np.abs(a - b), np.abs(b)
+    if not gap.max() <= 2 * tolerance * size.max() < math.inf:  # most candidates are far off
         return False
-    return bool(np.all(np.abs(a - b) <= tolerance * (np.abs(b) + scale)))
+    return bool(np.all(gap <= tolerance * (size + typical(size))))
 
 
 def typical(array: np.ndarray) -> float:
     """The median size of the entries that are not 0: one huge entry must not hide what the others are."""
     sizes = np.abs(sample(array))
-    sizes = sizes[sizes > 0]
-    return float(np.median(sizes)) if sizes.size else 0.0
+    sizes = np.sort(sizes[sizes > 0])
+    return float(sizes[sizes.size // 2]) if sizes.size else 0.0
 
 
 def sample(array: np.ndarray) -> np.ndarray:
-    """At most `SAMPLE` entries, evenly spread."""
-    return array.flat[np.unique(np.linspace(0, array.size - 1, min(array.size, SAMPLE)).astype(int))]
+    """Some `SAMPLE` entries, evenly spread over all axes."""
+    step = max(array.size // SAMPLE, 1)
+    while math.gcd(step, array.size) > 1:
+        step += 1
+    return array.flat[::step]
 
 
 def informative(array: np.ndarray) -> bool:
@@ -112,8 +114,8 @@ def generic(value: float) -> bool:
     if not math.isfinite(value) or value == 0:
         return False
     simple = float(f"{value:.3g}")
-    twelfths = value * 5040
-    return abs(simple - value) > 1e-7 * abs(value) and abs(twelfths - round(twelfths)) > 1e-6 * max(1, abs(twelfths))
+    parts = math.frexp(value)[0] * 5040  # whole for small integers over 2 to 10, times a power of 2
+    return abs(simple - value) > 1e-7 * abs(value) and abs(parts - round(parts)) > 1e-3
 
 
 def _distinct_sizes(array: np.ndarray) -> np.ndarray:
@@ -125,6 +127,11 @@ def _distinct_sizes(array: np.ndarray) -> np.ndarray:
     if not sizes.size:
         return sizes
     return sizes[np.append(True, np.diff(sizes) > 1e-6 * sizes[1:])]
+
+
+def adds_up(array: np.ndarray, axes: tuple[int, ...]) -> bool:
+    """Whether a sum over `axes` adds more than one entry that is not 0: else it only picks that entry."""
+    return int(np.max(np.count_nonzero(array, axis=axes), initial=0)) > 1
 
 
 def axis_subsets(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -26,7 +26,8 @@ def not_finite(problem: Problem) -> Iterator[str]:
     kinds = (("nan", np.isnan(problem.got)), ("inf", np.isinf(problem.got)))
     what = enumeration([word for word, found in kinds if (found & broken).any()], "or")
     if count == broken.size:
-        yield f"{problem.name} is {what} in every entry: an overflow, 0/0 or log(0) on the way?"
+        everywhere = " in every entry" if count > 1 else ""
+        yield f"{problem.name} is {what}{everywhere}: an overflow, 0/0 or log(0) on the way?"
         return
     where = place(broken, problem, extremes=True)
     rest = "; every other entry is right" if np.array_equal(broken, problem.wrong) else ""

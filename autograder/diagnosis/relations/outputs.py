@@ -35,19 +35,22 @@ def explain_outputs(
         return explain(got[index], expected[index], name=name, rtol=rtol, atol=atol, inputs=inputs, with_unit_g=unit)
 
     taken = _in_anothers_place(got, expected, wrong, rtol, atol)
-    sentences = _order(taken, names)
-    wrong = [index for index in wrong if index not in taken]
+    swapped = sorted(taken) == sorted(taken.values())
+    sentences = _order(taken, names) if swapped else []
+    wrong = [index for index in wrong if not (swapped and index in taken)]
     if len(wrong) > 1:
         each = f"each of {enumeration([names[index] for index in wrong])}"
         first = explained(wrong[0], each)
         if first and all(explained(index, each) == first for index in wrong[1:]):
             return [*sentences, *(text[:1].upper() + text[1:] for text in first)][:MOST]
+    found = next((found for index in wrong if (found := explained(index, names[index]))), [])
+    if not found and not swapped and taken:
+        return _order(taken, names)[:MOST]
     if wrong and any(right):
         fine = [name for name, is_right in zip(names, right, strict=True) if is_right]
         bad = [name for name, is_right in zip(names, right, strict=True) if not is_right]
-        sentences.append(f"{_are(fine)} right; {_are(bad)} not.")
-    details = (explained(index, names[index]) for index in wrong)
-    return [*sentences, *next((found for found in details if found), [])][:MOST]
+        found = [*found, f"{_are(fine)} right; {_are(bad)} not."]
+    return [*sentences, *found][:MOST]
 
 
 def _are(names: Sequence[str]) -> str:

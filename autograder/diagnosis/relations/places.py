@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.diagnosis.relations.constants import factor_words, sentence
-from autograder.diagnosis.relations.evidence import Problem, informative, multiple, near, telling
+from autograder.diagnosis.relations.constants import SHORTEST, factor_words, sentence
+from autograder.diagnosis.relations.evidence import Problem, first_of, informative, multiple, near, telling
 from autograder.diagnosis.wording import enumeration, number
 
-ENOUGH = 15
-"""So many sets of entries at least, as large as the one to explain, or a match with an input's signs is chance."""
+ENOUGH = 100
+"""So many sets as large as the one to explain there must be, or that it is where an input is negative is chance."""
+SOME = 15
+"""The same for sets that stand out by themselves: the entry that an index names in each row."""
 FEW = 3
 _ROW, _COLUMN = ("row", "rows"), ("column", "columns")
 
@@ -22,23 +24,24 @@ def places(problem: Problem) -> Iterator[str]:
     wrong = problem.wrong
     if wrong is None or wrong.all() or not wrong.any() or not np.isfinite(problem.expected).all():
         return
-    count, size = int(np.count_nonzero(wrong)), wrong.size
-    right_is_zero = not np.any(problem.expected[~wrong])
-    if right_is_zero and np.all(problem.got[wrong] != 0) and np.all(problem.expected[wrong] != 0) and size - count > 1:
-        yield f"{problem.name} has its zeros in the right places; every other entry is wrong."
-        return
-    how = _how(problem, wrong)
-    where = place(wrong, problem)
+    name, count = problem.name, int(np.count_nonzero(wrong))
+    share = f"({count:,} of {wrong.size:,} entries)"
+    there = _there(problem, wrong)
+    where = next(_by_index(wrong, problem), None) or (None if _right_zeros(problem, wrong) else place(wrong, problem))
     if where:
-        yield sentence(f"{problem.name} is wrong exactly {where} ({count:,} of {size:,} entries){how}")
-        return
-    if not telling(problem.expected[~wrong]):
-        return
-    where = place(~wrong, problem)
-    if where:
-        yield sentence(f"{problem.name} is right only {where}{how}")
-    elif how and count < size - 1:
-        yield sentence(f"{problem.name} is wrong in {count:,} of {size:,} entries{how}")
+        yield sentence(f"{name} is wrong exactly {where} {share}{there and '; there ' + there}")
+    elif _right_zeros(problem, wrong):
+        yield f"{name} has its zeros in the right places; every other entry is wrong."
+    elif telling(problem.expected[~wrong]) and (where := next(_by_slices(~wrong), None)):
+        yield sentence(f"{name} is right only {where}{there and '; elsewhere ' + there}")
+    elif there and 1 < count < wrong.size - 1:
+        yield sentence(f"{name} is wrong in {count:,} of {wrong.size:,} entries; there {there}")
+
+
+def _right_zeros(problem: Problem, wrong: np.ndarray) -> bool:
+    """Whether the right entries, more than one, are those where 0 is expected, and no other entry is 0."""
+    right = np.count_nonzero(~wrong) > 1 and not np.any(problem.expected[~wrong])
+    return bool(right and np.all(problem.got[wrong] != 0) and np.all(problem.expected[wrong] != 0))
 
 
 def place(mask: np.ndarray, problem: Problem, *, extremes: bool = False) -> str | None:
@@ -49,8 +52,7 @@ def place(mask: np.ndarray, problem: Problem, *, extremes: bool = False) -> str 
     finders = [_by_sign(mask, problem), _by_maximum(mask, problem), _by_index(mask, problem)]
     if extremes:
         finders.append(_by_extremes(mask, problem))
-    finders += [_by_slices(mask), _by_diagonal(mask), _by_entries(mask)]
-    return next((words for finder in finders for words in finder), None)
+    return next(first_of(*finders, _by_slices(mask), _by_diagonal(mask), _by_entries(mask)), None)
 
 
 def _by_sign(mask: np.ndarray, problem: Problem) -> Iterator[str]:
@@ -93,24 +95,36 @@ def _by_maximum(mask: np.ndarray, problem: Problem) -> Iterator[str]:
 
 def _by_index(mask: np.ndarray, problem: Problem) -> Iterator[str]:
     """The rows that an input of integers names: never, once, more than once; or the entry that it names in each row."""
-    rows = _whole_slices(mask, 0) if mask.ndim > 1 else None
     for name, array in problem.inputs.items():
         index = problem.arguments.get(name)
-        if not isinstance(index, np.ndarray) or index.dtype.kind not in "iu" or not array.size or not mask.ndim:
+        if not isinstance(index, np.ndarray) or index.dtype.kind not in "iu" or not array.size or mask.ndim < 2:
             continue
-        if mask.ndim > 1 and index.shape == mask.shape[:-1] and _within(array, mask.shape[-1]):
+        if index.shape == mask.shape[:-1] and _within(array, mask.shape[-1]) and _ways(mask) >= SOME:
             named = np.arange(mask.shape[-1]) == index[..., None]
             if np.array_equal(mask, named):
                 yield f"at the entry that {name} names in each row"
             elif np.array_equal(mask, ~named):
                 yield f"at the entries that {name} does not name"
-        if rows is not None and _within(array, mask.shape[0]):
-            times = np.bincount(index.ravel().astype(np.int64), minlength=mask.shape[0])
-            for words, chosen in (("more than once", times > 1), ("once", times == 1), ("", times > 0)):
-                if np.array_equal(rows, chosen):
-                    yield f"in the rows that {name} names{' ' * bool(words)}{words}"
-            if np.array_equal(rows, times == 0):
-                yield f"in the rows that {name} does not name"
+        if _within(array, len(mask)):
+            yield from _by_rows(mask, name, np.bincount(index.ravel().astype(np.int64), minlength=len(mask)))
+
+
+def _by_rows(mask: np.ndarray, name: str, times: np.ndarray) -> Iterator[str]:
+    """The rows by how many times each is named; in a few rows, much would be chance."""
+    rows = _whole_slices(mask, 0)
+    chosen = rows.reshape(-1, *[1] * (mask.ndim - 1))
+    if not np.array_equal(mask, mask & chosen):
+        return
+    if np.array_equal(rows, times > 1):
+        yield f"in the rows that {name} names more than once"
+    elif _ways(rows) < SOME:
+        return
+    elif np.array_equal(rows, times == 1):
+        yield f"in the rows that {name} names once"
+    elif np.array_equal(rows, times > 0):
+        yield f"in the rows that {name} names"
+    elif np.array_equal(rows, times == 0):
+        yield f"in the rows that {name} does not name"
 
 
 def _within(array: np.ndarray, size: int) -> bool:
@@ -129,17 +143,19 @@ def _by_extremes(mask: np.ndarray, problem: Problem) -> Iterator[str]:
 
 
 def _by_slices(mask: np.ndarray) -> Iterator[str]:
-    """Whole rows, columns or planes, or the union of some: a border."""
+    """Whole rows, columns or planes; along several axes, only the border."""
     if mask.ndim < 2 or min(mask.shape) < 2:
         return
     whole = [_whole_slices(mask, axis) for axis in range(mask.ndim)]
+    axes = [axis for axis, chosen in enumerate(whole) if chosen.any()]
+    if len(axes) > 1 and any(whole[axis].size < 3 or whole[axis][1:-1].any() for axis in axes):
+        return
     union = np.zeros_like(mask)
-    for axis, chosen in enumerate(whole):
-        union |= chosen.reshape([-1 if a == axis else 1 for a in range(mask.ndim)])
-    if np.array_equal(union, mask):
-        words = [_slice_words(chosen, axis, mask.ndim) for axis, chosen in enumerate(whole) if chosen.any()]
-        if all(words):
-            yield f"in {enumeration(words)}"
+    for axis in axes:
+        union |= whole[axis].reshape([-1 if other == axis else 1 for other in range(mask.ndim)])
+    words = [_slice_words(whole[axis], axis, mask.ndim) for axis in axes]
+    if np.array_equal(union, mask) and all(words):
+        yield f"in {enumeration(words)}"
 
 
 def _whole_slices(mask: np.ndarray, axis: int) -> np.ndarray:
@@ -201,25 +217,25 @@ def _by_entries(mask: np.ndarray) -> Iterator[str]:
         yield f"at {enumeration([str(index).replace(' ', '') for index in indices.tolist()])}"
 
 
-def _how(problem: Problem, wrong: np.ndarray) -> str:
-    """What the wrong entries are; empty if nothing simple fits."""
+def _there(problem: Problem, wrong: np.ndarray) -> str:
+    """What the wrong entries are, after "there"; empty if nothing simple fits."""
     got, expected = problem.got[wrong], problem.expected[wrong]
     if not got.any():
-        return ", and it is 0 there"
+        return "it is 0"
     if not np.isfinite(got).all():
         return ""
     copied = _copied(problem, wrong, got)
     if not expected.any():
-        return f", where 0 is expected{copied and ' and' + copied}"
+        return f"0 is expected{copied and ', and ' + copied}"
     if copied:
-        return f", and there{copied}"
-    factor = multiple(got, expected, problem.tolerance) if telling(expected) else None
-    words = factor_words(factor, problem) if factor is not None else None
+        return copied
+    factor = multiple(got, expected, problem.tolerance)
+    words = factor_words(factor, problem, expected) if factor is not None else None
     if words:
-        return f"; there it {words}"
+        return f"it {words}"
     gap = got - expected
-    if gap.size > 2 and informative(expected) and near(gap, np.full_like(gap, gap[0]), 1e3 * problem.tolerance):
-        return f"; there it is too {'large' if gap[0] > 0 else 'small'} by the same amount, {number(abs(gap[0]))}"
+    if gap.size >= SHORTEST and informative(expected) and near(gap, np.full_like(gap, gap[0]), 1e3 * problem.tolerance):
+        return f"it is too {'large' if gap[0] > 0 else 'small'} by the same amount, {number(abs(gap[0]))}"
     return ""
 
 
@@ -229,14 +245,14 @@ def _copied(problem: Problem, wrong: np.ndarray, got: np.ndarray) -> str:
         if array.shape != wrong.shape or not telling(got) or near(problem.got, array, problem.tolerance):
             continue
         if near(got, array[wrong], problem.tolerance):
-            return f" it is {name}"
+            return f"it is {name}"
         factor = multiple(got, array[wrong], problem.tolerance)
         if factor is not None and informative(got):
-            return f" it is {number(factor)} times {name}"
+            return f"it is {number(factor)} times {name}"
     return ""
 
 
 def _ways(mask: np.ndarray) -> float:
     """How many sets of as many entries there are: one in so many matches by chance."""
     count = int(np.count_nonzero(mask))
-    return math.comb(mask.size, count) if min(count, mask.size - count) < ENOUGH else math.inf
+    return math.comb(mask.size, count) if min(count, mask.size - count) < 10 else math.inf
