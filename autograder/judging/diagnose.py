@@ -6,6 +6,7 @@ the smallest failing case with both side by side.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from autograder.judging.errors import Raised
 from autograder.judging.expect import Comparison, Record, paired
 from autograder.judging.reference import Reference
 
-MOST_TRIED = 12
+MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
 
 
@@ -51,7 +52,7 @@ def diagnose(
     else:
         lines += first.problems
         if not named:
-            lines += _first_relations(shown.failures, reference)
+            lines += _likeliest_relations(shown.failures, reference)
         lines += _smallest_case(first, show_numbers=shown.visible)
     return Diagnosis("\n".join(lines), tuple(known.name for known in found))
 
@@ -65,14 +66,23 @@ def summary(record: Record) -> str:
     return str(record.ended_by or "The check compared nothing.")
 
 
-def _first_relations(failures: list[Comparison], reference: Reference) -> list[str]:
-    """What relates an answer to the right one, on the largest failing case that tells: small ones are coincidences."""
-    for failure in sorted(failures[:MOST_TRIED], key=_entries, reverse=True):
-        found = _relations(failure, reference)
-        if found:
-            elsewhere = failure is not failures[0] and failure.case
-            return [f"On {failure.case}: {found[0]}", *found[1:]] if elsewhere else found
-    return []
+def _likeliest_relations(failures: list[Comparison], reference: Reference) -> list[str]:
+    """What relates an answer to the right one: what several failing cases say, else what the largest one does.
+
+    Small cases suggest coincidences: twice too large on two rows may be a forgotten mean or a forgotten half.
+    """
+    said = []
+    for failure in sorted(failures, key=_entries, reverse=True)[:MOST_TRIED]:
+        sentences = _relations(failure, reference)
+        if sentences:
+            said.append((failure, sentences))
+    if not said:
+        return []
+    counts = Counter(sentences[0] for _, sentences in said)
+    failure, chosen = max(said, key=lambda pair: counts[pair[1][0]])
+    if failure is failures[0] or not failure.case or counts[chosen[0]] > 1:
+        return chosen
+    return [f"On {failure.case}: {chosen[0]}", *chosen[1:]]
 
 
 def _entries(comparison: Comparison) -> int:

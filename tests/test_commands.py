@@ -1,0 +1,221 @@
+"""The commands as learners and instructors run them: what they print, and one clear line for bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+RIGHT = "import numpy as np\n\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+WRONG = RIGHT.replace("x > 0", "x >= 0")
+
+
+def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, tmp_path: Path) -> None:
+    assert backprop("start", "work").returncode == 0
+    notebook = tmp_path / "work" / "ch06_vjps.ipynb"
+    assert "add_vjp" in notebook.read_text()
+    assert "](../book/" not in notebook.read_text(), "a link that leads nowhere from here"
+    notebook.write_text("mine")
+    again = backprop("start", "work")
+    assert notebook.read_text() == "mine"
+    assert "not touched" in again.stdout
+
+
+def test_the_python_form_of_a_lesson_is_graded_like_the_notebook(backprop: Command, tmp_path: Path) -> None:
+    assert backprop("start", "work", "--format", "py").returncode == 0
+    done = backprop("check", "ch06_vjps", cwd=tmp_path / "work")
+    assert done.returncode == 1
+    assert "0 of 63 points" in done.stdout
+    assert done.stdout.count("missing") == 18
+
+
+def test_check_passes_and_says_which_file_it_graded(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    done = backprop("check", "ch06_vjps/relu_vjp")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ch06_vjps.py" in done.stdout
+    assert "2 of 2 points" in done.stdout
+
+
+def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(WRONG)
+    done = backprop("check", "ch06_vjps/relu_vjp")
+    assert done.returncode == 1
+    assert "the mask is x > 0" in done.stdout
+    assert "expected" in done.stdout
+    assert "got" in done.stdout
+    assert "book/ch06_vjps.md#ch06-relu-vjp" in done.stdout
+    assert "Hint" not in done.stdout
+    assert backprop("check", "ch06_vjps/relu_vjp", "--hint").stdout.count("Hint ") == 1
+    assert backprop("check", "ch06_vjps/relu_vjp", "--hint", "--hint").stdout.count("Hint ") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check"], "there is no lesson in"),
+        (["check", "ch99"], "there is no lesson 'ch99'; there are ch06_vjps"),
+        (["check", "ch06_vjps"], "there is no ch06_vjps.ipynb or ch06_vjps.py"),
+        (["check", "ch06_vjps/nope"], "ch06_vjps has no exercise 'nope'; it has add_vjp"),
+        (["check", "gone.ipynb"], "there is no file gone.ipynb"),
+        (["grade", "gone"], "gone cannot be used (No such file or directory)"),
+        (["grade", "."], "there are no submissions in"),
+        (["grade", ".", "--isolation", "hope"], "there is no isolation 'hope'; there are sandlock and process"),
+        (["grade", ".", "--jobs", "0"], "--jobs must be at least 1"),
+        (["report", "gone"], "there are no results in gone"),
+        (["start", "--format", "docx"], "there is no format 'docx'; there are ipynb and py"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(backprop: Command, arguments: list[str], says: str) -> None:
+    done = backprop(*arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_an_unreadable_notebook_gets_one_clear_line(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.ipynb").write_text('{"cells": [')
+    done = backprop("check", "ch06_vjps")
+    assert done.returncode == 2
+    assert "ch06_vjps.ipynb: line 1 is not JSON" in done.stderr
+
+
+def a_class(folder: Path) -> None:
+    for student, source in (("ann", RIGHT), ("bob", WRONG)):
+        (folder / student).mkdir(parents=True)
+        (folder / student / "ch06_vjps.py").write_text(source)
+
+
+def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, tmp_path: Path) -> None:
+    a_class(tmp_path / "class")
+    assert backprop("grade", "class", "--out", "out").returncode == 0
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*/*.json")}
+    (tmp_path / "class" / "bob" / "ch06_vjps.py").write_text(RIGHT)
+    (tmp_path / "class" / "eve").mkdir()
+    (tmp_path / "class" / "eve" / "ch06_vjps.py").write_text("")
+    second = backprop("grade", "class", "--out", "out")
+    assert "1 submissions are graded already" in second.stderr
+    after = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*/*.json")}
+    assert [file.parent.name for file in before if before[file] != after[file]] == ["bob"]
+    summary = json.loads((tmp_path / "out" / "class.json").read_text())["submissions"]
+    assert [(row["student"], row["points"], row["status"]) for row in summary] == [
+        ("ann", 2.0, "graded"),
+        ("bob", 2.0, "graded"),
+        ("eve", 0.0, "unreadable"),
+    ]
+
+
+def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
+    backprop: Command, tmp_path: Path
+) -> None:
+    a_class(tmp_path / "class")
+    arguments = ("grade", "class", "--jobs", "1")
+    assert backprop(*arguments, "--out", "a", "--salt", "one").returncode == 0
+    assert "graded already" not in backprop(*arguments, "--out", "a", "--salt", "two").stderr
+    backprop(*arguments, "--out", "b", env={"BACKPROP_SALT": "two"})
+
+    def content(name: str) -> dict[str, object]:
+        result = json.loads((tmp_path / name / "bob" / "ch06_vjps.json").read_text())
+        for exercise in result["exercises"]:
+            del exercise["seconds"]
+        return result
+
+    assert content("a") == content("b")
+
+
+def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Command, tmp_path: Path) -> None:
+    a_class(tmp_path / "class")
+    (tmp_path / "class" / "notes.txt").write_text("x")
+    (tmp_path / "class" / "ann" / "essay.md").write_text("x")
+    (tmp_path / "class" / "ann" / "ch06_vjps.ipynb").write_text("{}")
+    done = backprop("grade", "class", "--out", "out")
+    assert done.returncode == 0
+    assert "notes.txt: not a student's folder" in done.stderr
+    assert "essay.md: no lesson of that name" in done.stderr
+    assert "ann/ch06_vjps.py: ch06_vjps.ipynb is graded" in done.stderr
+    assert len(list((tmp_path / "out").glob("*/*.json"))) == 2
+
+
+def test_report_shows_a_class_a_student_and_json(backprop: Command, tmp_path: Path) -> None:
+    a_class(tmp_path / "class")
+    backprop("grade", "class", "--out", "out")
+    assert "relu_vjp: relu one at zero" in backprop("report", "out").stdout
+    assert "the mask is x > 0" in backprop("report", "out", "--student", "bob").stdout
+    data = json.loads(backprop("report", "out", "--format", "json").stdout)
+    assert [entry["student"] for entry in data] == ["ann", "bob"]
+    (tmp_path / "out" / "bob" / "ch06_vjps.json").write_text("{")
+    done = backprop("report", "out")
+    assert "bob/ch06_vjps.json is not a result" in done.stderr
+
+
+def test_without_a_sandbox_grade_stops_unless_told_otherwise(backprop: Command, tmp_path: Path) -> None:
+    a_class(tmp_path / "class")
+    (tmp_path / "no" / "sandlock").mkdir(parents=True)
+    (tmp_path / "no" / "sandlock" / "__init__.py").write_text("raise ImportError('not on this platform')")
+    hidden = {"PYTHONPATH": str(tmp_path / "no")}
+    done = backprop("grade", "class", "--out", "out", env=hidden)
+    assert done.returncode == 2
+    assert "--isolation process" in done.stderr
+    assert not list((tmp_path / "out").glob("*/*.json"))
+    done = backprop("grade", "class", "--out", "out", "--isolation", "process", env=hidden)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "out" / "ann" / "ch06_vjps.json").read_text())["isolation"] == "process"
+
+
+def test_watch_checks_on_every_save(tmp_path: Path) -> None:
+    file, log = tmp_path / "ch06_vjps.py", tmp_path / "log"
+    file.write_text(WRONG)
+    command = [str(Path(sys.executable).with_name("backprop")), "watch", "ch06_vjps/relu_vjp"]
+    with (
+        log.open("w") as out,
+        subprocess.Popen(command, cwd=tmp_path, stdout=out, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process,
+    ):
+        try:
+            wait_for(log, "the mask is x > 0")
+            time.sleep(0.5)  # until it watches
+            file.write_text(RIGHT)
+            wait_for(log, "2 of 2 points")
+        finally:
+            process.send_signal(2)
+            assert process.wait(20) == 0
+
+
+def wait_for(file: Path, text: str) -> None:
+    for _ in range(600):
+        if text in file.read_text():
+            return
+        time.sleep(0.1)
+    raise AssertionError(file.read_text())
+
+
+def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(WRONG)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        str(ROOT / "autograder" / "checks"),
+        "--submission=ch06_vjps.py",
+        "-q",
+        "-k",
+        "relu",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert "test_relu_at_zero[visible]" in done.stdout
+    assert "differs" in done.stdout
+
+
+def test_the_installed_command_is_the_one_that_is_tested() -> None:
+    assert shutil.which("backprop", path=str(Path(sys.executable).parent)) is not None

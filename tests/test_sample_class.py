@@ -1,0 +1,114 @@
+"""The bundled sample class, graded by the real command: its table is right line by line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
+from autograder.authoring.tree import ROOT, Course
+
+CH06, CH07 = "ch06_vjps", "ch07_mlp_backprop"
+
+EXPECTED: dict[tuple[str, str], tuple[float, str]] = {
+    ("ada-perfect", CH06): (63, "graded"),
+    ("ada-perfect", CH07): (23, "graded"),
+    ("ben-half-done", CH06): (25, "graded"),
+    ("cleo-untouched", CH06): (0, "graded"),
+    ("cleo-untouched", CH07): (0, "graded"),
+    ("dan-algebra-slips", CH06): (49.27, "graded"),
+    ("emi-normalisation-slips", CH06): (57.25, "graded"),
+    ("finn-network-slips", CH07): (16, "graded"),
+    ("gus-syntax-error", CH06): (61, "graded"),
+    ("hana-endless-loop", CH06): (61, "graded"),
+    ("ivo-memory-hog", CH06): (60, "graded"),
+    ("jo-forger", CH06): (0, "graded"),
+    ("kim-uses-torch", CH06): (59, "graded"),
+    ("lea-other-style", CH06): (63, "graded"),
+    ("max-cut-off", CH06): (0, "unreadable"),
+}
+
+NAMED = {
+    ("dan-algebra-slips", "add_vjp"): "add_not_summed",
+    ("dan-algebra-slips", "matmul_vjp"): "matmul_not_summed",
+    ("dan-algebra-slips", "relu_vjp"): "relu_one_at_zero",
+    ("dan-algebra-slips", "softmax_vjp"): "softmax_diagonal_only",
+    ("emi-normalisation-slips", "layernorm_vjp"): "layernorm_constant_statistics",
+    ("emi-normalisation-slips", "embedding_vjp"): "embedding_assigned",
+    ("finn-network-slips", "mse_loss"): "plain_mean_of_squares",
+    ("finn-network-slips", "backward"): "bias_means",
+}
+
+STATUS = {
+    ("gus-syntax-error", "relu_vjp"): ("missing", "line 1 is not Python (SyntaxError: expected ':')"),
+    ("hana-endless-loop", "relu_vjp"): ("timeout", "did not return within"),
+    ("ivo-memory-hog", "embedding_vjp"): ("error", "MemoryError"),
+    ("kim-uses-torch", "matmul_vjp"): ("forbidden", "imports torch, which this lesson does not allow"),
+}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
+    """All results by student and lesson, and what the command printed."""
+    out = tmp_path_factory.mktemp("results")
+    command = [str(Path(sys.executable).with_name("backprop")), "grade", str(ROOT / SAMPLE_CLASS), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    results = [json.loads(file.read_text()) for file in out.glob("*/*.json")]
+    return {(result["student"], result["lesson"]): result for result in results}, done.stdout
+
+
+def test_every_submission_has_exactly_its_points(graded: Any) -> None:
+    results, _ = graded
+    assert {key: (result["points"], result["status"]) for key, result in results.items()} == EXPECTED
+
+
+def test_each_kind_of_mistake_is_named(graded: Any) -> None:
+    results, _ = graded
+    found = {
+        (student, exercise["name"]): exercise["misconception"]
+        for (student, _), result in results.items()
+        for exercise in result["exercises"]
+        if (student, exercise["name"]) in NAMED
+    }
+    assert found == NAMED
+
+
+def test_each_kind_of_accident_is_said(graded: Any) -> None:
+    results, _ = graded
+    for (student, name), (status, says) in STATUS.items():
+        exercise = next(e for e in results[student, CH06]["exercises"] if e["name"] == name)
+        assert exercise["status"] == status
+        assert says in exercise["message"]
+
+
+def test_results_record_how_they_came_about(graded: Any) -> None:
+    results, _ = graded
+    for result in results.values():
+        assert result["isolation"].startswith("sandlock (Landlock ABI")
+        assert result["grader_version"].startswith("0.1.0+")
+        assert len(result["sha256"]) == 64
+        assert result["max_points"] == {CH06: 63, CH07: 23}[result["lesson"]]
+        promises = {check["promise"] for exercise in result["exercises"] for check in exercise["checks"]}
+        assert promises <= {"value", "instrumented"}
+
+
+def test_the_table_says_who_what_and_how_many(graded: Any) -> None:
+    _, printed = graded
+    for (student, lesson), (points, _) in EXPECTED.items():
+        line = next(line for line in printed.splitlines() if line.startswith(student) and lesson in line)
+        assert f"{points:g}/" in line
+    assert "\x1b" not in printed
+
+
+def test_the_files_on_disk_are_what_the_sources_give() -> None:
+    files = sample_files(Course.at())
+    folder = ROOT / SAMPLE_CLASS
+    on_disk = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if "__pycache__" not in path.parts}
+    assert on_disk == set(files)
+    assert all((folder / name).read_text(encoding="utf-8") == text for name, text in files.items())
