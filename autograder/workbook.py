@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from course.syllabus import Lesson, syllabus
@@ -23,15 +24,19 @@ def copy_lessons(folder: Path, format_: str) -> tuple[list[Path], list[Path]]:
         if file.exists():
             kept.append(file)
             continue
-        file.write_text(_text(lesson, format_), encoding="utf-8")
+        file.write_text(_text(lesson, folder, format_), encoding="utf-8")
         copied.append(file)
     return copied, kept
 
 
-def _text(lesson: Lesson, format_: str) -> str:
-    """The stub with its links leading to the book's sources, wherever the copy lies."""
+def _text(lesson: Lesson, folder: Path, format_: str) -> str:
+    """The stub, its links to the chapters leading there from `folder`; beside `exercises/` they do already."""
     text = (ROOT / "exercises" / f"{lesson.slug}.ipynb").read_text(encoding="utf-8")
-    text = text.replace("](../book/", f"]({(ROOT / 'book').as_uri()}/")
+    try:
+        book = os.path.relpath(ROOT / "book", folder.resolve()).replace(os.sep, "/")
+    except ValueError:  # on Windows, another drive
+        book = (ROOT / "book").as_uri()
+    text = text.replace("](../book/", f"]({book}/")
     return text if format_ == "ipynb" else as_python(text)
 
 

@@ -13,12 +13,13 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.text import Text
 from numpy.typing import ArrayLike
 
-FORWARD = "#0072b2"
-BACKWARD = "#d55e00"
-RIGHT = "#117733"
-WRONG = "#aa4499"
-NEUTRAL = "#6b7280"
-"""The palette, told apart with any kind of color vision. Give lines a label or a style of their own all the same."""
+FORWARD = "#1273de"
+BACKWARD = "#c9620a"
+RIGHT = "#136030"
+WRONG = "#7b1f7a"
+NEUTRAL = "#7b7f87"
+"""The palette: every pair differs by more than 20 in CIELAB with any one kind of cone missing, and each has a contrast
+of 4 with white. Give lines a label or a style of their own all the same."""
 
 INK = "#1f2937"
 STYLE = Path(__file__).with_name("course.mplstyle")

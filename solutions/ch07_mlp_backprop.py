@@ -121,7 +121,8 @@ def cross_entropy_loss(logits, targets):
 # for pre-activations of ±1000.
 #
 # It is called with the cache that **your** `forward` returned for the same `params`, so write `forward` first. Several
-# caches may be alive at a time: keep what you need in the cache, not in a global variable.
+# caches may be alive at a time, and one may be used twice: keep what you need in the cache, not in a global variable,
+# and leave it as it is.
 # [Chapter section](../book/ch07_mlp_backprop.md#ch07-backward)
 
 

@@ -422,7 +422,8 @@ def share_right(logits, y) -> float:
 def expect_live_units(params, X, case) -> bool:
     """Some hidden unit is not 0 on some row."""
     alive = bool(np.any(X @ params["W1"] + params["b1"] > 0))
-    expect(alive, "Every hidden unit is 0 on every digit, so relu lets no gradient through: smaller steps?", case=case)
+    message = "Every hidden unit is 0 on every digit, so relu lets no gradient through: smaller steps, other weights?"
+    expect(alive, message, case=case)
     return alive
 
 
@@ -441,7 +442,7 @@ def expect_no_explanation(params, X, y, enough, case) -> bool:
         "These parameters fit the digits better with another activation, or with none: train them with relu.": (
             best_is_trained and best in ("tanh", "sigmoid", "none")
         ),
-        "These parameters fit the digits better where the pixels are centered: train them on the pixels as they come.": (
+        "These parameters fit the digits better with centered pixels: train them on the pixels as they come.": (
             best_is_trained and best in ("standardized", "centered")
         ),
     }
@@ -484,9 +485,12 @@ def test_epochs_and_seeds(learner, rng):
         runs.append(params)
     first, longer, again, other = runs
     expect_live_units(longer, X, case="six epochs")
+    moved = {name: not np.array_equal(first[name], longer[name]) for name in PARAMETERS}
+    message = "One epoch and six give the same parameters: are they updated, and is `epochs` used?"
+    expect(any(moved.values()), message, case="1 and 6 epochs")
     for name in PARAMETERS:
-        moved = not np.array_equal(first[name], longer[name])
-        expect(moved, f"{name} is the same after one epoch and after six: it is not trained.", case="1 and 6 epochs")
+        message = f"{name} is the same after one epoch and after six: it is not trained."
+        expect(moved[name], message, case="1 and 6 epochs")
     losses = [mean_cross_entropy(logits_of(params, X), y) for params in (first, longer)]
     message = f"The loss is {losses[0]:.3g} after one epoch and {losses[1]:.3g} after six: it must fall."
     expect(losses[1] < losses[0], message, case="1 and 6 epochs")

@@ -39,15 +39,19 @@ def build(
 
 
 def _write(course: Course) -> None:
+    from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
     from autograder.authoring.stubs import notebook_text, stub_notebook
 
     solutions = course.root / "solutions"
-    texts = {slug: notebook_text(stub_notebook(lesson, solutions)) for slug, lesson in course.lessons.items()}
-    for slug, text in texts.items():
-        path = course.notebook(slug)
+    texts = {
+        course.notebook(slug): notebook_text(stub_notebook(lesson, solutions))
+        for slug, lesson in course.lessons.items()
+    }
+    texts |= {course.root / SAMPLE_CLASS / name: text for name, text in sample_files(course).items()}
+    for path, text in texts.items():
         changed = not path.is_file() or path.read_bytes() != text.encode()
         if changed:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
         typer.echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
 

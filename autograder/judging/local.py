@@ -73,7 +73,8 @@ def examine(judge: Judge) -> Findings:
                 if record.passed
             ]
     for known in judge.known:
-        records = judge.evidence(known)
+        items = judge.items_of(known.exercise)  # run afresh: one that answers differently each time is not named
+        records = judge.observe(items, LocalRun({**implementations, known.exercise: known.function}))
         if all(record.passed for record in records):
             findings.accepted.append(f"{known.exercise}: {known.name}")
             continue

@@ -691,7 +691,7 @@ def shuffled_without_labels(X, y, hidden=64, epochs=10, lr=0.2, seed=0):
 
 
 @misconception(
-    "train", says="The pixels were standardized before training, and the grader gives them as they come, in [0, 1]."
+    "train", says="The pixels were centered or standardized for the training, and are read as they come, in [0, 1]."
 )
 def standardized_pixels(X, y, hidden=64, epochs=10, lr=0.1, seed=0):
     rng = np.random.default_rng(seed)

@@ -1,0 +1,42 @@
+"""The health rules of a course: small functions from a `Course` to the problems they see."""
+
+from autograder.authoring.rules.described import live_anchors, points_tier_and_hints, three_misconceptions
+from autograder.authoring.rules.drift import listed_files, notebooks_in_step, sample_class_in_step
+from autograder.authoring.rules.judged import (
+    checks_tell_right_from_wrong,
+    oracles_agree,
+    references_need_only_their_lesson,
+    untouched_stubs_earn_nothing,
+)
+from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
+from autograder.authoring.rules.notebooks import solved_notebooks_pass
+from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from_a_later_lesson
+from autograder.authoring.rules.problem import Problem
+
+READ = (
+    listed_files,
+    notebooks_in_step,
+    sample_class_in_step,
+    points_tier_and_hints,
+    three_misconceptions,
+    live_anchors,
+    imports_of_the_lesson,
+    nothing_from_a_later_lesson,
+)
+"""Rules that read files: under a second."""
+
+JUDGED = (
+    untouched_stubs_earn_nothing,
+    checks_tell_right_from_wrong,
+    oracles_agree,
+    references_need_only_their_lesson,
+)
+"""Rules that run the grader: seconds a lesson."""
+
+IN_KERNELS = (solved_notebooks_pass,)
+"""Rules that run notebooks: seconds a lesson, more where it trains."""
+
+WITH_NBGRADER = (same_scores_as_nbgrader,)
+"""Rules that run nbgrader on the sample class: minutes."""
+
+__all__ = ["IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem"]

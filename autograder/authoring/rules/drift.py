@@ -1,0 +1,83 @@
+"""Rule 0: what is on disk is what the syllabus lists, and each notebook is what its source gives."""
+
+from __future__ import annotations
+
+from autograder.authoring.rules.problem import Problem
+from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
+from autograder.authoring.stubs import notebook_text, stub_notebook
+from autograder.authoring.tree import AuthoringError, Course
+
+LESSON_FILES = {
+    "solutions": "*.py",
+    "exercises": "*.ipynb",
+    "autograder/checks": "test_*.py",
+    "autograder/misconceptions": "*.py",
+    "autograder/oracles": "test_*.py",
+    "book": "ch[0-9][0-9]_*.md",
+}
+"""Per folder, the files that belong to a lesson. Names with a leading underscore are shared by lessons."""
+
+
+def listed_files(course: Course) -> list[Problem]:
+    """Every lesson has all of its files, and every file its lesson."""
+    expected = [path for slug in course.lessons for path in course.files(slug) if path != course.notebook(slug)]
+    missing = [
+        Problem(
+            course.relative(path), "this file is missing", "write it or take the lesson out of course/syllabus.toml"
+        )
+        for path in expected
+        if not path.is_file()
+    ]
+    known = {path for slug in course.lessons for path in course.files(slug)}
+    unknown = [
+        Problem(
+            course.relative(path), "no lesson of course/syllabus.toml has this file", "list the lesson or delete it"
+        )
+        for folder, pattern in LESSON_FILES.items()
+        for path in sorted((course.root / folder).glob(pattern))
+        if path not in known and not path.name.startswith("_")
+    ]
+    return missing + unknown
+
+
+def notebooks_in_step(course: Course) -> list[Problem]:
+    """Each notebook on disk is, byte for byte, the one that its source gives."""
+    problems = []
+    for slug, lesson in course.lessons.items():
+        if not course.source(slug).is_file():
+            continue  # `listed_files` says so
+        file = course.relative(course.notebook(slug))
+        try:
+            expected = notebook_text(stub_notebook(lesson, course.root / "solutions"))
+        except AuthoringError as error:
+            source, _, what = str(error).partition(": ")
+            problems.append(Problem(source, what, "mend the source"))
+            continue
+        if not course.notebook(slug).is_file():
+            problems.append(Problem(file, "this notebook is missing", "run `backprop build`"))
+        elif course.notebook(slug).read_bytes() != expected.encode():
+            problems.append(
+                Problem(file, f"it is not what {course.relative(course.source(slug))} gives", "run `backprop build`")
+            )
+    return problems
+
+
+def sample_class_in_step(course: Course) -> list[Problem]:
+    """The sample class on disk is the one that the sources give."""
+    if any(problem for problem in notebooks_in_step(course)):
+        return []  # it is made of them
+    folder = course.root / SAMPLE_CLASS
+    texts = sample_files(course)
+    on_disk = {path.relative_to(folder).as_posix() for path in folder.rglob("ch[0-9][0-9]_*") if path.is_file()}
+    wrong = [
+        name for name in sorted(texts) if name not in on_disk or (folder / name).read_bytes() != texts[name].encode()
+    ]
+    advice = "run `backprop build`, and read what it changes"
+    return [Problem(f"{SAMPLE_CLASS}/{name}", "it is not what the sources give", advice) for name in wrong] + [
+        Problem(
+            f"{SAMPLE_CLASS}/{name}",
+            "no recipe makes this submission",
+            "add it to autograder/authoring/sample_class.py",
+        )
+        for name in sorted(on_disk - set(texts))
+    ]

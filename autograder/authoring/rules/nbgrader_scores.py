@@ -1,0 +1,103 @@
+"""Rule 6, second half: a real `nbgrader autograde` gives the sample class the scores that we give it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.authoring.rules.problem import Problem
+from autograder.authoring.stubs import notebook_text, solved_notebook
+from autograder.authoring.tree import Course
+from autograder.classroom.class_folder import Work, find_work
+from autograder.classroom.pool import PoolError, grade_all
+from autograder.judging.results import SubmissionResult
+from autograder.judging.session import PUBLIC_SALT
+from course.syllabus import Lesson
+
+CELL_SECONDS = 60
+"""After which nbgrader interrupts a cell: longer than the longest check of an exercise that hangs."""
+
+TOLERANCE = 1e-6
+Scores = dict[tuple[str, str], dict[str, float]]
+"""Points by exercise, by lesson and student."""
+
+
+def same_scores_as_nbgrader(course: Course) -> list[Problem]:
+    """The notebooks of the sample class, graded by nbgrader in their kernels and by us: every score is the same."""
+    folder = course.root / "autograder" / "sample_class"
+    work = [item for item in find_work(folder)[0] if item.file.suffix == ".ipynb"]
+    ours = our_results(work)
+    theirs = nbgrader_scores(course, work)
+    problems = []
+    for item in work:
+        file, result = course.relative(item.file), ours[item.lesson, item.student]
+        if result.status == "killed":
+            problems.append(Problem(file, f"it is not graded: {result.message}", "grade it again"))
+            continue
+        points = {exercise.name: exercise.points for exercise in result.exercises}
+        for exercise in course.lessons[item.lesson].exercises:
+            mine, its = points.get(exercise.name, 0.0), theirs[item.lesson, item.student].get(exercise.name, 0.0)
+            if abs(mine - its) > TOLERANCE:
+                what = f"{exercise.name} earns {mine:g} points from us and {its:g} from nbgrader"
+                problems.append(Problem(file, what, "find out which is right"))
+    return problems
+
+
+def our_results(work: list[Work]) -> dict[tuple[str, str], SubmissionResult]:
+    """What `backprop grade` finds; in plain processes where this machine cannot confine submissions."""
+    try:
+        results = list(grade_all(work, jobs=1, isolation="sandlock", salt=PUBLIC_SALT))
+    except PoolError:
+        results = list(grade_all(work, jobs=1, isolation="process", salt=PUBLIC_SALT))
+    return {(result.lesson, result.student): result for result in results}
+
+
+def nbgrader_scores(course: Course, work: list[Work]) -> Scores:
+    """What nbgrader gives, in a course folder of its own; 0 for what it cannot grade."""
+    scores: Scores = {}
+    with tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
+        folder = Path(temporary)
+        for slug in sorted({item.lesson for item in work}):
+            lesson = course.lessons[slug]
+            _write_source(folder, course, lesson)
+            for item in work:
+                if item.lesson == slug:
+                    submitted = folder / "submitted" / item.student / slug
+                    submitted.mkdir(parents=True)
+                    shutil.copyfile(item.file, submitted / f"{slug}.ipynb")
+            _nbgrader(folder, "generate_assignment", slug)
+            # It ends with an error when one notebook cannot be graded; the others are.
+            _nbgrader(folder, "autograde", slug, f"--Execute.timeout={CELL_SECONDS}", check=False)
+        with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
+            for item in work:
+                scores[item.lesson, item.student] = _read_scores(gradebook, item)
+    return scores
+
+
+def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
+    """The instructor's version: nbgrader clears the marked solutions of it. Cells for the reference alone stay out."""
+    notebook = solved_notebook(lesson, course.root / "solutions")
+    notebook.cells = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
+    file = folder / "source" / lesson.slug / f"{lesson.slug}.ipynb"
+    file.parent.mkdir(parents=True)
+    file.write_text(notebook_text(notebook), encoding="utf-8")
+
+
+def _nbgrader(folder: Path, *arguments: str, check: bool = True) -> None:
+    command = [sys.executable, "-m", "nbgrader", *arguments, f"--course-dir={folder}"]
+    subprocess.run(
+        command, cwd=folder, check=check, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def _read_scores(gradebook: Gradebook, item: Work) -> dict[str, float]:
+    try:
+        notebook = gradebook.find_submission_notebook(item.lesson, item.lesson, item.student)
+    except MissingEntry:
+        return {}
+    return {grade.name.removeprefix("check-"): grade.auto_score or 0.0 for grade in notebook.grades}

@@ -1,0 +1,107 @@
+"""Rule 5: a lesson uses nothing from a later lesson, and none needs another lesson's solution.
+
+This is the part that can be read off the files; `notebooks.py` also runs each solved lesson with nothing but its own
+packages and modules in reach.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.authoring.rules.problem import Problem
+from autograder.authoring.tree import Course
+from course.syllabus import Lesson
+
+CODE_CELL = re.compile(r"^(`{3,}|:{3,})\{code-cell\}[^\n]*\n(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
+OPTION = re.compile(r"^:[\w-]+:[^\n]*$|\A---\n.*?^---$|^\s*[%!][^\n]*$", re.MULTILINE | re.DOTALL)
+"""What is no Python in a code cell: MyST's options, IPython's magics."""
+
+
+def imports_of_the_lesson(course: Course) -> list[Problem]:
+    """A source imports the standard library and what the syllabus gives the lesson, nothing else."""
+    problems = []
+    for slug, lesson in course.lessons.items():
+        for module, line in _imported(_parsed(course.source(slug))):
+            if not _allowed(module, lesson):
+                problems.append(
+                    Problem(
+                        course.relative(course.source(slug)),
+                        f"line {line} imports {module}, which is not among the lesson's packages and modules",
+                        "do without it or list it in course/syllabus.toml",
+                    )
+                )
+    return problems
+
+
+def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
+    """No code of a lesson names a later lesson, and its source names no other lesson at all."""
+    problems = []
+    slugs = list(course.lessons)
+    for index, slug in enumerate(slugs):
+        later = set(slugs[index + 1 :])
+        ours = (course.source(slug), course.checks(slug), course.misconceptions(slug), course.oracles(slug))
+        for path in (*ours, course.chapter(slug)):
+            others = set(slugs) - {slug} if path == course.source(slug) else later
+            trees = _code_cells(path) if path == course.chapter(slug) else [_parsed(path)]
+            for other in sorted(_named(trees, others)):
+                relation = "later" if other in later else "other"
+                what = f"its code uses {other}, {'a later' if relation == 'later' else 'another'} lesson"
+                problems.append(Problem(course.relative(path), what, "move what both need to course/"))
+    return problems
+
+
+def _allowed(module: str, lesson: Lesson) -> bool:
+    package = module.split(".")[0]
+    if package == "course":
+        return any(module == given or module.startswith(f"{given}.") for given in lesson.modules)
+    return package in sys.stdlib_module_names or package in lesson.packages
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The modules that a file imports, with the lines; `from course import data` counts as `course.data`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module == "course" and not node.level:
+            yield from ((f"course.{alias.name}", node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or ""), node.lineno
+
+
+def _named(trees: list[ast.Module], slugs: set[str]) -> set[str]:
+    """Which of these lessons the code names, in an import or in a string that is no docstring."""
+    words = []
+    for tree in trees:
+        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        words += [module for module, _ in _imported(tree)]
+        words += [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+        ]
+    return {slug for slug in slugs if any(re.search(rf"\b{slug}\b", word) for word in words)}
+
+
+def _parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file; an empty one where it is missing or no Python, which other rules say."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError):
+        return ast.Module([], [])
+
+
+def _code_cells(chapter: Path) -> list[ast.Module]:
+    """The syntax trees of a chapter's code cells; the book build finds those that do not parse."""
+    if not chapter.is_file():
+        return []
+    trees = []
+    for match in CODE_CELL.finditer(chapter.read_text(encoding="utf-8")):
+        try:
+            trees.append(ast.parse(OPTION.sub("", match[2])))
+        except SyntaxError:
+            continue
+    return trees

@@ -1,0 +1,216 @@
+"""A lesson's source (`solutions/*.py`, py:percent) becomes the notebook that a learner opens.
+
+The work is done by jupytext and by nbgrader's own preprocessors, so that the notebook is a proper nbgrader
+assignment. Both are slow to import and belong to the `instructor` extra: import this module only where it is used.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ClearOutput,
+    ClearSolutions,
+    ComputeChecksums,
+    LockCells,
+)
+
+from autograder.authoring.tree import ROOT, AuthoringError
+from course.syllabus import Exercise, Lesson
+
+SOLUTIONS = ROOT / "solutions"
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+OURS = ("setup", "check")
+"""Tags of the cells that the build writes; a source that has them is wrong."""
+
+
+class NameTheExercise(ClearSolutions):
+    """nbgrader's preprocessor, with a stub that says which exercise is not done yet."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
+        name = cell.metadata.get("exercise")
+        if name:
+            self.set_trait("code_stub", {"python": f'raise NotImplementedError("{name}: your code here")'})
+        return super().preprocess_cell(cell, resources, cell_index)
+
+
+def stub_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
+    """The notebook that a learner opens: no solutions, a setup cell first, a check cell under each exercise.
+
+    Raises `AuthoringError` naming the file and the exercise where `solutions/<lesson>.py` is not what it must be.
+    """
+    notebook = _assemble(lesson, solutions, keep_solution_cells=False)
+    for step in (LockCells, NameTheExercise, ClearOutput, CheckCellMetadata, ComputeChecksums):
+        notebook, _ = step().preprocess(notebook, {})
+    for step in (ClearHiddenTests, ClearMarkScheme, ComputeChecksums):
+        notebook, _ = step().preprocess(notebook, {})
+    for cell in notebook.cells:
+        if "exercise" in cell.metadata:
+            _require_python(cell, lesson, "the stub of ")
+    return _valid(notebook)
+
+
+def solved_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
+    """The same notebook with the reference left in, nbgrader's marks and `solution` cells included."""
+    notebook = _assemble(lesson, solutions, keep_solution_cells=True)
+    for step in (LockCells, ClearOutput, CheckCellMetadata, ComputeChecksums):
+        notebook, _ = step().preprocess(notebook, {})
+    return _valid(notebook)
+
+
+def notebook_text(notebook: NotebookNode) -> str:
+    """The text of a notebook file: sorted keys and one trailing newline, so that it only changes when a cell does."""
+    return str(nbformat.writes(notebook, indent=1)).rstrip("\n") + "\n"
+
+
+def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> NotebookNode:
+    """The cells of the source between ours, each with nbgrader's metadata, its own id and nothing else."""
+    built = [_ours("setup", f'from autograder import lesson\n\ncheck = lesson("{lesson.slug}")', "setup")]
+    due: list[NotebookNode] = []
+    for cell in _read_source(lesson, solutions):
+        name = cell.metadata.get("exercise")
+        if "solution" in cell.metadata.get("tags", []):
+            if keep_solution_cells:
+                built.append(cell)
+            continue
+        # A check waits for the `solution` cells that follow its exercise: the reference may call what they define.
+        built += due
+        due = []
+        built.append(cell)
+        if name:
+            exercise = lesson.exercise(name)
+            cell.metadata["nbgrader"] = _nbgrader(exercise.name, solution=True)
+            due = [_check(exercise)]
+    built += due
+    _name_cells(built, lesson)
+    return new_notebook(cells=built, metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})
+
+
+def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
+    """The cells of `solutions/<lesson>.py`, checked against the syllabus; metadata is `exercise` and `tags` only."""
+    path = solutions / f"{lesson.slug}.py"
+    if not path.is_file():
+        raise AuthoringError(f"solutions/{path.name}: there is no such file")
+    cells = jupytext.read(path, fmt="py:percent").cells
+    for cell in cells:
+        cell.metadata = NotebookNode({key: cell.metadata[key] for key in ("exercise", "tags") if key in cell.metadata})
+    _require_the_syllabus(lesson, [cell.metadata.exercise for cell in cells if "exercise" in cell.metadata])
+    for cell in cells:
+        _require_well_formed(cell, lesson)
+    return list(cells)
+
+
+def _require_the_syllabus(lesson: Lesson, found: list[str]) -> None:
+    """The exercises of the source are those of the syllabus, each once and in its order."""
+    file = f"solutions/{lesson.slug}.py"
+    listed = [exercise.name for exercise in lesson.exercises]
+    for name in found:
+        if name not in listed:
+            raise AuthoringError(f"{file}: exercise {name!r} is not in course/syllabus.toml")
+        if found.count(name) > 1:
+            raise AuthoringError(f"{file}: exercise {name!r} has {found.count(name)} cells, it must have one")
+    for name in listed:
+        if name not in found:
+            raise AuthoringError(f"{file}: exercise {name!r} of course/syllabus.toml is missing")
+    for name, expected in zip(found, listed, strict=True):
+        if name != expected:
+            raise AuthoringError(f"{file}: exercise {name!r} stands where course/syllabus.toml has {expected!r}")
+
+
+def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
+    """Whatever nbgrader would answer with a wrong stub or a traceback of its own is refused here, in words."""
+    file = f"solutions/{lesson.slug}.py"
+    name = cell.metadata.get("exercise")
+    tags = cell.metadata.get("tags", [])
+    tree = _require_python(cell, lesson) if cell.cell_type == "code" else ast.Module([], [])
+    lines = [line.strip() for line in cell.source.split("\n")]
+    begins, ends = lines.count("### BEGIN SOLUTION"), lines.count("### END SOLUTION")
+    first = cell.source.split("\n")[0]
+    for tag in OURS:
+        if tag in tags:
+            raise AuthoringError(f"{file}: the cell {first!r} has the tag {tag!r}; the build writes those cells")
+    if name is None:
+        if (begins or ends) and "solution" not in tags:
+            raise AuthoringError(f"{file}: the cell {first!r} has a solution but no exercise")
+        return
+    if begins == 0 or begins != ends:
+        # Without a region nbgrader would replace the whole cell, the signature included.
+        raise AuthoringError(f"{file}: exercise {name!r} needs ### BEGIN SOLUTION and ### END SOLUTION, in pairs")
+    if name not in {getattr(node, "name", None) for node in tree.body}:
+        raise AuthoringError(f"{file}: the cell of exercise {name!r} does not define {name}")
+
+
+def _require_python(cell: NotebookNode, lesson: Lesson, what: str = "") -> ast.Module:
+    try:
+        return ast.parse(cell.source)
+    except SyntaxError as error:
+        name = cell.metadata.get("exercise")
+        where = f"exercise {name!r}" if name else f"the cell {cell.source.split(chr(10))[0]!r}"
+        message = f"{what}{where} is not Python: {error.msg}, line {error.lineno} of the cell"
+        raise AuthoringError(f"solutions/{lesson.slug}.py: {message}") from None
+
+
+def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
+    """Give every cell an id of its own, and lock those that are neither an exercise nor a check.
+
+    A cell is named after the exercise it leads up to and counted from there, so that a new cell renames few others.
+    """
+    chapter = lesson.slug.split("_")[0]
+    leads_to = "end"
+    owners = []
+    for cell in reversed(cells):
+        leads_to = cell.metadata.get("exercise", leads_to)
+        owners.append(leads_to)
+    counted: dict[str, int] = {}
+    for cell, owner in zip(cells, reversed(owners), strict=True):
+        tags = cell.metadata.get("tags", [])
+        if "nbgrader" not in cell.metadata:
+            kind = "solution" if "solution" in tags else "text" if cell.cell_type == "markdown" else "given"
+            stem = f"{kind}-{owner}"
+            counted[stem] = counted.get(stem, 0) + 1
+            name = f"{stem}-{counted[stem]}"
+            if kind != "solution":
+                cell.metadata["nbgrader"] = _nbgrader(name, locked=True)
+        else:
+            name = cell.metadata.nbgrader.grade_id
+        cell["id"] = f"{chapter}-{name}"
+
+
+def _check(exercise: Exercise) -> NotebookNode:
+    """The cell that grades an exercise; nbgrader reads the score from the value of its last line."""
+    cell = _ours(f"check-{exercise.name}", f'check("{exercise.name}")', "check")
+    cell.metadata["nbgrader"].update(grade=True, points=exercise.points)
+    return cell
+
+
+def _ours(grade_id: str, source: str, tag: str) -> NotebookNode:
+    metadata = {"tags": [tag], "nbgrader": _nbgrader(grade_id, locked=True)}
+    return new_code_cell(source=source, metadata=metadata)
+
+
+def _nbgrader(grade_id: str, *, solution: bool = False, locked: bool = False) -> dict[str, Any]:
+    """nbgrader's metadata of one cell, in its schema 3."""
+    return {
+        "grade": False,
+        "grade_id": grade_id,
+        "locked": locked,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+
+
+def _valid(notebook: NotebookNode) -> NotebookNode:
+    """The notebook, which is one: unique ids of legal characters, nothing that the format does not know."""
+    notebook.nbformat_minor = 5
+    nbformat.validate(notebook)
+    return notebook

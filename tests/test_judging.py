@@ -1,0 +1,256 @@
+"""From checks to points and words: partial credit, visible and hidden, naming mistakes or not naming them."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.isolation import Worker, start_worker
+from autograder.judging.expect import expect, expect_close, expect_raises, recording
+from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
+from autograder.judging.session import CheckError, Judge, with_judge
+from autograder.submission import Submission
+from course.syllabus import Exercise, Lesson
+
+LESSON = "ch01_tiny"
+SOLUTION = """
+import numpy as np
+
+def double_vjp(g, x):
+    return 2 * g
+
+def square_vjp(g, x):
+    return 2 * x * g
+"""
+CHECKS = """
+from autograder.judging import exercise, expect_close
+
+def compare(learner, reference, rng, name, *shapes):
+    for shape in shapes:
+        g, x = rng.normal(size=shape), rng.normal(size=shape)
+        mine, theirs = getattr(learner, name)(g, x), getattr(reference, name)(g, x)
+        expect_close(mine, theirs, names=("dx",), case=f"{len(shape)} axes", rtol=1e-9, atol=1e-12)
+
+@exercise("double_vjp")
+def test_vectors(learner, reference, rng):
+    compare(learner, reference, rng, "double_vjp", (2,), (3,))
+
+@exercise("double_vjp")
+def test_matrices(learner, reference, rng):
+    compare(learner, reference, rng, "double_vjp", (2, 3))
+
+@exercise("square_vjp")
+def test_square(learner, reference, rng):
+    compare(learner, reference, rng, "square_vjp", (3,))
+
+@exercise("square_vjp", visible=False, promise="instrumented")
+def test_square_of_matrices(learner, reference, rng):
+    compare(learner, reference, rng, "square_vjp", (2, 2))
+"""
+MISCONCEPTIONS = """
+from autograder.diagnosis import misconception
+
+@misconception("square_vjp", says="The 2 is missing.")
+def no_two(g, x):
+    return x * g
+
+@misconception("square_vjp", says="The half is too much.")
+def halved(g, x):
+    return x * g * (2 / 2)
+
+@misconception("square_vjp", says="You took x for its derivative.")
+def derivative_is_x(g, x):
+    return g * x * x
+
+@misconception("double_vjp", says="The upstream gradient is ignored.")
+def no_upstream(g, x):
+    return 2.0 + 0 * g
+"""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny-course")
+    for name, text in {
+        f"solutions/{LESSON}.py": SOLUTION,
+        f"autograder/checks/test_{LESSON}.py": CHECKS,
+        f"autograder/misconceptions/{LESSON}.py": MISCONCEPTIONS,
+    }.items():
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def tiny(**weights: float) -> Lesson:
+    exercises = (
+        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), weights=weights),
+        Exercise(LESSON, "square_vjp", 3, "core", ("a", "b")),
+    )
+    return Lesson(LESSON, "Tiny", "Part", 5, ("numpy",), (), exercises)
+
+
+@pytest.fixture(scope="module")
+def plain_worker() -> Any:
+    worker = start_worker(tiny(), "process")
+    yield worker
+    worker.stop()
+
+
+@pytest.fixture
+def grade(root: Path, plain_worker: Worker) -> Callable[..., SubmissionResult]:
+    """The result of a submission with this source."""
+
+    def run(source: str, *, salt: str = "salt", **weights: float) -> SubmissionResult:
+        submission = Submission.of_cells("a test", [textwrap.dedent(source)])
+        return with_judge(tiny(**weights), lambda judge: judge.grade(submission, plain_worker), salt=salt, root=root)
+
+    return run
+
+
+def by_name(result: SubmissionResult) -> dict[str, ExerciseResult]:
+    return {exercise.name: exercise for exercise in result.exercises}
+
+
+def test_right_answers_earn_everything_in_any_style(grade: Callable[..., SubmissionResult]) -> None:
+    result = grade(
+        "def double_vjp(g, x): return g + g\ndef square_vjp(g, x): return (g * x).astype('f8', order='F') * 2"
+    )
+    assert (result.points, result.max_points, result.status) == (7, 7, "graded")
+    assert [len(exercise.checks) for exercise in result.exercises] == [4, 3]
+
+
+VECTORS_ONLY = "def double_vjp(g, x): return 2 * g if g.ndim == 1 else g"
+
+
+def test_partial_credit_is_the_share_of_checks_that_pass(grade: Callable[..., SubmissionResult]) -> None:
+    exercise = by_name(grade(VECTORS_ONLY))["double_vjp"]
+    assert (exercise.points, exercise.status) == (2, "partial")
+
+
+def test_weights_in_the_syllabus_move_the_shares(grade: Callable[..., SubmissionResult]) -> None:
+    assert by_name(grade(VECTORS_ONLY, test_vectors=3.0))["double_vjp"].points == 3
+
+
+def test_a_hidden_failure_shows_the_kind_of_input_and_no_number(grade: Callable[..., SubmissionResult]) -> None:
+    exercise = by_name(grade("def square_vjp(g, x): return 2 * x * g if x.ndim == 1 else 3 * x * g"))["square_vjp"]
+    assert exercise.status == "partial"
+    assert "A hidden case does not" in exercise.message
+    assert "2 axes" in exercise.message
+    assert "(2, 2)" in exercise.message
+    numbers = [
+        word for word in exercise.message.replace("(", " ").split() if "." in word[:-1] and word[0] in "-0123456789"
+    ]
+    assert numbers == []
+    hidden = [check for check in exercise.checks if not check.visible]
+    assert {check.promise for check in hidden} == {"value", "instrumented"}
+
+
+def test_the_salt_decides_hidden_inputs_and_nothing_else(grade: Callable[..., SubmissionResult]) -> None:
+    source = "seen = []\ndef double_vjp(g, x):\n    seen.append(float(g.sum()))\n    return seen\n"
+    first, again, other = (by_name(grade(source, salt=salt))["double_vjp"].checks for salt in ("a", "a", "b"))
+    assert first == again
+    assert [a.message for a in first if a.visible] == [b.message for b in other if b.visible]
+
+
+def test_a_known_mistake_is_named_when_it_alone_explains_everything(grade: Callable[..., SubmissionResult]) -> None:
+    exercise = by_name(grade("def square_vjp(g, x): return x**2 * g"))["square_vjp"]
+    assert exercise.misconception == "derivative_is_x"
+    assert exercise.message.startswith("You took x for its derivative.")
+
+
+def test_of_two_mistakes_that_explain_equally_well_both_are_said(grade: Callable[..., SubmissionResult]) -> None:
+    exercise = by_name(grade("def square_vjp(g, x): return g * x"))["square_vjp"]
+    assert exercise.misconception is None
+    assert exercise.misconceptions == ["no_two", "halved"]
+    assert "Either: The 2 is missing." in exercise.message
+
+
+def test_a_mistake_that_explains_only_some_of_it_is_not_named(grade: Callable[..., SubmissionResult]) -> None:
+    exercise = by_name(grade("def square_vjp(g, x): return x**2 * g if x.ndim == 1 else 5 * x * g"))["square_vjp"]
+    assert exercise.misconceptions == []
+
+
+def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., SubmissionResult]) -> None:
+    assert "dx has the wrong sign" in by_name(grade("def double_vjp(g, x): return -2 * g"))["double_vjp"].message
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "says"),
+    [
+        ("", "missing", "double_vjp is not defined"),
+        ("def double_vjp(g, x): raise NotImplementedError('later')", "missing", "is not written yet"),
+        ("double_vjp = 3", "missing", "is not defined"),
+        ("def double_vjp(g): return g", "error", "TypeError: double_vjp() takes 1 positional argument"),
+        ("def double_vjp(g, x):\n    return g / nothing", "error", "cell 1, line 2"),
+        ("def double_vjp(g, x): return None", "failed", "None"),
+        ("def double_vjp(g, x): return 'text'", "failed", "text"),
+        ("def double_vjp(g, x):\n    x[:] = 0\n    return 2 * g", "failed", "changed its argument x"),
+        ("def double_vjp(g, x): return (2 * g).astype('f4')", "failed", "float32"),
+        ("def double_vjp(g, x): return (2 * g)[None]", "failed", "shape"),
+    ],
+)
+def test_what_went_wrong_is_said(grade: Callable[..., SubmissionResult], source: str, status: str, says: str) -> None:
+    exercise = by_name(grade(source))["double_vjp"]
+    assert (exercise.status, exercise.points) == (status, 0)
+    assert says in exercise.message
+
+
+def test_checks_that_cannot_be_collected_are_an_error_of_the_course(root: Path, tmp_path: Path) -> None:
+    for name in ("solutions", "autograder/misconceptions"):
+        (tmp_path / name).mkdir(parents=True)
+        file = f"{LESSON}.py"
+        (tmp_path / name / file).write_text((root / name / file).read_text())
+    (tmp_path / "autograder" / "checks").mkdir()
+    (tmp_path / "autograder" / "checks" / f"test_{LESSON}.py").write_text("import nothing_of_that_name")
+    with pytest.raises(CheckError, match="nothing_of_that_name"):
+        with_judge(tiny(), lambda judge: judge, root=tmp_path)
+
+
+def test_an_error_while_judging_reaches_the_caller(root: Path) -> None:
+    def fail(judge: Judge) -> None:
+        raise KeyError(judge.lesson.slug)
+
+    with pytest.raises(KeyError):
+        with_judge(tiny(), fail, root=root)
+
+
+def test_expectations_record_and_go_on() -> None:
+    with recording() as record:
+        expect_close(1.0, 2.0, rtol=0, atol=0)
+        expect(False, "no")
+        expect_close((1.0, np.ones(2)), (1.0, np.ones(2)), names=("a", "b"), rtol=0, atol=0)
+        expect_close({"a": 1}, {"b": 1}, rtol=0, atol=0)
+    assert [bool(comparison.problems) for comparison in record.comparisons] == [True, True, False, True]
+    assert not record.passed
+
+
+def test_a_check_that_compares_nothing_does_not_pass() -> None:
+    with recording() as record:
+        pass
+    assert not record.passed
+
+
+def test_expectations_outside_of_a_check_are_refused() -> None:
+    with pytest.raises(RuntimeError, match="inside a check"):
+        expect(True, "")
+
+
+def test_an_error_that_is_expected_must_come(grade: Callable[..., SubmissionResult]) -> None:
+    assert expect_raises.__doc__
+    with recording() as record, pytest.raises(ZeroDivisionError):
+        expect_raises(ValueError, lambda: 1 / 0)
+    assert record.comparisons == []
+
+
+def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "result.json"
+    write_json(file, {"points": 1})
+    with pytest.raises(TypeError):
+        write_json(file, {"points": object()})
+    assert file.read_text() == '{\n "points": 1\n}\n'
+    assert list(file.parent.iterdir()) == [file]

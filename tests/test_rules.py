@@ -1,0 +1,523 @@
+"""Each health rule is seen to fail on a course that breaks it, and to be silent on one that is whole."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.authoring import rules
+from autograder.authoring.rules import Problem, described, drift, judged, nbgrader_scores, notebooks, order
+from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
+from autograder.authoring.tree import Course
+from autograder.commands import app
+from course.syllabus import Exercise, syllabus
+
+SYLLABUS = """\
+[[lesson]]
+slug = "ch01_double"
+title = "Doubling"
+part = "I"
+minutes = 10
+packages = ["numpy"]
+modules = ["course.data"]
+
+[[lesson.exercise]]
+name = "double"
+points = 2
+tier = "core"
+hints = ["Look at the title.", "It is 2 * x."]
+
+[[lesson]]
+slug = "ch02_square"
+title = "Squaring"
+part = "I"
+minutes = 10
+packages = ["numpy"]
+modules = []
+
+[[lesson.exercise]]
+name = "square"
+points = 3
+tier = "stretch"
+hints = ["Look at the title.", "It is x * x."]
+"""
+
+SOURCE = '''\
+# %% [markdown]
+# # TITLE
+# [Chapter](../book/SLUG.md)
+
+# %%
+import numpy as np
+
+# %% [markdown]
+# ## `NAME`
+# An array like x. [Chapter section](../book/SLUG.md#ANCHOR)
+
+
+# %% exercise="NAME"
+def NAME(x):
+    """An array like x."""
+    ### BEGIN SOLUTION
+    return np.asarray(ANSWER)
+    ### END SOLUTION
+'''
+
+CHAPTER = """\
+# TITLE
+
+```{code-cell}
+:tags: [hide-input]
+import numpy as np
+%matplotlib inline
+```
+
+(ANCHOR)=
+## The section
+"""
+
+CHECKS = '''\
+from autograder.judging import exercise, expect_close
+
+
+@exercise("NAME")
+def test_values(learner, reference, rng):
+    """NAME(x) is ANSWER."""
+    x = rng.normal(size=3)
+    expect_close(learner.NAME(x), reference.NAME(x), case="three numbers", rtol=1e-9, atol=1e-12)
+
+
+@exercise("NAME")
+def test_matrix(learner, reference, rng):
+    """Any shape."""
+    x = rng.normal(size=(2, 3))
+    expect_close(learner.NAME(x), reference.NAME(x), case="a matrix", rtol=1e-9, atol=1e-12)
+'''
+
+MISCONCEPTIONS = """\
+from autograder.diagnosis import misconception
+
+
+@misconception("NAME", says="Nothing was done.")
+def unchanged(x):
+    return 1.0 * x
+
+
+@misconception("NAME", says="The sign is wrong.")
+def negated(x):
+    return -(ANSWER)
+
+
+@misconception("NAME", says="One is added.")
+def one_more(x):
+    return ANSWER + 1
+"""
+
+ORACLES = """\
+import numpy as np
+
+from autograder.judging import exercise
+
+
+@exercise("NAME")
+def test_entry_by_entry(reference, rng):
+    x = rng.normal(size=4)
+    np.testing.assert_allclose(reference.NAME(x), [LITERAL for x in x], rtol=1e-12)
+"""
+
+LESSONS = {
+    "ch01_double": {"NAME": "double", "ANSWER": "2 * x", "LITERAL": "x + x"},
+    "ch02_square": {"NAME": "square", "ANSWER": "x * x", "LITERAL": "x**2"},
+}
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small course with nothing wrong."""
+    root = tmp_path_factory.mktemp("template")
+    (root / "course").mkdir()
+    (root / "course" / "syllabus.toml").write_text(SYLLABUS, encoding="utf-8")
+    course = Course.at(root)
+    for slug, words in LESSONS.items():
+        lesson = course.lessons[slug]
+        words = {"SLUG": slug, "TITLE": lesson.title, "ANCHOR": lesson.exercises[0].anchor, **words}
+        for path, text in (
+            (course.source(slug), SOURCE),
+            (course.chapter(slug), CHAPTER),
+            (course.checks(slug), CHECKS),
+            (course.misconceptions(slug), MISCONCEPTIONS),
+            (course.oracles(slug), ORACLES),
+        ):
+            for word, value in words.items():
+                text = text.replace(word, value)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        notebook = course.notebook(slug)
+        notebook.parent.mkdir(exist_ok=True)
+        notebook.write_text(notebook_text(stub_notebook(lesson, root / "solutions")), encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def whole(template: Path, tmp_path: Path) -> Course:
+    """A copy of the small course, to break."""
+    return Course.at(Path(shutil.copytree(template, tmp_path / "course")))
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _with_exercise(course: Course, **changes: object) -> Course:
+    """The course with another first exercise of ch01_double in its syllabus."""
+    lesson = course.lessons["ch01_double"]
+    first: Exercise = replace(lesson.exercises[0], **changes)  # type: ignore[arg-type]
+    return Course(course.root, {**course.lessons, "ch01_double": replace(lesson, exercises=(first,))})
+
+
+def _only(problems: list[Problem]) -> str:
+    """The one problem there is, as its line."""
+    assert len(problems) == 1, [str(problem) for problem in problems]
+    line = str(problems[0])
+    assert "\n" not in line
+    return line
+
+
+@pytest.mark.parametrize("rule", rules.READ + rules.JUDGED, ids=lambda rule: rule.__name__)
+def test_no_rule_complains_of_a_whole_course(whole: Course, rule: Callable[[Course], list[Problem]]) -> None:
+    assert rule(whole) == []
+
+
+@pytest.fixture
+def build(whole: Course, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`backprop build ARGS` on the small course."""
+    monkeypatch.setattr(Course, "at", lambda: whole)
+    return lambda *args: CliRunner().invoke(app, ["build", *args])
+
+
+def test_build_writes_what_changed_and_check_writes_nothing(whole: Course, build: Callable[..., Any]) -> None:
+    unchanged = "exercises/ch01_double.ipynb: unchanged\nexercises/ch02_square.ipynb: unchanged\n"
+    assert build().output == unchanged
+    _edit(whole.source("ch01_double"), "An array like x. [", "An array of the shape of x. [")
+    before = whole.notebook("ch01_double").read_bytes()
+    checked = build("--check")
+    assert checked.exit_code == 1
+    assert checked.output.splitlines() == [str(problem) for problem in drift.notebooks_in_step(whole)]
+    assert whole.notebook("ch01_double").read_bytes() == before
+    assert build().output == unchanged.replace("unchanged", "written", 1)
+    assert b"of the shape of x" in whole.notebook("ch01_double").read_bytes()
+    assert build().output == unchanged
+
+
+def test_build_says_in_one_line_what_is_wrong_with_a_source(whole: Course, build: Callable[..., Any]) -> None:
+    _edit(whole.source("ch02_square"), "def square", "def squared")
+    result = build()
+    assert result.exit_code == 1
+    said = "solutions/ch02_square.py: the cell of exercise 'square' does not define square"
+    assert result.output == f"backprop: {said}\n"
+
+
+def test_build_without_its_extra_says_what_to_install(
+    build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "autograder.authoring.stubs")
+    monkeypatch.setitem(sys.modules, "jupytext", None)
+    result = build()
+    assert result.exit_code == 2
+    assert result.output == "backprop: build needs jupytext: pip install 'backprop-course[instructor,torch,dev]'\n"
+
+
+def test_the_commands_start_without_what_only_authors_need() -> None:
+    code = "import sys, autograder.commands; print([name for name in ('jupytext', 'nbgrader') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_missing_file_is_named(whole: Course) -> None:
+    whole.oracles("ch02_square").unlink()
+    assert _only(drift.listed_files(whole)).startswith("autograder/oracles/test_ch02_square.py: this file is missing;")
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "solutions/ch03_cube.py",
+        "exercises/ch03_cube.ipynb",
+        "autograder/checks/test_ch03_cube.py",
+        "autograder/misconceptions/ch03_cube.py",
+        "autograder/oracles/test_ch03_cube.py",
+        "book/ch03_cube.md",
+    ],
+)
+def test_a_file_that_no_lesson_has_is_named(whole: Course, file: str) -> None:
+    (whole.root / file).write_text("", encoding="utf-8")
+    (whole.root / "autograder/checks/conftest.py").write_text("", encoding="utf-8")
+    (whole.root / "book/index.md").write_text("", encoding="utf-8")
+    assert _only(drift.listed_files(whole)).startswith(f"{file}: no lesson of course/syllabus.toml has this file;")
+
+
+def test_a_notebook_that_differs_from_its_source_is_named(whole: Course) -> None:
+    _edit(whole.source("ch01_double"), "An array like x. [", "An array of the shape of x. [")
+    line = _only(drift.notebooks_in_step(whole))
+    assert line == "exercises/ch01_double.ipynb: it is not what solutions/ch01_double.py gives; run `backprop build`"
+
+
+def test_a_notebook_saved_by_jupyter_differs_too(whole: Course) -> None:
+    _edit(whole.notebook("ch01_double"), '"name": "python"', '"name": "python", "version": "3.11"')
+    assert "it is not what" in _only(drift.notebooks_in_step(whole))
+
+
+def test_a_missing_notebook_is_named(whole: Course) -> None:
+    whole.notebook("ch01_double").unlink()
+    assert _only(drift.notebooks_in_step(whole)).startswith("exercises/ch01_double.ipynb: this notebook is missing;")
+
+
+def test_a_source_that_gives_no_notebook_is_named(whole: Course) -> None:
+    _edit(whole.source("ch01_double"), "### END SOLUTION", "")
+    line = _only(drift.notebooks_in_step(whole))
+    assert line.startswith("solutions/ch01_double.py: exercise 'double' needs ### BEGIN SOLUTION and ### END SOLUTION")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"points": 0}, "ch01_double/double has 0 points"),
+        ({"tier": "hard"}, "ch01_double/double has the tier 'hard'"),
+        ({"hints": ("one",)}, "ch01_double/double has 1 hints of 2"),
+        ({"hints": ("one", " ", "three")}, "ch01_double/double has 2 hints of 3"),
+    ],
+)
+def test_points_tier_and_hints_are_asked_for(whole: Course, changes: dict[str, object], said: str) -> None:
+    line = _only(described.points_tier_and_hints(_with_exercise(whole, **changes)))
+    assert line.startswith(f"course/syllabus.toml: {said};")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('@misconception("double", says="Nothing was done.")\n', "", "double has 2 misconceptions of 3"),
+        ("Nothing was done.", " ", "unchanged says nothing"),
+        ("def one_more(x)", "def negated(x)", "two functions are called negated"),
+        ("1.0 * x", "1.0 * * x", "it cannot be imported: SyntaxError"),
+    ],
+)
+def test_three_misconceptions_are_asked_for(whole: Course, old: str, new: str, said: str) -> None:
+    _edit(whole.misconceptions("ch01_double"), old, new)
+    lines = [str(problem) for problem in described.three_misconceptions(whole)]
+    assert any(line.startswith(f"autograder/misconceptions/ch01_double.py: {said}") for line in lines), lines
+
+
+def test_a_misconception_of_no_exercise_is_named(whole: Course) -> None:
+    path = whole.misconceptions("ch01_double")
+    path.write_text(path.read_text() + '\n\n@misconception("treble", says="No.")\ndef thrice(x): ...\n')
+    assert "thrice belongs to 'treble', which is no exercise" in _only(described.three_misconceptions(whole))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("(ch02-square)=\n", "", "is on no heading"),
+        ("(ch02-square)=\n## The section", "```\n(ch02-square)=\n## The section\n```", "is on no heading"),
+        ("## The section", "Some text.", "is on no heading"),
+        ("(ch02-square)=\n", "(ch02-square)=\n# A\n(ch02-square)=\n", "is there 2 times"),
+    ],
+)
+def test_the_anchor_must_be_live(whole: Course, old: str, new: str, said: str) -> None:
+    _edit(whole.chapter("ch02_square"), old, new)
+    lines = [str(problem) for problem in described.live_anchors(whole)]
+    assert lines[0].startswith(f"book/ch02_square.md: the label (ch02-square)= {said};")
+
+
+def test_several_labels_may_stand_on_one_heading(whole: Course) -> None:
+    _edit(whole.chapter("ch02_square"), "(ch02-square)=\n", "(ch02-square)=\n(another)=\n\n")
+    assert described.live_anchors(whole) == []
+
+
+def test_a_link_to_a_chapter_must_lead_somewhere(whole: Course) -> None:
+    _edit(whole.source("ch02_square"), "#ch02-square", "#ch02-sqare")
+    line = _only(described.live_anchors(whole))
+    assert line.startswith("solutions/ch02_square.py: the link to ../book/ch02_square.md#ch02-sqare leads nowhere;")
+
+
+@pytest.mark.parametrize(
+    ("line", "module"),
+    [
+        ("import torch.nn", "torch.nn"),
+        ("from scipy import stats", "scipy"),
+        ("from course import data", "course.data"),
+        ("from course.graph import Node", "course.graph"),
+        ("from . import ch01_double", "."),
+    ],
+)
+def test_a_source_may_import_only_what_its_lesson_has(whole: Course, line: str, module: str) -> None:
+    _edit(whole.source("ch02_square"), "import numpy as np", f"import numpy as np\n{line}")
+    said = _only(order.imports_of_the_lesson(whole))
+    assert said.startswith(f"solutions/ch02_square.py: line 7 imports {module}, which is not among")
+
+
+def test_what_the_lesson_has_may_be_imported(whole: Course) -> None:
+    lines = "import math\nimport numpy.linalg\nfrom course import data\nfrom course.data import load_digits_train"
+    _edit(whole.source("ch01_double"), "import numpy as np", lines)
+    assert order.imports_of_the_lesson(whole) == []
+
+
+@pytest.mark.parametrize("folder", ["checks", "misconceptions", "oracles"])
+def test_nothing_may_use_a_later_lesson(whole: Course, folder: str) -> None:
+    path = getattr(whole, folder)("ch01_double")
+    _edit(path, "from autograder", 'LATER = "solutions/ch02_square.py"\nfrom autograder')
+    assert f"{path.name}: its code uses ch02_square, a later lesson;" in _only(order.nothing_from_a_later_lesson(whole))
+
+
+def test_a_source_may_not_need_another_lesson(whole: Course) -> None:
+    _edit(whole.source("ch02_square"), "import numpy as np", "from solutions.ch01_double import double")
+    said = _only(order.nothing_from_a_later_lesson(whole))
+    assert said.startswith("solutions/ch02_square.py: its code uses ch01_double, another lesson;")
+
+
+def test_a_chapter_may_use_earlier_lessons_and_name_later_ones(whole: Course) -> None:
+    _edit(whole.chapter("ch02_square"), "import numpy as np", "from solutions.ch01_double import double")
+    _edit(whole.chapter("ch01_double"), "## The section", "## The section\nNext up: [](ch02_square.md)")
+    assert order.nothing_from_a_later_lesson(whole) == []
+    _edit(whole.chapter("ch01_double"), "import numpy as np", "from solutions.ch02_square import square")
+    said = _only(order.nothing_from_a_later_lesson(whole))
+    assert said.startswith("book/ch01_double.md: its code uses ch02_square, a later lesson;")
+
+
+MATRIX_CHECK = 'expect_close(learner.double(x), reference.double(x), case="a matrix"'
+
+
+def test_points_for_an_untouched_stub_are_named(whole: Course) -> None:
+    _edit(whole.checks("ch01_double"), MATRIX_CHECK, 'expect_close(x, x, case="a matrix"')
+    said = _only(judged.untouched_stubs_earn_nothing(whole))
+    assert said.startswith(
+        "autograder/checks/test_ch01_double.py: the untouched stub of double earns 1 points by test_"
+    )
+
+
+def test_points_for_an_answer_without_work_are_named(whole: Course) -> None:
+    _edit(whole.checks("ch01_double"), MATRIX_CHECK, 'expect_close(learner.double(0 * x), 0 * x, case="zeros"')
+    lines = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
+    start = "autograder/checks/test_ch01_double.py: an answer without work passes: double: "
+    assert any(line.startswith(f"{start}zeros like the first argument passes test_matrix") for line in lines), lines
+
+
+def test_a_reference_that_fails_its_check_is_named(whole: Course) -> None:
+    _edit(whole.checks("ch01_double"), 'reference.double(x), case="a matrix"', '3 * x, case="a matrix"')
+    lines = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
+    start = "autograder/checks/test_ch01_double.py: the reference fails: test_matrix"
+    assert any(line.startswith(start) for line in lines), lines
+    said = [str(problem) for problem in judged.references_need_only_their_lesson(whole)]
+    assert said[0].startswith("solutions/ch01_double.py: solved, double earns 1 of 2: ")
+
+
+def test_a_reference_that_disagrees_with_its_oracle_is_named(whole: Course) -> None:
+    _edit(whole.source("ch01_double"), "np.asarray(2 * x)", "np.asarray(3 * x)")
+    assert judged.checks_tell_right_from_wrong(whole) == []
+    said = _only(judged.oracles_agree(whole))
+    assert said.startswith("autograder/oracles/test_ch01_double.py: test_entry_by_entry: ")
+
+
+def test_an_exercise_without_an_oracle_is_named(whole: Course) -> None:
+    _edit(whole.oracles("ch01_double"), '@exercise("double")\n', "")
+    assert "test_ch01_double.py: double: no oracle;" in _only(judged.oracles_agree(whole))
+
+
+def test_a_misconception_that_is_accepted_is_named(whole: Course) -> None:
+    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "x + x")
+    said = _only(judged.checks_tell_right_from_wrong(whole))
+    assert said.startswith("autograder/misconceptions/ch01_double.py: the checks accept it: double: one_more;")
+
+
+def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(whole: Course) -> None:
+    _edit(whole.misconceptions("ch01_double"), "return 2 * x + 1", "raise ValueError")
+    said = _only(judged.checks_tell_right_from_wrong(whole))
+    start = "autograder/misconceptions/ch01_double.py: the diagnosis does not name it: double: one_more"
+    assert said.startswith(start)
+
+
+def test_two_misconceptions_that_answer_alike_are_both_given(whole: Course) -> None:
+    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "-2 * x")
+    assert judged.checks_tell_right_from_wrong(whole) == []
+
+
+def test_a_reference_that_needs_more_than_its_lesson_has_is_named(whole: Course) -> None:
+    _edit(whole.source("ch01_double"), "import numpy as np", "import importlib\n\nimport numpy as np")
+    _edit(whole.source("ch01_double"), "np.asarray(2 * x)", 'importlib.import_module("yaml") and np.asarray(2 * x)')
+    assert order.imports_of_the_lesson(whole) == []
+    said = _only(judged.references_need_only_their_lesson(whole))
+    assert said.startswith("solutions/ch01_double.py: solved, double earns 0 of 2: double imports yaml")
+
+
+@pytest.mark.parametrize("kind", ["source", "checks", "misconceptions"])
+def test_a_file_that_cannot_be_imported_is_named(whole: Course, kind: str) -> None:
+    path = getattr(whole, kind)("ch01_double")
+    path.write_text(path.read_text() + "\n1 / 0\n")
+    said = _only(judged.untouched_stubs_earn_nothing(whole))
+    assert said.startswith(f"{whole.relative(path)}: ")
+    assert "ZeroDivisionError" in said
+
+
+RELU = """\
+# %%
+import numpy as np
+
+# %% exercise="relu_vjp"
+def relu_vjp(g, x):
+    ### BEGIN SOLUTION
+    return (g * (x > 0)).astype(x.dtype)
+    ### END SOLUTION
+"""
+
+
+@pytest.fixture
+def relu_alone(tmp_path: Path) -> Course:
+    """One of our own lessons, cut down to an exercise: a kernel's `lesson` knows no other course."""
+    lesson = syllabus()["ch06_vjps"]
+    course = Course(tmp_path, {"ch06_vjps": replace(lesson, exercises=(lesson.exercise("relu_vjp"),))})
+    for path in (course.source("ch06_vjps"), course.notebook("ch06_vjps")):
+        path.parent.mkdir()
+        path.write_text(RELU, encoding="utf-8")
+    return course
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("x > 0", "x > 0", None),
+        ("x > 0", "x >= 0", "the cell ch06-check-relu_vjp shows "),
+        ("import numpy as np", "import numpy as np\n1 / 0", "the cell ch06-given-relu_vjp-1 raises ZeroDivisionError"),
+    ],
+)
+def test_a_solved_notebook_must_pass_in_a_real_kernel(relu_alone: Course, old: str, new: str, said: str | None) -> None:
+    _edit(relu_alone.source("ch06_vjps"), old, new)
+    lines = [str(problem) for problem in notebooks.solved_notebooks_pass(relu_alone)]
+    if said is None:
+        assert lines == []
+    else:
+        assert lines[0].startswith(f"solutions/ch06_vjps.py: solved, in a Jupyter kernel, {said}"), lines
+
+
+def test_scores_that_nbgrader_does_not_give_are_named(relu_alone: Course) -> None:
+    """An honest notebook, and one that puts a `check` of its own in the place of ours: nbgrader believes it."""
+    notebook = solved_notebook(relu_alone.lessons["ch06_vjps"], relu_alone.root / "solutions")
+    sly = "check = lambda exercise: 2.0\nrelu_vjp = lambda g, x: -g"
+    for student, work in (("honest", ""), ("sly", sly)):
+        for cell in notebook.cells:
+            if cell.metadata.get("exercise"):
+                cell.source = work or cell.source
+        folder = relu_alone.root / "autograder" / "sample_class" / student
+        folder.mkdir(parents=True)
+        (folder / "ch06_vjps.ipynb").write_text(notebook_text(notebook), encoding="utf-8")
+    said = _only(nbgrader_scores.same_scores_as_nbgrader(relu_alone))
+    start = "autograder/sample_class/sly/ch06_vjps.ipynb: relu_vjp earns"
+    assert said.startswith(f"{start} 0 points from us and 2 from nbgrader;")
