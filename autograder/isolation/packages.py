@@ -50,9 +50,8 @@ def installed(package: str) -> tuple[Path, ...]:
             distribution = importlib.metadata.distribution(queue.pop())
         except importlib.metadata.PackageNotFoundError:
             continue  # required on other platforms only
-        for file in distribution.files or []:
-            top = file.parts[0]
-            if top != ".." and not top.endswith((".dist-info", ".pth")) and top != "__pycache__":
+        for top in dict.fromkeys(file.parts[0] for file in distribution.files or []):
+            if top not in ("..", "__pycache__") and not top.endswith((".dist-info", ".pth")):
                 paths[Path(str(distribution.locate_file(top))).resolve()] = None
         for requirement in distribution.requires or []:
             name = re.split(r"[ ;<>=!~\[(]", requirement, maxsplit=1)[0]

@@ -20,6 +20,8 @@ LOAD_SECONDS = 60.0
 """What all cells may take together, those that run again after a crash included."""
 SUBMISSION_SECONDS = 180.0
 """What all calls of one submission may take together: many calls just below their own limit end here."""
+SUBMISSION_BYTES = 256 * 2**20
+"""What all calls of one submission may return together: the judge keeps answers until an exercise is judged."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class SubmissionRun:
         self._lost_a_worker = False
         self._load_seconds_left = LOAD_SECONDS
         self._seconds_left = SUBMISSION_SECONDS
+        self._bytes_left = SUBMISSION_BYTES
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The worker's answer to a call. `TimedOut` or `Crashed`, at once, if this function did so before."""
@@ -57,9 +60,11 @@ class SubmissionRun:
             raise self._ended[name]
         if self._seconds_left <= 0:
             raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
+        if self._bytes_left <= 0:
+            raise Crashed(f"The submission has returned more than {SUBMISSION_BYTES >> 20} MiB; {name} was not called.")
         request = {"do": "call", "name": name, "args": args, "kwargs": kwargs}
         transport = self._loaded()
-        start = time.monotonic()
+        start, before = time.monotonic(), transport.received
         try:
             return transport.ask(request, min(seconds, self._seconds_left))
         except DeadlinePassed:
@@ -74,6 +79,7 @@ class SubmissionRun:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
         finally:
             self._seconds_left -= time.monotonic() - start
+            self._bytes_left -= transport.received - before
         self.close()
         self._ended[name] = error
         raise error

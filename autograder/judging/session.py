@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,16 +39,22 @@ class CheckError(RuntimeError):
 class Judge:
     """Grades submissions of one lesson. Made by `with_judge`."""
 
-    def __init__(
-        self, lesson: Lesson, checks: Checks, reference: Reference, known: list[Misconception], salt: str
-    ) -> None:
+    def __init__(self, lesson: Lesson, checks: Checks, reference: Reference, misconceptions: Path, salt: str) -> None:
         self.lesson = lesson
         self.reference = reference
-        self.known = known
+        self._misconceptions = misconceptions
         self.salt = salt
         self.items: list[pytest.Item] = []
         self._checks = checks
         self._evidence: dict[Misconception, list[Record]] = {}
+
+    @cached_property
+    def known(self) -> list[Misconception]:
+        """The lesson's misconceptions; read when the first answer is wrong."""
+        try:
+            return misconceptions_in(load_module(self._misconceptions))
+        except FileNotFoundError:
+            return []
 
     def grade(
         self, submission: Submission, worker: Worker, *, student: str = "", only: Iterable[str] | None = None
@@ -142,12 +149,8 @@ def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_
         CheckError: the checks cannot be collected.
     """
     reference = Reference(functions(lesson, root / SOLUTIONS.name))
-    try:
-        known = misconceptions_in(load_module(root / "autograder" / "misconceptions" / f"{lesson.slug}.py"))
-    except FileNotFoundError:
-        known = []
     checks = Checks(lesson, reference, salt)
-    judge = Judge(lesson, checks, reference, known, salt)
+    judge = Judge(lesson, checks, reference, root / "autograder" / "misconceptions" / f"{lesson.slug}.py", salt)
     driver = _Driver(judge, use)
     run_pytest(root / "autograder" / "checks" / f"test_{lesson.slug}.py", [checks, driver])
     return driver.outcome()

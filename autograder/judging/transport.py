@@ -19,6 +19,9 @@ MAX_CALLBACKS = 100_000
 class Transport(Protocol):
     """Something that answers the requests of `autograder.worker.serve`."""
 
+    received: int
+    """Bytes of the answers so far."""
+
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to `request`.
 
@@ -33,6 +36,7 @@ class RemoteTransport:
     """Requests to a confined process. Functions among the arguments stay here and are called back."""
 
     def __init__(self, connection: Connection) -> None:
+        self.received = 0
         self._channel = connection.channel
         self._functions: list[Callable[..., Any]] = []
 
@@ -41,7 +45,9 @@ class RemoteTransport:
         self._functions.clear()
         self._channel.send(wire.encode(request, self._refer), seconds)
         for _ in range(MAX_CALLBACKS):
-            answer = wire.decode(self._channel.receive(deadline - time.monotonic()), _revive)
+            frame = self._channel.receive(deadline - time.monotonic())
+            self.received += len(frame)
+            answer = wire.decode(frame, _revive)
             if not isinstance(answer, dict):
                 raise wire.WireError("an answer that is none")
             if "callback" not in answer:
@@ -77,6 +83,8 @@ def _revive(tag: str, arguments: list[Any]) -> wire.Handle:
 
 class LocalTransport:
     """Requests to functions of ours, with the same wire format and the same rules as for a submission's."""
+
+    received = 0
 
     def __init__(self, functions: dict[str, Callable[..., Any]]) -> None:
         self._functions = functions
