@@ -1,0 +1,72 @@
+# Every target does its own set-up. The environment is .venv; what is installed into it is locked in constraints.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+RESULTS := results
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help setup grade test lint types unit health book browser clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make grade   grade the bundled sample class and print its table"
+	@echo "make test    lint, types, unit tests, health rules, book: all that must pass"
+	@echo "make setup   install everything into .venv      make book    build the book into book/_build/html"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
+	@echo "Making the environment .venv"
+	@$(PYTHON) -m venv .venv
+
+# The core alone: what learners and the NumPy lessons need.
+.venv/.core: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing the grader into .venv (a minute or two, once)"
+	@$(PIP) install --quiet --progress-bar on --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/.all: .venv/.core
+	@echo "Installing everything for authors into .venv (several minutes, once)"
+	@$(PIP) install --quiet --progress-bar on --constraint constraints.txt --editable '.[torch,instructor,book,dev]'
+	@touch $@
+
+setup: .venv/.all
+
+grade: .venv/.core
+	@$(BIN)/backprop grade autograder/sample_class --out $(RESULTS)
+
+test: lint types book browser
+	BOOK_HTML=book/_build/html $(BIN)/pytest tests --numprocesses $(JOBS) --quiet
+	@$(MAKE) --no-print-directory health
+	@echo "All of it passes."
+
+lint: .venv/.all
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.all
+	$(BIN)/mypy
+
+unit: .venv/.all
+	$(BIN)/pytest tests --ignore tests/book --numprocesses $(JOBS) --quiet
+
+# Formulas are rendered at build time, by KaTeX in node.
+book/node_modules/.package-lock.json: book/package.json book/package-lock.json
+	@command -v npm >/dev/null || { echo "The book needs Node.js 18 or newer, with npm."; exit 1; }
+	@npm ci --prefix book --silent
+
+book: .venv/.all book/node_modules/.package-lock.json
+	@echo "Building the book: every page runs, a few minutes"
+	@PYTHONPATH=. $(BIN)/jupyter-book build -W -n --keep-going --quiet book
+
+# The book's test looks at its pages in a real browser.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	  echo "Installing Chromium"; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	} || { echo "Install Chromium: the book's test opens its pages in a browser."; exit 1; }
+
+health: .venv/.all
+	$(BIN)/backprop build --check
+
+clean:
+	rm -rf .venv book/_build book/node_modules $(RESULTS)
