@@ -21,12 +21,12 @@ $(BIN)/python:
 # The core alone: what learners and the NumPy lessons need.
 .venv/.core: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the grader into .venv (a minute or two, once)"
-	@$(PIP) install --quiet --progress-bar on --constraint constraints.txt --editable .
+	@$(PIP) install --progress-bar on --constraint constraints.txt --editable .
 	@touch $@
 
 .venv/.all: .venv/.core
 	@echo "Installing everything for authors into .venv (several minutes, once)"
-	@$(PIP) install --quiet --progress-bar on --constraint constraints.txt --editable '.[torch,instructor,book,dev]'
+	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch,instructor,book,dev]'
 	@touch $@
 
 setup: .venv/.all

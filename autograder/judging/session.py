@@ -31,6 +31,13 @@ GRADER = Path(__file__).resolve().parents[1]
 PUBLIC_SALT = "learning alone"
 """The salt of those who belong to no class."""
 
+UNUSED_PLUGINS = (
+    *("cacheprovider", "terminal", "logging", "faulthandler", "doctest", "junitxml", "pastebin", "unittest"),
+    *("legacypath", "setuponly", "setupplan", "stepwise", "debugging", "recwarn", "tmpdir", "monkeypatch"),
+    *("unraisableexception", "threadexception", "warnings", "subtests"),
+)
+"""pytest's own plugins that checks have no use for: each costs time at every start."""
+
 
 class CheckError(RuntimeError):
     """The lesson's checks cannot be collected or run: an error of the course, not of a submission."""
@@ -162,7 +169,7 @@ def run_pytest(file: Path, plugins: list[object]) -> int:
     The root is the file system's, so that a module's name is its whole path: a lesson's checks and its oracles
     lie in files of the same name, and pytest would take the one for the other.
     """
-    options = ["-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:logging", "-p", "no:faulthandler"]
+    options = [f"-pno:{plugin}" for plugin in UNUSED_PLUGINS]
     options += ["--noconftest", "--assert=plain", "--capture=no", "--import-mode=importlib"]
     options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={file.anchor}"]
     replaced = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
