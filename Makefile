@@ -56,7 +56,8 @@ book/node_modules/.package-lock.json: book/package.json book/package-lock.json
 
 book: .venv/.all book/node_modules/.package-lock.json
 	@echo "Building the book: every page runs, a few minutes"
-	@PYTHONPATH=. $(BIN)/jupyter-book build -W -n --keep-going --quiet book
+	@rm -rf book/_build/html book/_build/.doctrees  # pages run again, whatever they import has changed
+	@$(BIN)/jupyter-book build -W -n --keep-going --quiet book
 
 # The book's test looks at its pages in a real browser.
 browser:
