@@ -35,7 +35,7 @@ grade: .venv/.core
 	@$(BIN)/backprop grade autograder/sample_class --out $(RESULTS)
 
 test: lint types book browser
-	BOOK_HTML=book/_build/html $(BIN)/pytest tests --numprocesses $(JOBS) --quiet
+	BOOK_HTML=book/_build/html $(BIN)/pytest tests --numprocesses $(JOBS) --dist loadscope --quiet
 	@$(MAKE) --no-print-directory health
 	@echo "All of it passes."
 
@@ -47,7 +47,7 @@ types: .venv/.all
 	$(BIN)/mypy
 
 unit: .venv/.all
-	$(BIN)/pytest tests --ignore tests/book --numprocesses $(JOBS) --quiet
+	$(BIN)/pytest tests --ignore tests/book --numprocesses $(JOBS) --dist loadscope --quiet
 
 # Formulas are rendered at build time, by KaTeX in node.
 book/node_modules/.package-lock.json: book/package.json book/package-lock.json
@@ -67,7 +67,7 @@ browser:
 	} || { echo "Install Chromium: the book's test opens its pages in a browser."; exit 1; }
 
 health: .venv/.all
-	$(BIN)/backprop build --check
+	$(BIN)/backprop build --check --nbgrader
 
 clean:
 	rm -rf .venv book/_build book/node_modules $(RESULTS)
