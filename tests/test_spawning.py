@@ -1,0 +1,40 @@
+"""The backend for machines without fork, run here: one process a submission, over the loopback interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.isolation.spawning import SpawningWorker
+from autograder.judging.errors import Crashed, TimedOut
+from autograder.judging.run import SubmissionRun
+from autograder.submission import Submission
+from course.syllabus import find_lesson
+
+CELLS = [
+    "import numpy as np\ndef f(x):\n    return np.exp(x)",
+    "def g():\n    while True: pass",
+    "import os\ndef h():\n    os._exit(4)",
+]
+
+
+@pytest.fixture
+def run() -> Iterator[SubmissionRun]:
+    worker = SpawningWorker(find_lesson("ch06_vjps"))
+    run = SubmissionRun(Submission.of_cells("a test", CELLS), worker)
+    yield run
+    run.close()
+    worker.stop()
+
+
+def test_calls_are_answered(run: SubmissionRun) -> None:
+    assert run.call("f", [0.0], {}, 30.0)["value"] == 1.0
+
+
+def test_what_hangs_or_ends_costs_itself_only(run: SubmissionRun) -> None:
+    with pytest.raises(TimedOut):
+        run.call("g", [], {}, 1.0)
+    with pytest.raises(Crashed, match="exit status 4"):
+        run.call("h", [], {}, 30.0)
+    assert run.call("f", [0.0], {}, 30.0)["value"] == 1.0
