@@ -419,6 +419,7 @@ def share_right(logits, y) -> float:
     return float(np.mean(np.argmax(logits, axis=1) == y))
 
 
+@np.errstate(all="ignore")
 def expect_live_units(params, X, case) -> bool:
     """Some hidden unit is not 0 on some row."""
     alive = bool(np.any(X @ params["W1"] + params["b1"] > 0))
@@ -432,18 +433,21 @@ def expect_no_explanation(params, X, y, enough, case) -> bool:
     networks = {activation: logits_of(params, X, activation) for activation in ACTIVATIONS}
     networks["standardized"] = logits_of(params, (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-8))
     networks["centered"] = logits_of(params, X - X.mean(axis=0))
-    best = min(networks, key=lambda how: mean_cross_entropy(networks[how], y))
-    best_is_trained = share_right(networks[best], y) >= enough
+    losses = {how: mean_cross_entropy(logits, y) for how, logits in networks.items()}
+    best = min(losses, key=lambda how: losses[how])
+    # Measured, over the loss with relu: at least 0.95 where relu was trained; at most 0.36 after 8 epochs of tanh or
+    # no activation, 0.42 of centered pixels. Weights trained for a sigmoid may read well with relu, and then they pass.
+    is_clear = losses[best] < 0.5 * losses["relu"] and share_right(networks[best], y) >= enough
     mistakes = {
         "All hidden units have the same weights and never differ: draw W1 at random.": len(params["b1"]) > 1
         and np.allclose(params["W1"], params["W1"][:, :1], rtol=1e-6),
         "b1 is exactly 0 after the training: it is not trained.": not np.any(params["b1"]),
         "b2 is exactly 0 after the training: it is not trained.": not np.any(params["b2"]),
         "These parameters fit the digits better with another activation, or with none: train them with relu.": (
-            best_is_trained and best in ("tanh", "sigmoid", "none")
+            is_clear and best in ("tanh", "sigmoid", "none")
         ),
         "These parameters fit the digits better with centered pixels: train them on the pixels as they come.": (
-            best_is_trained and best in ("standardized", "centered")
+            is_clear and best in ("standardized", "centered")
         ),
     }
     for message, made in mistakes.items():
@@ -492,7 +496,7 @@ def test_epochs_and_seeds(learner, rng):
         message = f"{name} is the same after one epoch and after six: it is not trained."
         expect(moved[name], message, case="1 and 6 epochs")
     losses = [mean_cross_entropy(logits_of(params, X), y) for params in (first, longer)]
-    message = f"The loss is {losses[0]:.3g} after one epoch and {losses[1]:.3g} after six: it must fall."
+    message = f"The loss is {losses[0]:.3g} after one epoch and {losses[1]:.3g} after six: go downhill."
     expect(losses[1] < losses[0], message, case="1 and 6 epochs")
     for name in PARAMETERS:
         same = np.allclose(first[name], again[name], rtol=1e-9, atol=1e-12)
