@@ -34,7 +34,7 @@ class Cell:
     number: int
     source: str
     label: str
-    """Where it is, for a reader: `cell 7` of a notebook, `line 40` of a file."""
+    """Where it is, for a reader: `cell 7` or `cell 9 (relu_vjp)` of a notebook, `In [5]`, `line 40` of a file."""
     offset: int = 0
     """Lines that precede it in its file; 0 in a notebook, whose lines are counted by cell."""
     exercise: str = ""
@@ -58,9 +58,10 @@ class Submission:
         return cls("nothing", hashlib.sha256(b"").hexdigest(), "submission", ())
 
     @classmethod
-    def of_cells(cls, name: str, sources: list[str]) -> Submission:
-        """The cells that a live kernel ran."""
-        cells = tuple(Cell(i, source, f"cell {i}") for i, source in enumerate(sources, 1))
+    def of_cells(cls, name: str, sources: list[str], labels: list[str] | None = None) -> Submission:
+        """The cells that a live kernel ran, called by their labels: `In [5]`."""
+        labels = labels or [f"cell {i}" for i in range(1, len(sources) + 1)]
+        cells = tuple(Cell(i, s, label) for i, (s, label) in enumerate(zip(sources, labels, strict=True), 1))
         return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", cells)
 
 
@@ -125,7 +126,8 @@ def _notebook_cells(text: str) -> tuple[Cell, ...]:
         if NOT_GRADED.isdisjoint(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else True:
             exercise = metadata.get("exercise")
             known = clean(exercise, 60) if isinstance(exercise, str) else ""
-            cells.append(Cell(number, source, f"cell {number}", exercise=known))
+            label = f"cell {number} ({known})" if known else f"cell {number}"
+            cells.append(Cell(number, source, label, exercise=known))
     return tuple(cells)
 
 

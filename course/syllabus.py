@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
@@ -63,8 +64,10 @@ class Lesson:
         for exercise in self.exercises:
             if exercise.name == name:
                 return exercise
-        known = ", ".join(exercise.name for exercise in self.exercises)
-        raise KeyError(f"{self.slug} has no exercise {name!r}; it has {known}")
+        names = [exercise.name for exercise in self.exercises]
+        close = difflib.get_close_matches(name, names, n=1)
+        guess = f" Did you mean {close[0]}?" if close else ""
+        raise KeyError(f"{self.slug} has no exercise {name!r}; it has {', '.join(names)}.{guess}")
 
 
 def read_syllabus(path: Path) -> dict[str, Lesson]:

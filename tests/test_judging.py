@@ -170,9 +170,15 @@ def test_of_two_mistakes_that_explain_equally_well_both_are_said(grade: Callable
     assert "Either: The 2 is missing." in exercise.message
 
 
-def test_a_mistake_that_explains_only_some_of_it_is_not_named(grade: Callable[..., SubmissionResult]) -> None:
+def test_of_several_mistakes_the_one_that_explains_a_failing_check_is_named(
+    grade: Callable[..., SubmissionResult],
+) -> None:
     exercise = by_name(grade("def square_vjp(g, x): return x**2 * g if x.ndim == 1 else 5 * x * g"))["square_vjp"]
-    assert exercise.misconceptions == []
+    assert exercise.misconceptions == ["derivative_is_x"]
+
+
+def test_a_mistake_that_explains_no_check_is_not_named(grade: Callable[..., SubmissionResult]) -> None:
+    assert by_name(grade("def square_vjp(g, x): return -x * g"))["square_vjp"].misconceptions == []
 
 
 def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., SubmissionResult]) -> None:
@@ -187,6 +193,9 @@ def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., 
         ("double_vjp = 3", "missing", "is not defined"),
         ("def double_vjp(g): return g", "error", "TypeError: double_vjp() takes 1 positional argument"),
         ("def double_vjp(g, x):\n    return g / nothing", "error", "cell 1, line 2"),
+        ("def double_vjp(g, x):\n    return g / nothing", "error", "That line is: return g / nothing"),
+        ("def double_vjp(g, x):\n    return g / nothing", "error", "double_vjp(g, x)"),
+        ("def double_vjp(g, x) return g", "error", "cell 1, line 1 is not Python"),
         ("def double_vjp(g, x): return None", "failed", "None"),
         ("def double_vjp(g, x): return 'text'", "failed", "text"),
         ("def double_vjp(g, x):\n    x[:] = 0\n    return 2 * g", "failed", "changed its argument x"),

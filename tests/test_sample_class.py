@@ -45,7 +45,7 @@ NAMED = {
 }
 
 STATUS = {
-    ("gus-syntax-error", "relu_vjp"): ("missing", "line 1 is not Python (SyntaxError: expected ':')"),
+    ("gus-syntax-error", "relu_vjp"): ("error", "(relu_vjp), line 1 is not Python (SyntaxError: expected ':')"),
     ("hana-endless-loop", "relu_vjp"): ("timeout", "did not return within"),
     ("ivo-memory-hog", "embedding_vjp"): ("error", "MemoryError"),
     ("kim-uses-torch", "matmul_vjp"): ("forbidden", "imports torch, which this lesson does not allow"),

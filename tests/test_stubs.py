@@ -112,7 +112,7 @@ def test_the_cells_stand_in_the_order_of_the_source(solutions: Path) -> None:
     ]
     assert cells[0].source == 'from autograder import lesson\n\ncheck = lesson("ch01_small")'
     assert cells[0].metadata.tags == ["setup"]
-    assert cells[5].source == 'check("double")'
+    assert cells[5].source.startswith('check("double")  # core, ')
     assert cells[5].metadata.tags == ["check"]
     assert cells[6].metadata.tags == ["demo"]
     assert cells[1].source.endswith("Prose with $g^T$ and “ö”.")

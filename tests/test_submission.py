@@ -33,7 +33,7 @@ def test_notebook_cells_keep_their_numbers_and_the_courses_own_are_left_out(tmp_
     )
     submission = read_submission(file)
     assert [(cell.number, cell.source, cell.label, cell.exercise) for cell in submission.cells] == [
-        (3, "a = 1\nb = 2", "cell 3", "add_vjp"),
+        (3, "a = 1\nb = 2", "cell 3 (add_vjp)", "add_vjp"),
         (5, "c = 3", "cell 5", ""),
     ]
     assert submission.module == "__main__"

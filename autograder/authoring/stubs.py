@@ -187,7 +187,8 @@ def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
 
 def _check(exercise: Exercise) -> NotebookNode:
     """The cell that grades an exercise; nbgrader reads the score from the value of its last line."""
-    cell = _ours(f"check-{exercise.name}", f'check("{exercise.name}")', "check")
+    source = f'check("{exercise.name}")  # {exercise.tier}, {exercise.points:g} points'
+    cell = _ours(f"check-{exercise.name}", source, "check")
     cell.metadata["nbgrader"].update(grade=True, points=exercise.points)
     return cell
 

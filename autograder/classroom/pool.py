@@ -76,6 +76,10 @@ def _grade_lesson(lesson: str, queue: deque[Work], jobs: int, isolation: str, sa
                 if kind == "result":
                     grader.at = None
                     yield value
+    except BaseException:
+        for grader in graders:
+            grader.process.kill()  # at once: its worker sees that it is gone and leaves nothing behind
+        raise
     finally:
         for grader in graders:
             grader.stop()

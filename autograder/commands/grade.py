@@ -25,6 +25,7 @@ def grade(
     from autograder.classroom.pool import PoolError, grade_all
     from autograder.classroom.results_folder import read_result, read_results, result_file, write_summary
     from autograder.commands.console import console, give_up
+    from autograder.diagnosis.wording import clean
     from autograder.isolation import BACKENDS
     from autograder.judging.results import write_json
     from autograder.judging.session import PUBLIC_SALT
@@ -36,13 +37,13 @@ def grade(
     if jobs < 1:
         give_up("--jobs must be at least 1")
     try:
-        work, remarks = find_work(folder)
+        work, remarks = find_work(folder, results=out)
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         give_up(f"{error.filename} cannot be used ({error.strerror})")
-    for remark in remarks:
-        typer.echo(f"backprop: {remark}", err=True)
     if not work:
+        for remark in remarks:
+            typer.echo(f"backprop: {clean(remark, 500)}", err=True)
         give_up(f"there are no submissions in {folder}; a class folder is DIR/<student>/<lesson>.ipynb or .py")
     salt = salt or PUBLIC_SALT
     todo = [w for w in work if not up_to_date(read_result(result_file(out, w.student, w.lesson)), w, salt)]
@@ -65,4 +66,6 @@ def grade(
     results = [r for r in read_results(out)[0] if (r.student, r.lesson) in wanted]
     write_summary(out, results)
     print_class(console(), results)
-    typer.echo(f"\nFull results: {out}/<student>/<lesson>.json   One student: backprop report {out} --student NAME")
+    for remark in remarks:  # after the table, where it is read
+        typer.echo(f"backprop: {clean(remark, 500)}", err=True)
+    typer.echo(f"\nFull results:  {out}/<student>/<lesson>.json\nOne student:   backprop report {out} --student NAME")

@@ -27,4 +27,6 @@ def start(
         screen.print(f"  new   {file}")
     for file in kept:
         screen.print(f"  kept  {file} (yours: not touched)")
-    screen.print(f"\nNext:  cd {folder} && jupyter lab     and, in a second terminal:  backprop watch LESSON")
+    screen.print("\nNext, from the folder you are in:")
+    screen.print("  jupyter lab                       open a notebook there; its links lead to the chapters")
+    screen.print(f"  cd {folder} && backprop watch ch06_vjps/add_vjp    in a second terminal, if you like")

@@ -36,6 +36,7 @@ def find_targets(target: str | None, folder: Path) -> list[Target]:
         return [_of_file(Path(target))]
     slug, _, exercise = target.partition("/")
     lesson = _lesson(slug)
+    slug = lesson.slug
     try:
         exercises = (lesson.exercise(exercise).name,) if exercise else _all(lesson)
     except KeyError as error:
@@ -54,6 +55,13 @@ def _of_file(file: Path) -> Target:
 
 
 def _lesson(slug: str) -> Lesson:
+    """The lesson called `slug`, or whose name alone begins so: `ch06`."""
+    begun = [lesson for lesson in syllabus().values() if lesson.slug.startswith(slug)]
+    if slug and len(begun) == 1:
+        return begun[0]
+    for lesson in syllabus().values():
+        if slug in _all(lesson):
+            give_up(f"{slug} is an exercise: say {lesson.slug}/{slug}")
     try:
         return find_lesson(slug)
     except KeyError as error:

@@ -37,7 +37,7 @@ def diagnose(
     records: list[Record], misconceptions: dict[Misconception, list[Record]], reference: Reference
 ) -> Diagnosis:
     """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to its own records."""
-    found = [known for known, theirs in misconceptions.items() if _same_evidence(records, theirs)]
+    found = _explaining(records, misconceptions)
     named = found if len(found) <= 2 else []
     lines = [known.says for known in named]
     if len(named) == 2:
@@ -49,9 +49,13 @@ def diagnose(
     first = shown.failures[0] if shown.failures else None
     if first is None:
         lines.append(str(shown.ended_by or "The check compared nothing."))
+        if isinstance(shown.ended_by, Raised) and shown.calls:
+            call = shown.calls[-1]
+            arguments = list(call.arguments)
+            lines.append(render_case(call.function, arguments, [], case="", show_numbers=shown.visible))
     else:
         lines += first.problems
-        if not named:
+        if not named and not first.property_only:
             lines += _likeliest_relations(shown.failures, reference)
         lines += _smallest_case(first, show_numbers=shown.visible)
     return Diagnosis("\n".join(lines), tuple(known.name for known in found))
@@ -149,6 +153,27 @@ def _with_unit_g(comparison: Comparison, reference: Reference) -> Callable[[], l
 
 def _numeric(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic | bool | int | float)
+
+
+def _explaining(records: list[Record], misconceptions: dict[Misconception, list[Record]]) -> list[Misconception]:
+    """The known mistakes that give every value that the learner's functions returned.
+
+    Two mistakes in one function are no known mistake. Then those count that give every value of a check that
+    fails, the first such check that has one or two.
+    """
+    found = [known for known, theirs in misconceptions.items() if _same_evidence(records, theirs)]
+    if found:
+        return found
+    failing = [i for i, record in enumerate(records) if record.failures]
+    for i in sorted(failing, key=lambda i: not records[i].visible):
+        found = [
+            known
+            for known, theirs in misconceptions.items()
+            if len(theirs) == len(records) and _same_record(records[i], theirs[i])
+        ]
+        if 1 <= len(found) <= 2:
+            return found
+    return []
 
 
 def _same_evidence(ours: list[Record], theirs: list[Record]) -> bool:

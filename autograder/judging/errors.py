@@ -20,6 +20,10 @@ class Missing(LearnerError):
     status = "missing"
 
 
+class Undefined(LearnerError):
+    """The cell that should define the function did not run to its end."""
+
+
 class Raised(LearnerError):
     """The function raised."""
 
@@ -57,4 +61,11 @@ def read_failure(data: Any) -> Failure:
 
     bases = data.get("bases")
     names = [clean(str(base), 80) for base in bases[:20]] if isinstance(bases, list) else []
-    return Failure(text("kind", 80), names, text("message", 300), text("place", 60), str(data.get("trace", ""))[:4000])
+    return Failure(
+        text("kind", 80),
+        names,
+        text("message", 300),
+        text("place", 60),
+        text("line", 100),
+        str(data.get("trace", ""))[:4000],
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.diagnosis.wording import clean, enumeration
-from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, read_failure
+from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
 from autograder.judging.expect import Call, Comparison, current_record
 from autograder.judging.run import SubmissionRun
 from autograder.worker.execution import Failure
@@ -47,7 +47,8 @@ class Learner:
 
     def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
         if answer.get("missing"):
-            raise Missing(self._run.why_missing(name))
+            why = self._run.why_missing(name)
+            raise Undefined(why) if self._run.tried_to_define(name) else Missing(why)
         failure, forbidden = answer.get("failure"), answer.get("forbidden")
         if failure is not None:
             raise explain(name, read_failure(failure), forbidden, self._run)
@@ -81,4 +82,5 @@ def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> 
         if failure.message
         else (f"{name} raised {failure.kind}{where}.")
     )
-    return Raised(message + run.hint_about(failure), failure)
+    line = f" That line is: {failure.line}" if failure.line else ""
+    return Raised(message + line + run.hint_about(failure), failure)

@@ -134,4 +134,7 @@ def main(slug: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    try:
+        sys.exit(main(sys.argv[1]))
+    except (IndexError, KeyError) as error:
+        sys.exit(f"usage: python -m autograder.judging.local LESSON ({error.args[0]})")

@@ -20,8 +20,8 @@ LOAD_SECONDS = 60.0
 """What all cells may take together, those that run again after a crash included."""
 SUBMISSION_SECONDS = 180.0
 """What all calls of one submission may take together: many calls just below their own limit end here."""
-SUBMISSION_BYTES = 256 * 2**20
-"""What all calls of one submission may return together: the judge keeps answers until an exercise is judged."""
+FUNCTION_BYTES = 256 * 2**20
+"""What all calls of one function may return together: the judge keeps answers until their exercise is judged."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class SubmissionRun:
         self._lost_a_worker = False
         self._load_seconds_left = LOAD_SECONDS
         self._seconds_left = SUBMISSION_SECONDS
-        self._bytes_left = SUBMISSION_BYTES
+        self._returned: dict[str, int] = {}
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The worker's answer to a call. `TimedOut` or `Crashed`, at once, if this function did so before."""
@@ -60,8 +60,8 @@ class SubmissionRun:
             raise self._ended[name]
         if self._seconds_left <= 0:
             raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
-        if self._bytes_left <= 0:
-            raise Crashed(f"The submission has returned more than {SUBMISSION_BYTES >> 20} MiB; {name} was not called.")
+        if self._returned.get(name, 0) > FUNCTION_BYTES:
+            raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
         request = {"do": "call", "name": name, "args": args, "kwargs": kwargs}
         transport = self._loaded()
         start, before = time.monotonic(), transport.received
@@ -79,7 +79,7 @@ class SubmissionRun:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
         finally:
             self._seconds_left -= time.monotonic() - start
-            self._bytes_left -= transport.received - before
+            self._returned[name] = self._returned.get(name, 0) + transport.received - before
         self.close()
         self._ended[name] = error
         raise error
@@ -91,12 +91,17 @@ class SubmissionRun:
         except TimedOut:
             raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds") from None
 
+    def tried_to_define(self, name: str) -> CellProblem | None:
+        """What befell the last cell that should define `name`; None if there is no such cell, or it ran."""
+        definition = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
+        problems = [p for p in self.problems if p.cell.exercise == name or definition.search(p.cell.source)]
+        return max(problems, key=lambda problem: problem.cell.number, default=None)
+
     def why_missing(self, name: str) -> str:
         """Why there is no function `name`: the cell that should define it, and what befell it."""
-        definition = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
-        for problem in self.problems:
-            if problem.cell.exercise == name or definition.search(problem.cell.source):
-                return f"{name} is not defined: {problem.text}."
+        problem = self.tried_to_define(name)
+        if problem is not None:
+            return f"{name} is not defined: {problem.text}."
         return f"{name} is not defined: there is no function of that name in {self.submission.name}."
 
     def hint_about(self, failure: Failure) -> str:
@@ -173,7 +178,8 @@ class SubmissionRun:
         failure = read_failure(answer["failure"])
         place = failure.place or cell.label
         if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
-            return f"{place} is not Python ({failure.kind}: {failure.message})"
+            line = f": {failure.line}" if failure.line else ""
+            return f"{place} is not Python ({failure.kind}: {failure.message}){line}"
         return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
 
     def _how_it_ended(self) -> str | None:

@@ -91,8 +91,10 @@ class Judge:
         finally:
             run.close()
         result.points = round(sum(exercise.points for exercise in result.exercises), 2)
-        if run.problems:
-            result.message = " ".join([result.message, *(f"{problem.text}." for problem in run.problems[:5])]).strip()
+        if only is None:  # else a cell that matters to the exercise is named in its message
+            told = "\n".join(exercise.message for exercise in result.exercises)
+            problems = [f"{problem.text}." for problem in run.problems if problem.text not in told]
+            result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
     def grade_exercise(self, exercise: Exercise, run: SubmissionRun) -> ExerciseResult:

@@ -14,7 +14,7 @@ from typing import Any
 from autograder.notebook.feedback import CheckFailed, Feedback
 from course.syllabus import find_lesson
 
-_ONLY_A_CHECK = re.compile(r"\s*(check\([^)]*\)\s*)+\Z")
+_ONLY_A_CHECK = re.compile(r"(\s*check\([^)]*\)[ \t]*(#[^\n]*)?)+\s*\Z")
 
 
 def lesson(slug: str) -> Check:
@@ -37,7 +37,7 @@ class Check:
         self._cells = ExecutedCells()
         self._judge = _Judge(slug)
 
-    def __call__(self, exercise: str, hint: int = 0) -> Feedback:
+    def __call__(self, exercise: str = "", hint: int = 0) -> Feedback:
         """Grade one exercise; `hint=1` shows its first hint, `hint=2` the second, too.
 
         Returns the points as a number that displays as feedback. As nbgrader reads it: it must be the cell's
@@ -50,7 +50,7 @@ class Check:
             wanted = self.lesson.exercise(exercise)
         except KeyError as error:
             raise CheckFailed(str(exercise), error.args[0]) from None
-        result = self._judge.ask({"cells": self._cells.sources(), "exercise": exercise})
+        result = self._judge.ask({**self._cells.as_request(), "exercise": exercise})
         if "error" in result:
             raise CheckFailed(exercise, result["error"])
         feedback = Feedback(wanted, result, hint)
@@ -66,22 +66,26 @@ class ExecutedCells:
     """The sources of the cells that the kernel ran, each as it last was, in the order of their last run."""
 
     def __init__(self) -> None:
-        self._sources: dict[str, str] = {}
-        shell = _shell()
-        if shell is not None:
-            for source in shell.user_ns.get("In", []):
-                self._add(source, None)
-            shell.events.register("pre_run_cell", lambda info: self._add(info.raw_cell, getattr(info, "cell_id", None)))
+        self._cells: dict[str, tuple[str, str]] = {}
+        self._shell = _shell()
+        if self._shell is not None:
+            for count, source in enumerate(self._shell.user_ns.get("In", [])):
+                self._add(source, None, count)
+            self._shell.events.register("pre_run_cell", self._before)
 
-    def sources(self) -> list[str]:
-        """What a fresh process has to run to be where the notebook is."""
-        return [source for source in self._sources.values() if not _ONLY_A_CHECK.match(source)]
+    def as_request(self) -> dict[str, list[str]]:
+        """What a fresh process has to run to be where the notebook is: sources, and what Jupyter calls them."""
+        cells = [(source, label) for source, label in self._cells.values() if not _ONLY_A_CHECK.match(source)]
+        return {"cells": [source for source, _ in cells], "labels": [label for _, label in cells]}
 
-    def _add(self, source: str, cell: str | None) -> None:
+    def _before(self, info: Any) -> None:
+        self._add(info.raw_cell, getattr(info, "cell_id", None), self._shell.execution_count)
+
+    def _add(self, source: str, cell: str | None, count: int) -> None:
         key = cell or source  # editors name their cells; elsewhere the same source is the same cell
-        self._sources.pop(key, None)
+        self._cells.pop(key, None)
         if source.strip():
-            self._sources[key] = source
+            self._cells[key] = source, f"In [{count}]"
 
 
 class _Judge:

@@ -21,12 +21,13 @@ class Feedback(float):
         graded = result["exercises"][0]
         self = super().__new__(cls, graded["points"])
         lines = [graded["message"]] if graded["message"] else []
-        lines += [f"Note: {result['message']}"] if result["message"] and graded["status"] != "passed" else []
         lines += [f"Hint {i}: {text}" for i, text in enumerate(exercise.hints[:hints], 1)]
         headline = f"{graded['name']}: {graded['status']}, {graded['points']:g} of {graded['max_points']:g} points"
         section = f"book/{exercise.lesson}.md#{exercise.anchor}"
         if graded["status"] != "passed":
             lines.append(f"Section: {section}")
+            if hints < len(exercise.hints):
+                lines.append(f'Stuck? check("{exercise.name}", hint={hints + 1})')
         self.text = "\n".join([headline, *lines])
         color, glyph = _STYLE.get(graded["status"], _WRONG)
         body = "".join(f"<pre style='margin:.4em 0 0;white-space:pre-wrap'>{html.escape(line)}</pre>" for line in lines)

@@ -13,14 +13,14 @@ from course.syllabus import find_lesson
 
 
 def serve(judge: Judge) -> None:
-    """Answer requests `{"cells": [sources], "exercise": name}` until the kernel hangs up."""
+    """Answer requests `{"cells": [sources], "labels": [labels], "exercise": name}` until the kernel hangs up."""
     worker = start_worker(judge.lesson, "process")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever prints while a check runs must not end up among the answers
     try:
         for line in sys.stdin:
             request = json.loads(line)
-            submission = Submission.of_cells("this notebook", request["cells"])
+            submission = Submission.of_cells("this notebook", request["cells"], request["labels"])
             result = judge.grade(submission, worker, only=[request["exercise"]])
             answer = result.to_json()
             if result.status != "graded":

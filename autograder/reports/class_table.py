@@ -22,7 +22,7 @@ def print_class(screen: Console, results: list[SubmissionResult]) -> None:
         screen.print(Text(f"{name:{who}}  {result.lesson:{what}}  {points:>9}  ") + _marks(result.exercises))
         note = _note(result)
         if note:
-            screen.print(Padding(Text(note, style="dim"), (0, 0, 0, 4)))
+            screen.print(Padding(Text(note, style="dim"), (0, 0, 0, 4), expand=False))
     screen.print()
     screen.print(Text(_legend(results), style="dim"))
 

@@ -38,15 +38,16 @@ def print_feedback(
 def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, width: int, hints: int) -> None:
     glyph, style = GLYPHS.get(exercise.status, WRONG)
     points = f"{exercise.points:g}/{exercise.max_points:g}"
-    status = "" if exercise.status == "passed" else exercise.status
+    tier = lesson.exercise(exercise.name).tier
+    status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
     if exercise.status != "passed" and not _not_started(exercise):
-        screen.print(Padding(Text(exercise.message), (0, 0, 0, 6)))
+        screen.print(Padding(Text(exercise.message), (0, 0, 0, 6), expand=False))
         section = Text(f"Section: book/{lesson.slug}.md#{lesson.exercise(exercise.name).anchor}", style="cyan")
-        screen.print(Padding(section, (0, 0, 0, 6)))
+        screen.print(Padding(section, (0, 0, 0, 6), expand=False))
     if exercise.status != "passed":
         for number, hint in enumerate(lesson.exercise(exercise.name).hints[:hints], 1):
-            screen.print(Padding(Text(f"Hint {number}: {hint}", style="magenta"), (0, 0, 0, 6)))
+            screen.print(Padding(Text(f"Hint {number}: {hint}", style="magenta"), (0, 0, 0, 6), expand=False))
 
 
 def _not_started(exercise: ExerciseResult) -> bool:

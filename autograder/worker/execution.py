@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+LABELS = ("cell ", "line ", "In [")
+"""How the labels of cells begin: of a notebook, of a file, of a live kernel."""
 _MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?)\s*$")
 
 
@@ -26,6 +28,8 @@ class Failure:
     message: str
     place: str
     """The innermost line of the submission itself, as `cell 3, line 7`; empty if there is none."""
+    line: str
+    """That line's text."""
     trace: str
 
     def as_data(self) -> dict[str, Any]:
@@ -72,17 +76,19 @@ class Program:
 
 def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
     """What can be said of an exception, whatever its class does to hide it."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(("cell ", "line "))]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(LABELS)]
     place = _place(frames[-1].filename, frames[-1].lineno) if frames else ""
+    line = frames[-1].line or "" if frames else ""
     if isinstance(error, SyntaxError) and label:
         place = _place(label, (error.lineno or 1) + (offset if error.filename == "<unknown>" else 0))
+        line = str(error.text or "").strip()
     try:
         message = str(error.msg) if isinstance(error, SyntaxError) else str(error)
     except BaseException:
         message = ""
     bases = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
     trace = "".join(traceback.format_list(frames))
-    return Failure(type(error).__name__[:80], bases, message[:1000], place, trace[-4000:])
+    return Failure(type(error).__name__[:80], bases, message[:1000], place, line[:200], trace[-4000:])
 
 
 def _place(label: str, line: int | None) -> str:

@@ -46,8 +46,7 @@ class Conversation:
             self.reply(self.call(request["name"], request["args"], request["kwargs"]))
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        assert self.program is not None
-        if not self.program.defined(name):
+        if self.program is None or not self.program.defined(name):  # None: not one cell could be run
             return {"missing": True}
         before = [self.snapshot(value) for value in (*args, *kwargs.values())]
         value, problem = None, None
@@ -68,7 +67,7 @@ class Conversation:
             frame = wire.encode(message, self.refer)
         except BaseException as error:  # the value is hostile, too large or too deep: say so instead
             problem = failure(error)
-            told = Failure("UnreadableResult", [], problem.message or problem.kind, "", "")
+            told = Failure("UnreadableResult", [], problem.message or problem.kind, "", "", "")
             frame = wire.encode({"value": None, "failure": told.as_data(), "changed": [], "forbidden": []})
         self.channel.send(frame)
 

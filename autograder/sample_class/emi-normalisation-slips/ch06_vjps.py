@@ -36,7 +36,7 @@ def add_vjp(g, a, b):
     return unbroadcast(g, a), unbroadcast(g, b)
 
 # %% tags=["check"]
-check("add_vjp")
+check("add_vjp")  # core, 3 points
 
 # %% [markdown]
 # ## `mul_vjp`
@@ -50,7 +50,7 @@ def mul_vjp(g, a, b):
     return unbroadcast(g * b, a), unbroadcast(g * a, b)
 
 # %% tags=["check"]
-check("mul_vjp")
+check("mul_vjp")  # stretch, 3 points
 
 # %% [markdown]
 # ## `matmul_vjp`
@@ -67,7 +67,7 @@ def matmul_vjp(g, A, B):
     return unbroadcast(dA, A), unbroadcast(dB, B)
 
 # %% tags=["check"]
-check("matmul_vjp")
+check("matmul_vjp")  # core, 4 points
 
 # %% [markdown]
 # ## `sum_vjp`
@@ -84,7 +84,7 @@ def sum_vjp(g, x, axis=None, keepdims=False):
     return np.broadcast_to(g, x.shape).astype(x.dtype)
 
 # %% tags=["check"]
-check("sum_vjp")
+check("sum_vjp")  # stretch, 3 points
 
 # %% [markdown]
 # ## `max_vjp`
@@ -101,7 +101,7 @@ def max_vjp(g, x, axis):
     return (np.expand_dims(g, axis) * share).astype(x.dtype)
 
 # %% tags=["check"]
-check("max_vjp")
+check("max_vjp")  # stretch, 3 points
 
 # %% [markdown]
 # ## `relu_vjp`
@@ -115,7 +115,7 @@ def relu_vjp(g, x):
     return (g * (x > 0)).astype(x.dtype)
 
 # %% tags=["check"]
-check("relu_vjp")
+check("relu_vjp")  # core, 2 points
 
 # %% [markdown]
 # ## `sigmoid_vjp`
@@ -130,7 +130,7 @@ def sigmoid_vjp(g, x):
     return (g * s * (1 - s)).astype(x.dtype)
 
 # %% tags=["check"]
-check("sigmoid_vjp")
+check("sigmoid_vjp")  # stretch, 2 points
 
 # %% [markdown]
 # ## `tanh_vjp`
@@ -144,7 +144,7 @@ def tanh_vjp(g, x):
     return (g * (1 - np.tanh(x) ** 2)).astype(x.dtype)
 
 # %% tags=["check"]
-check("tanh_vjp")
+check("tanh_vjp")  # stretch, 2 points
 
 # %% [markdown]
 # ## `softmax_vjp`
@@ -166,7 +166,7 @@ def softmax_vjp(g, x, axis=-1):
     return dx.astype(x.dtype)
 
 # %% tags=["check"]
-check("softmax_vjp")
+check("softmax_vjp")  # core, 4 points
 
 # %% [markdown]
 # ## `logsumexp_vjp`
@@ -180,7 +180,7 @@ def logsumexp_vjp(g, x, axis=-1):
     return (np.expand_dims(g, axis) * softmax(x, axis)).astype(x.dtype)
 
 # %% tags=["check"]
-check("logsumexp_vjp")
+check("logsumexp_vjp")  # stretch, 3 points
 
 # %% [markdown]
 # ## `cross_entropy_vjp`
@@ -199,7 +199,7 @@ def cross_entropy_vjp(g, logits, targets):
     return (g * p_minus_y / n).astype(logits.dtype)
 
 # %% tags=["check"]
-check("cross_entropy_vjp")
+check("cross_entropy_vjp")  # core, 4 points
 
 # %% [markdown]
 # ## `layernorm_vjp`
@@ -217,7 +217,7 @@ def layernorm_vjp(g, x, gamma, beta, eps=1e-5):
     return g * gamma / std, (g * xhat).sum(axis=axes), g.sum(axis=axes)
 
 # %% tags=["check"]
-check("layernorm_vjp")
+check("layernorm_vjp")  # core, 5 points
 
 # %% [markdown]
 # ## `rmsnorm_vjp`
@@ -238,7 +238,7 @@ def rmsnorm_vjp(g, x, gamma, eps=1e-6):
     return dx.astype(x.dtype), dgamma.astype(gamma.dtype)
 
 # %% tags=["check"]
-check("rmsnorm_vjp")
+check("rmsnorm_vjp")  # stretch, 4 points
 
 # %% [markdown]
 # ## `batchnorm_vjp`
@@ -259,7 +259,7 @@ def batchnorm_vjp(g, x, gamma, beta, eps=1e-5):
     return dx.astype(x.dtype), dgamma.astype(gamma.dtype), dbeta.astype(beta.dtype)
 
 # %% tags=["check"]
-check("batchnorm_vjp")
+check("batchnorm_vjp")  # stretch, 4 points
 
 # %% [markdown]
 # ## `embedding_vjp`
@@ -275,7 +275,7 @@ def embedding_vjp(g, table, ids):
     return dtable
 
 # %% tags=["check"]
-check("embedding_vjp")
+check("embedding_vjp")  # core, 3 points
 
 # %% [markdown]
 # ## `conv2d_vjp`
@@ -303,7 +303,7 @@ def conv2d_vjp(g, x, w, b, stride=1, padding=0):
     return dx, dw, g.sum(axis=(0, 2, 3)).astype(b.dtype)
 
 # %% tags=["check"]
-check("conv2d_vjp")
+check("conv2d_vjp")  # stretch, 5 points
 
 # %% [markdown]
 # ## `maxpool2d_vjp`
@@ -331,7 +331,7 @@ def maxpool2d_vjp(g, x, size):
     return dx
 
 # %% tags=["check"]
-check("maxpool2d_vjp")
+check("maxpool2d_vjp")  # stretch, 4 points
 
 # %% [markdown]
 # ## `attention_vjp`
@@ -359,4 +359,4 @@ def attention_vjp(g, q, k, v, causal=False):
     return dq.astype(q.dtype), dk.astype(k.dtype), dv.astype(v.dtype)
 
 # %% tags=["check"]
-check("attention_vjp")
+check("attention_vjp")  # stretch, 5 points
