@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
@@ -27,6 +28,9 @@ class Limits:
     """Seconds of processor time, over all of its exercises."""
     file_bytes: int = 16 * 2**20
     open_files: int = 64
+    scratch_bytes: int = 256 * 2**20
+    scratch_entries: int = 10_000
+    """Bytes in its scratch folder, and files and folders."""
 
     def as_rlimits(self) -> dict[str, int]:
         """The limits under the names of the `resource` module."""
@@ -97,6 +101,15 @@ def kill_tree(pid: int, *, keep_root: bool) -> bool:
     return True
 
 
+def remove_folder(path: str) -> None:
+    """Remove a folder, whatever a submission made in it: a nest too deep for Python, folders that cannot be listed."""
+    with contextlib.suppress(OSError):
+        os.rmdir(path)
+    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+        if os.path.lexists(path):
+            subprocess.run([*command, "--", path], stderr=subprocess.DEVNULL, check=False)
+
+
 def _running(process: psutil.Process) -> bool:
     try:
         return process.status() != psutil.STATUS_ZOMBIE
@@ -110,5 +123,6 @@ def ending(status: int) -> str:
         number = os.WTERMSIG(status)
         if number == signal.SIGXCPU:
             return "used up its processor time"
-        return f"was killed by {signal.Signals(number).name}"
+        names = {known.value: known.name for known in signal.Signals}  # most real-time signals have none
+        return f"was killed by {names.get(number, f'signal {number}')}"
     return f"ended itself with exit status {os.WEXITSTATUS(status)}"

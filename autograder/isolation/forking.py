@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -15,7 +14,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any
 
-from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree
+from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree, remove_folder
 from autograder.isolation.packages import interpreter, locations
 from autograder.worker.channel import Channel
 from course.syllabus import Lesson
@@ -36,6 +35,10 @@ def environment() -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PATH": os.defpath,
     }
+
+
+class _Refused(IsolationError):
+    """The worker is there, and says no."""
 
 
 class ForkingWorker(Worker):
@@ -69,11 +72,22 @@ class ForkingWorker(Worker):
             ) from None
 
     def open(self) -> Connection:
+        try:
+            return self._open()
+        except _Refused:
+            raise
+        except (IsolationError, OSError):  # the worker was killed since
+            self.stop()
+            self._start()
+            return self._open()
+
+    def _open(self) -> Connection:
         self._served += 1
         scratch = os.path.join(self._folder, "scratch", str(self._served))
         os.mkdir(scratch)
         ours, theirs = socket.socketpair()
-        request = {"scratch": scratch, "limits": self.limits.as_rlimits()}
+        room = [self.limits.scratch_bytes, self.limits.scratch_entries]
+        request = {"scratch": scratch, "room": room, "limits": self.limits.as_rlimits()}
         with theirs:
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
@@ -83,7 +97,7 @@ class ForkingWorker(Worker):
         while "started" not in (answer := self._answer(30.0)):
             if "refused" in answer:
                 ours.close()
-                raise IsolationError(f"the worker {answer['refused']}")
+                raise _Refused(f"the worker {answer['refused']}")
         return Connection(Channel(ours), int(answer["started"]), scratch)
 
     def close(self, connection: Connection, grace: float) -> None:
@@ -93,8 +107,9 @@ class ForkingWorker(Worker):
         clean = kill_tree(self._pid, keep_root=True)
         if connection.ended is None:
             self.await_end(connection, 5.0)
-        shutil.rmtree(connection.scratch, ignore_errors=True)
+        remove_folder(connection.scratch)
         if not clean or connection.ended is None:
+            kill_tree(connection.pid, keep_root=False)  # where the worker died, nothing else ends its submission
             self.stop()
             self._start()
 
@@ -105,7 +120,7 @@ class ForkingWorker(Worker):
             while (left := deadline - time.monotonic()) > 0:
                 answer = self._answer(left)
                 if answer.get("ended") == connection.pid:
-                    connection.ended = ending(int(answer["status"]))
+                    connection.ended = answer.get("because") or ending(int(answer["status"]))
                     return
 
     def stop(self) -> None:
@@ -116,7 +131,7 @@ class ForkingWorker(Worker):
         self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         """The worker's next line on the control stream."""

@@ -1,4 +1,6 @@
-"""Starts a worker inside a sandbox and waits for it: `python launcher.py '{"wall": ..., "command": ...}'`.
+"""Starts a worker inside a sandbox, waits for it and removes its folder: `python launcher.py REQUEST`.
+
+REQUEST is JSON: `wall` (the sandbox's options), `command` and `folder`.
 
 A process of its own, because sandlock's supervisor lives in the process that starts the sandbox and closes every
 descriptor above 2 in the child: the control stream must be this process's standard input.
@@ -7,6 +9,7 @@ descriptor above 2 in the child: the control stream must be this process's stand
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 
 from sandlock import Protection, Sandbox
@@ -15,7 +18,10 @@ from sandlock import Protection, Sandbox
 def main() -> None:
     request = json.loads(sys.argv[1])
     sandbox = Sandbox(**request["wall"], allow_degraded=list(Protection))
-    result = sandbox.popen(request["command"]).wait()
+    try:
+        result = sandbox.popen(request["command"]).wait()
+    finally:  # the judge removes it too, unless it was killed
+        subprocess.run(["rm", "-rf", "--", request["folder"]], check=False)
     sys.exit(0 if result.success else 1)
 
 

@@ -16,7 +16,12 @@ class ProcessWorker(ForkingWorker):
     isolation = "process"
 
     def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
-        command = [*python(), str(BOOTSTRAP), json.dumps(config)]
+        config = {**config, "folder": self._folder}
         return subprocess.Popen(
-            command, stdin=stream.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()
+            [*python(), str(BOOTSTRAP), json.dumps(config)],
+            stdin=stream.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's: the worker cleans up
         )

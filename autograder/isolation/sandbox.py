@@ -14,6 +14,16 @@ from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, 
 from autograder.isolation.packages import readable, stage_python
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
+REFUSED = (
+    # Landlock guards what files contain, not what they are; the judge's user owns the class folder.
+    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "fchownat", "lchown", "file_setattr"),
+    *("utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
+    *("removexattr", "lremovexattr", "fremovexattr", "removexattrat", "inotify_init", "inotify_init1"),
+    # Its signal scope does not cover the priority and the processors of the user's other processes.
+    *("setpriority", "ioprio_set"),
+    *("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"),
+)
+"""System calls refused to a worker and its submissions, beside those that sandlock always refuses."""
 
 
 def landlock_abi() -> int:
@@ -48,6 +58,7 @@ class SandboxWorker(ForkingWorker):
             "fs_readable": paths,
             "fs_writable": [scratch, "/dev/null"],
             "max_processes": 2,  # the worker and one submission: a submission that forks is refused
+            "extra_deny_syscalls": REFUSED,
             "no_coredump": True,
             "clean_env": True,
             "env": {**environment(), "PYTHONHOME": str(home)},
@@ -57,11 +68,13 @@ class SandboxWorker(ForkingWorker):
         config = {**config, "readable": paths, "degraded": [], "warm": [*config["warm"], "sandlock"]}
         config["locations"]["sandlock"] = _package("sandlock")
         command = [*python(), str(BOOTSTRAP), json.dumps(config)]
+        request = {"wall": wall, "command": command, "folder": self._folder}
         return subprocess.Popen(
-            [sys.executable, "-I", str(LAUNCHER), json.dumps({"wall": wall, "command": command})],
+            [sys.executable, "-I", str(LAUNCHER), json.dumps(request)],
             stdin=stream.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's: the launcher cleans up
         )
 
 

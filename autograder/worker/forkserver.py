@@ -8,23 +8,32 @@ import os
 import random
 import resource
 import select
+import shutil
 import signal
 import socket
 import sys
 from typing import Any
 
 from autograder.worker.channel import Channel
+from autograder.worker.refusals import refuse_calls
 from autograder.worker.serve import serve
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_WATCH_SECONDS = 0.25
+"""How often the scratch folders are looked through."""
+_LONGEST_PATH = 1000
+"""Characters of a path inside a scratch folder."""
+_CAPABILITY_VERSION_3 = 0x20080522
+_CAP_DAC_READ_SEARCH = 1 << 2
 
 
 def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) -> None:
     """Fork for each request on `control` until the judge hangs up; then leave nothing behind.
 
     A request is one JSON line with a descriptor attached: the stream to serve. The answers, one JSON line each,
-    are `{"started": pid}` or `{"refused": reason}`, and later `{"ended": pid, "status": wait status, "peak_kib": ...}`.
+    are `{"started": pid}` or `{"refused": reason}`, and later `{"ended": pid, "status": wait status, "peak_kib": ...}`,
+    with `"because"` where it was ended here.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
     wake, woken = os.pipe()
@@ -33,24 +42,31 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     control.setblocking(True)
     _say(control, {"ready": os.getpid()})
-    running: set[int] = set()
+    running: dict[int, dict[str, Any]] = {}
     while True:
         waiting: list[Any] = [control, wake]
-        ready = select.select(waiting, [], [])[0]
+        ready = select.select(waiting, [], [], _WATCH_SECONDS if running else None)[0]
         if wake in ready:
             os.read(wake, 4096)
             _reap(control, running)
+        for pid, request in running.items():
+            if _overfull(request["scratch"], *request["room"]):
+                request["because"] = "filled its scratch folder"
+                os.kill(pid, signal.SIGKILL)
         if control in ready:
             line, descriptors, _, _ = socket.recv_fds(control, 65536, 1)
             if not line or not descriptors:
                 break
+            request = json.loads(line)
             try:
-                running.add(_fork(control, (wake, woken), descriptors[0], json.loads(line), config, forbidden))
+                running[_fork(control, (wake, woken), descriptors[0], request, config, forbidden)] = request
             except OSError as error:
                 os.close(descriptors[0])
                 _say(control, {"refused": f"cannot fork: {error.strerror}"})
     for pid in running:
         os.kill(pid, signal.SIGKILL)
+    if "folder" in config:
+        shutil.rmtree(config["folder"], ignore_errors=True)
 
 
 def _fork(
@@ -101,6 +117,8 @@ def confine(request: dict[str, Any], config: dict[str, Any]) -> None:
                 allow_degraded=config["degraded"],
             )
         )
+        _drop_capabilities()
+        refuse_calls()
     random.seed(0)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -108,6 +126,20 @@ def confine(request: dict[str, Any], config: dict[str, Any]) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.manual_seed(0)
+
+
+def _drop_capabilities() -> None:
+    """Give up what root may do beyond its own files: set the clock, make devices, raise its limits, watch all files.
+
+    Looking through folders stays, so that modules can still be imported from another user's home.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
+    libc.capget(header, sets)
+    kept = sets[1] & _CAP_DAC_READ_SEARCH
+    if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept)) != 0:
+        raise OSError(ctypes.get_errno(), "the capabilities could not be dropped")
 
 
 def _silence() -> None:
@@ -122,7 +154,31 @@ def _silence() -> None:
     )
 
 
-def _reap(control: socket.socket, running: set[int]) -> None:
+def _overfull(folder: str, most_bytes: int, most_entries: int) -> bool:
+    """Whether a folder holds more than it may, is nested too deep, or cannot be looked through."""
+    folders, size, entries = [folder], 0, 0
+    while folders:
+        inner = folders.pop()
+        if len(inner) > len(folder) + _LONGEST_PATH:
+            return True
+        try:
+            with os.scandir(inner) as found:
+                for entry in found:
+                    entries += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_size
+                    if size > most_bytes or entries > most_entries:
+                        return True
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        except OSError:
+            return True
+    return False
+
+
+def _reap(control: socket.socket, running: dict[int, dict[str, Any]]) -> None:
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -131,8 +187,9 @@ def _reap(control: socket.socket, running: set[int]) -> None:
         if not pid:
             return
         if pid in running:
-            running.discard(pid)
-            _say(control, {"ended": pid, "status": status, "peak_kib": usage.ru_maxrss})
+            request = running.pop(pid)
+            because = {"because": request["because"]} if "because" in request else {}
+            _say(control, {"ended": pid, "status": status, "peak_kib": usage.ru_maxrss, **because})
 
 
 def _say(control: socket.socket, message: dict[str, Any]) -> None:

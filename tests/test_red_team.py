@@ -1,0 +1,472 @@
+"""A class of hostile submissions, graded once by the real command: nobody gets a point that they did not earn.
+
+Each file of `red_team/` is one attack and says what must happen. The test appends the cells of `honest_part.py`, so
+that each submission has four points to earn; honest classmates stand between them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from autograder.isolation.sandbox import landlock_abi
+
+TESTS = Path(__file__).resolve().parent
+REPOSITORY = TESTS.parent
+RED_TEAM = TESTS / "red_team"
+BACKPROP = Path(sys.executable).with_name("backprop")
+HONEST_PART = "honest_part"
+LESSON = "ch07_mlp_backprop"
+
+pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an attack must come to, beside the four points of its honest part."""
+
+    statuses: dict[str, str] = field(default_factory=dict)
+    """Exercise to status."""
+    says: tuple[str, ...] = ()
+    """What the messages of the result must contain."""
+    points: float = 4.0
+
+
+REACHED_NOTHING = Outcome({"forward": "error"}, ("reached: nothing",))
+OUTCOMES = {
+    "patched_numpy": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "patched_pytest": Outcome({"forward": "forbidden", "cross_entropy_loss": "failed"}),
+    "patched_json_and_struct": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "patched_builtins": Outcome({"forward": "failed", "cross_entropy_loss": "error"}),
+    "patched_worker": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "lying_equality": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}, ("an object of type Right",)),
+    "lying_arrays": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "exits_at_import": Outcome(says=("raised SystemExit", "ended itself with exit status 0")),
+    "exits_in_a_call": Outcome(
+        {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
+        ("ended itself with exit status 0", "raised SystemExit", "raised KeyboardInterrupt"),
+    ),
+    "exit_handlers": Outcome(),
+    "loop_at_import": Outcome(says=("did not end within",)),
+    "loop_in_a_call": Outcome({"forward": "timeout"}, ("did not return within",)),
+    "hundred_gigabytes": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("MemoryError",)),
+    "memory_step_by_step": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("raised MemoryError",)),
+    "forks": REACHED_NOTHING,
+    "threads": Outcome(),
+    "signals": Outcome(
+        {"forward": "error", "cross_entropy_loss": "failed", "single_example_gradients": "error"},
+        ("reached: nothing", "was killed by signal 40"),
+    ),
+    "stops_itself": Outcome({"forward": "timeout"}),
+    "fake_messages": Outcome({"forward": "failed", "cross_entropy_loss": "error"}),
+    "flood": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("sent something that cannot be read",)),
+    "half_a_frame": Outcome({"forward": "timeout"}),
+    "malformed_frames": Outcome({"forward": "error", "backward": "error"}, ("sent something that cannot be read",)),
+    "hostile_replies": Outcome({"forward": "error"}),
+    "walks_memory": REACHED_NOTHING,
+    "reads_files": REACHED_NOTHING,
+    "writes_files": REACHED_NOTHING,
+    "fills_the_disk": Outcome({"single_example_gradients": "error"}, ("filled its scratch folder",)),
+    "network": REACHED_NOTHING,
+    "torch_at_import": Outcome(
+        {"cross_entropy_loss": "forbidden", "forward": "error"}, ("imports scipy, which this lesson does not allow",)
+    ),
+    "torch_by_path": REACHED_NOTHING,
+    "system_calls": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("reached: nothing",)),
+    "escape_codes": Outcome({"forward": "error", "cross_entropy_loss": "failed"}),
+    "handlers_and_traces": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "recursion": Outcome(
+        {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"}, ("RecursionError",)
+    ),
+    "strange_values": Outcome({"single_example_gradients": "failed", "cross_entropy_loss": "failed"}),
+    "large_answers": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "hostile_exceptions": Outcome(
+        {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
+        ("single_example_gradients raised Shouting",),
+    ),
+    "mutated_arguments": Outcome({"cross_entropy_loss": "failed"}, ("changed its argument",)),
+    "first_calls_only": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
+    "memorised": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
+}
+UNREADABLE = {
+    "malformed.ipynb": b'{"cells": [',
+    "empty.ipynb": b"",
+    "binary.ipynb": bytes(range(256)) * 10,
+    "a_list.ipynb": b"[]",
+    "strange_cells.ipynb": b'{"cells": [{"cell_type": "code", "source": {"a": 1}}]}',
+    "nested.ipynb": b"[" * 10**6,
+    "digits.ipynb": b'{"cells": ' + b"1" * 10**6 + b"}",
+    "many_cells.ipynb": b'{"cells": [' + b'{"cell_type": "code", "source": "1"},' * 10**5 + b"0]}",
+    "nul.ipynb": b"\0" * 1000,
+}
+"""Contents of files that are no submission, each said in one line."""
+STUDENTS = {
+    "\x1b[2J\x1b[31mred": "an escape sequence",
+    "[bold red]markup[blink]": "the markup of the terminal library",
+    "two\nlines\r\x07\x9b": "control characters",
+    "--help": "an option",
+    "ünïcødé 学生 \u202etxt": "other alphabets, and one written backwards",
+    "$(id); `id` & '\"": "what a shell would run",
+    "n" * 255: "as long as a name can be",
+}
+
+
+@dataclass
+class Graded:
+    """What one run of the command left."""
+
+    folder: Path
+    command: subprocess.CompletedProcess[str]
+    results: dict[str, dict[str, Any]]
+    connections: list[str]
+    bystander_as_before: bool
+    touched: dict[Path, tuple[Any, ...]]
+    """Files and folders that changed, as they were before."""
+    left_running: list[str]
+
+
+def backprop(*arguments: object, folder: Path, timeout: float = 500) -> subprocess.CompletedProcess[str]:
+    """Run the command as an instructor does, with everything it might write in `folder`."""
+    return subprocess.run(
+        [str(BACKPROP), *map(str, arguments)],
+        env={**os.environ, "TMPDIR": str(folder / "tmp"), "HOME": str(folder / "home"), "BACKPROP_SALT": "of a class"},
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=timeout,
+    )
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The processes that were started with `folder` in their arguments or environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            if str(folder) in " ".join([*process.cmdline(), *process.environ().values()]):
+                found.append(f"{process.pid} {process.cmdline()[:4]}")
+        except psutil.Error:
+            continue
+    return found
+
+
+def visible_answers(exercise: str) -> dict[tuple[Any, ...], Any]:
+    """The arguments and answers of the calls that the visible checks of an exercise make; plain numbers only."""
+    program = f"""
+from autograder.judging.plugin import identify
+from autograder.judging.run import LocalRun
+from autograder.judging.session import with_judge
+from course.syllabus import find_lesson
+
+def observe(judge):
+    table, function = {{}}, judge.reference.implementations[{exercise!r}]
+    def recorded(*arguments):
+        return table.setdefault(arguments, function(*arguments))
+    visible = [item for item in judge.items_of({exercise!r}) if identify(item).visible]
+    judge.observe(visible, LocalRun({{{exercise!r}: recorded}}))
+    return table
+
+print(with_judge(find_lesson({LESSON!r}), observe))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    table: dict[tuple[Any, ...], Any] = eval(ran.stdout)
+    return table
+
+
+class Servers:
+    """A server of each kind on this machine, and what connected to them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.connections: list[str] = []
+        self.unix = str(folder / "s")
+        self.abstract = f"backprop-red-team-{os.getpid()}"
+        self._open: list[socket.socket] = []
+        self.port = self._listen("tcp", socket.socket(socket.AF_INET), ("127.0.0.1", 0)).getsockname()[1]
+        self._listen("unix", socket.socket(socket.AF_UNIX), self.unix)
+        self._listen("abstract", socket.socket(socket.AF_UNIX), f"\0{self.abstract}")
+        self._receive("udp", socket.socket(socket.AF_INET, socket.SOCK_DGRAM), ("127.0.0.1", self.port))
+        self._receive("unix datagram", socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), f"{self.unix}.datagram")
+
+    def _listen(self, name: str, server: socket.socket, address: Any) -> socket.socket:
+        server.bind(address)
+        server.listen()
+
+        def accept() -> None:
+            while True:
+                try:
+                    server.accept()[0].close()
+                except OSError:
+                    return
+                self.connections.append(name)
+
+        threading.Thread(target=accept, daemon=True).start()
+        self._open.append(server)
+        return server
+
+    def _receive(self, name: str, server: socket.socket, address: Any) -> None:
+        server.bind(address)
+
+        def receive() -> None:
+            while server.recv(100):
+                self.connections.append(name)
+
+        threading.Thread(target=receive, daemon=True).start()
+        self._open.append(server)
+
+
+def look(path: Path) -> tuple[Any, ...]:
+    """All that a submission might have changed of a file or folder."""
+    status = path.stat()
+    content = path.read_bytes() if path.is_file() else sorted(os.listdir(path))
+    return content, status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns, os.listxattr(path)
+
+
+def hostile_sources(replacements: dict[str, str]) -> dict[str, str]:
+    """Attack to source, with its honest part."""
+    honest = (RED_TEAM / f"{HONEST_PART}.py").read_text(encoding="utf-8")
+    sources = {}
+    for file in RED_TEAM.glob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        for name, value in replacements.items():
+            source = source.replace(f"@{name}@", value)
+        own_part = "def saved_bytes" in source
+        sources[file.stem] = source if own_part else f"{source}\n\n# %%\n{honest}"
+    del sources[HONEST_PART]
+    return sources
+
+
+def half_done() -> str:
+    """The honest part alone, in a notebook."""
+    source = (RED_TEAM / f"{HONEST_PART}.py").read_text(encoding="utf-8")
+    return json.dumps({"cells": [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []}]})
+
+
+def make_class(folder: Path, replacements: dict[str, str]) -> Path:
+    """The class folder: attacks, files that are none, strange names, links, and honest work."""
+    students = folder / "class"
+    for name, source in hostile_sources(replacements).items():
+        _write(students / name / f"{LESSON}.py", source.encode())
+    for name, content in UNREADABLE.items():
+        _write(students / name.partition(".")[0] / f"{LESSON}.ipynb", content)
+    for name in STUDENTS:
+        _write(students / name / f"{LESSON}.ipynb", half_done().encode())
+    for name in ("aa_honest", "honest_all", "zz_honest"):
+        _write(students / name / f"{LESSON}.py", (REPOSITORY / "solutions" / f"{LESSON}.py").read_bytes())
+    _write(students / "mm_honest" / f"{LESSON}.ipynb", half_done().encode())
+    _make_oddities(students, folder)
+    return students
+
+
+def _make_oddities(students: Path, folder: Path) -> None:
+    """Things in the places of files that are not files, or not this student's."""
+    elsewhere = students / "honest_all" / f"{LESSON}.py"
+    links = {"link_to_a_classmate": str(elsewhere), "link_to_nothing": "nowhere", "link_to_a_device": "/dev/zero"}
+    for name, target in links.items():
+        (students / name).mkdir()
+        (students / name / f"{LESSON}.py").symlink_to(target)
+    (students / "linked_folder").symlink_to(students / "honest_all")
+    (students / "outside").symlink_to(folder / "outside")
+    (students / "fifo").mkdir()
+    os.mkfifo(students / "fifo" / f"{LESSON}.ipynb")
+    (students / "folder" / f"{LESSON}.ipynb").mkdir(parents=True)
+    (students / "large").mkdir()
+    with (students / "large" / f"{LESSON}.ipynb").open("wb") as file:
+        file.truncate(100 * 2**20)
+    (students / "a_file").write_text("no folder")
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
+    folder = Path(os.path.realpath(tmp_path_factory.mktemp("red")))
+    for name in ("tmp", "home", "outside"):
+        (folder / name).mkdir()
+    (folder / "outside" / "secret").write_text("saved_bytes = lambda *sizes: 1")
+    bystander = psutil.Popen(["sleep", "1000"], env={})
+    servers = Servers(folder)
+    replacements = {
+        "CLASS": str(folder / "class"),
+        "RESULTS": str(folder / "results"),
+        "OUTSIDE": str(folder / "outside"),
+        "REPOSITORY": str(REPOSITORY),
+        "BYSTANDER": str(bystander.pid),
+        "PORT": str(servers.port),
+        "UNIX": servers.unix,
+        "ABSTRACT": servers.abstract,
+        "TABLE": repr(visible_answers("saved_bytes")),
+    }
+    students = make_class(folder, replacements)
+    watched = [students, folder / "outside", folder / "outside" / "secret", folder / "home"]
+    watched += [*students.glob("*honest*/*.py"), REPOSITORY / "solutions", REPOSITORY / "solutions" / f"{LESSON}.py"]
+    before = {path: look(path) for path in watched}
+    try:
+        limits = bystander.rlimit(psutil.RLIMIT_CPU), bystander.nice(), bystander.cpu_affinity()
+        command = backprop("grade", students, "--out", folder / "results", "--jobs", 3, folder=folder)
+        as_before = bystander.is_running() and limits == (
+            bystander.rlimit(psutil.RLIMIT_CPU),
+            bystander.nice(),
+            bystander.cpu_affinity(),
+        )
+        time.sleep(0.5)
+        left_running = processes_of(folder)
+        results = {
+            file.parent.name: json.loads(file.read_text(encoding="utf-8"))
+            for file in (folder / "results").glob(f"*/{LESSON}.json")
+        }
+        touched = {path: value for path, value in before.items() if look(path) != value}
+        yield Graded(folder, command, results, servers.connections, as_before, touched, left_running)
+    finally:
+        bystander.kill()
+        bystander.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def exercises_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {exercise["name"]: exercise for exercise in result["exercises"]}
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Every piece of text in a result, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from texts(item)
+
+
+def test_every_attack_has_an_outcome() -> None:
+    assert {file.stem for file in RED_TEAM.glob("*.py")} - {HONEST_PART} == set(OUTCOMES)
+
+
+@pytest.mark.parametrize("attack", OUTCOMES)
+def test_an_attack_earns_its_honest_part_only(graded: Graded, attack: str) -> None:
+    wanted, result = OUTCOMES[attack], graded.results[attack]
+    exercises = exercises_of(result)
+    honest = {"saved_bytes": wanted.points - 2, "mse_loss": 2.0}
+    assert result["status"] == "graded"
+    assert {name: e["points"] for name, e in exercises.items() if e["points"]} == honest, result["message"]
+    assert result["points"] == wanted.points
+    assert {name: exercises[name]["status"] for name in wanted.statuses} == wanted.statuses
+    told = " ".join([result["message"], *(exercise["message"] for exercise in exercises.values())])
+    for text in wanted.says:
+        assert text in told
+    told = re.sub(r"That line is: .*", "", told)  # the attack's own source
+    assert told.count("reached: ") == told.count("reached: nothing"), told
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_is_no_notebook_is_said_in_one_line(graded: Graded, name: str) -> None:
+    result = graded.results[name.partition(".")[0]]
+    assert (result["status"], result["points"], result["exercises"]) == ("unreadable", 0, [])
+    assert result["message"].startswith(f"{LESSON}.ipynb: ")
+    assert len(result["message"].splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("student", "says"),
+    [
+        ("link_to_a_classmate", "a link that leads out of its folder"),
+        ("link_to_a_device", "a link that leads out of its folder"),
+        ("link_to_nothing", "cannot be read"),
+        ("fifo", "not a regular file"),
+        ("folder", "not a regular file"),
+        ("large", "100 MiB"),
+    ],
+)
+def test_what_is_not_a_file_of_the_student_is_not_read(graded: Graded, student: str, says: str) -> None:
+    result = graded.results[student]
+    assert (result["status"], result["points"]) == ("unreadable", 0)
+    assert says in result["message"]
+
+
+def test_links_to_folders_are_passed_over(graded: Graded) -> None:
+    assert not {"linked_folder", "outside", "a_file"} & set(graded.results)
+    for name in ("linked_folder", "outside", "a_file"):
+        assert f"{name}: " in graded.command.stderr
+
+
+@pytest.mark.parametrize("student", STUDENTS, ids=STUDENTS.get)
+def test_a_strange_name_is_a_name(graded: Graded, student: str) -> None:
+    assert graded.results[student]["student"] == student
+    assert graded.results[student]["points"] == 4
+
+
+@pytest.mark.parametrize("student", ["aa_honest", "honest_all", "mm_honest", "zz_honest"])
+def test_honest_classmates_get_what_they_earned(graded: Graded, student: str) -> None:
+    result = graded.results[student]
+    assert (result["status"], result["message"]) == ("graded", "")
+    assert result["points"] == (4 if student == "mm_honest" else 23)
+
+
+def test_the_command_ends_as_always(graded: Graded) -> None:
+    assert graded.command.returncode == 0
+    assert "Traceback" not in graded.command.stderr + graded.command.stdout
+    students = [path for path in (graded.folder / "class").iterdir() if path.is_dir() and not path.is_symlink()]
+    assert set(graded.results) == {path.name for path in students}
+    summary = json.loads((graded.folder / "results" / "class.json").read_text(encoding="utf-8"))
+    assert len(summary["submissions"]) == len(students)
+    progress = [line for line in graded.command.stderr.splitlines() if not line.startswith("backprop: ")]
+    assert len(progress) == len(students)
+
+
+def test_nothing_on_the_terminal_is_a_control_character(graded: Graded) -> None:
+    for text in (graded.command.stdout, graded.command.stderr):
+        assert not [c for c in text if not c.isprintable() and c != "\n"]
+
+
+def test_results_are_short_and_printable(graded: Graded) -> None:
+    for result in graded.results.values():
+        assert len(json.dumps(result)) < 60_000
+        assert len(result["message"].splitlines()) <= 1
+        del result["student"]
+        assert not [text for text in texts(result) if not text.replace("\n", "").isprintable()]
+
+
+def test_nothing_outside_was_reached(graded: Graded) -> None:
+    assert graded.connections == []
+    assert graded.bystander_as_before
+    assert graded.touched == {}
+
+
+def test_nothing_is_left_behind(graded: Graded) -> None:
+    assert graded.left_running == []
+    assert os.listdir(graded.folder / "tmp") == []
+    assert os.listdir(graded.folder / "home") == []
+
+
+def test_a_second_run_grades_nothing_again(graded: Graded) -> None:
+    """Results and attacks are the same files as before, so every grade stays as it is."""
+    again = backprop("grade", graded.folder / "class", "--out", graded.folder / "results", folder=graded.folder)
+    assert again.returncode == 0
+    assert f"{len(graded.results)} submissions are graded already" in again.stderr
+    assert again.stdout == graded.command.stdout
+
+
+def test_reports_are_printable(graded: Graded) -> None:
+    for student in ("escape_codes", "hostile_exceptions", "hostile_replies", "strange_values", *list(STUDENTS)[:3]):
+        shown = backprop("report", graded.folder / "results", f"--student={student}", folder=graded.folder)
+        assert shown.returncode == 0
+        assert not [c for c in shown.stdout + shown.stderr if not c.isprintable() and c != "\n"]
