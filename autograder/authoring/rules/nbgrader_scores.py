@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -89,10 +90,21 @@ def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
 
 
 def _nbgrader(folder: Path, *arguments: str, check: bool = True) -> None:
-    command = [sys.executable, "-m", "nbgrader", *arguments, f"--course-dir={folder}"]
-    subprocess.run(
-        command, cwd=folder, check=check, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    """Run nbgrader with nothing of the user's: configuration, kernels and histories are those of a fresh account."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    own = {name: str(home / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments, f"--course-dir={folder}"],
+        cwd=folder,
+        env={**os.environ, **own, "IPYTHONDIR": str(home / "ipython")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    if check and done.returncode != 0:
+        raise RuntimeError(f"nbgrader {' '.join(arguments)} failed: {(done.stdout + done.stderr)[-2000:]}")
 
 
 def _read_scores(gradebook: Gradebook, item: Work) -> dict[str, float]:
