@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
@@ -61,7 +63,7 @@ def our_results(work: list[Work]) -> dict[tuple[str, str], SubmissionResult]:
 def nbgrader_scores(course: Course, work: list[Work]) -> Scores:
     """What nbgrader gives, in a course folder of its own; 0 for what it cannot grade."""
     scores: Scores = {}
-    with tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
+    with _environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
         folder = Path(temporary)
         for slug in sorted({item.lesson for item in work}):
             lesson = course.lessons[slug]
@@ -78,6 +80,17 @@ def nbgrader_scores(course: Course, work: list[Work]) -> Scores:
             for item in work:
                 scores[item.lesson, item.student] = _read_scores(gradebook, item)
     return scores
+
+
+@contextmanager
+def _environment_on_path() -> Iterator[None]:
+    """nbgrader calls `alembic` by its bare name, also where the environment is not activated."""
+    before = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
 
 
 def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
