@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -49,9 +50,9 @@ class Class:
             (folder / "class" / name / f"{LESSON}.py").write_text(source, encoding="utf-8")
         (folder / "tmp").mkdir()
 
-    def start(self) -> psutil.Popen:
+    def start(self, *options: str) -> psutil.Popen:
         """The command, in a process group of its own."""
-        command = [str(BACKPROP), "grade", "class", "--out", "results", "--jobs", "1"]
+        command = [str(BACKPROP), "grade", "class", "--out", "results", "--jobs", "1", *options]
         env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "of a class"}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         return psutil.Popen(command, cwd=self.folder, env=env, start_new_session=True, **pipes)
@@ -84,7 +85,7 @@ class Class:
             try:
                 given = [*process.cmdline(), *process.environ().values()]
                 if process.status() != psutil.STATUS_ZOMBIE and any(str(self.folder) in text for text in given):
-                    found.append(f"{process.pid} {given[:3]}")
+                    found.append(f"{process.pid} {process.cmdline()}")
             except psutil.Error:
                 continue
         return found
@@ -159,6 +160,20 @@ def test_the_whole_group_is_killed(a_class: Class, undisturbed: dict[str, Any]) 
     assert_nothing_is_left(a_class)
     a_class.run()
     assert a_class.results() == undisturbed
+    assert_nothing_is_left(a_class)
+
+
+@pytest.mark.parametrize("at_work", [True, False])
+def test_a_plain_process_ends_with_its_judge(tmp_path: Path, at_work: bool) -> None:
+    """Without a sandbox too: in the middle of a submission, and while the worker starts."""
+    a_class = Class(Path(os.path.realpath(tmp_path)))
+    command = a_class.start("--isolation", "process")
+    wait_until(a_class.started if at_work else lambda: "bootstrap.py" in str(a_class.running()))
+    for process in [*command.children(recursive=True), command]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "bootstrap.py" not in str(process.cmdline()):
+                process.kill()
+    command.communicate(timeout=PATIENCE)
     assert_nothing_is_left(a_class)
 
 

@@ -6,6 +6,7 @@ that each submission has four points to earn; honest classmates stand between th
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,13 @@ from typing import Any
 import psutil
 import pytest
 
+from autograder.isolation import Worker, start_worker
 from autograder.isolation.sandbox import landlock_abi
+from autograder.judging import run as judging_run
+from autograder.judging.errors import Crashed, TimedOut, WorkerLost
+from autograder.judging.run import SubmissionRun
+from autograder.submission import Submission
+from course.syllabus import find_lesson
 
 TESTS = Path(__file__).resolve().parent
 REPOSITORY = TESTS.parent
@@ -101,6 +108,7 @@ OUTCOMES = {
     "mutated_arguments": Outcome({"cross_entropy_loss": "failed"}, ("changed its argument",)),
     "first_calls_only": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
     "memorised": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
+    "tells_hidden_inputs": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
 }
 UNREADABLE = {
     "malformed.ipynb": b'{"cells": [',
@@ -432,6 +440,11 @@ def test_the_command_ends_as_always(graded: Graded) -> None:
     assert len(progress) == len(students)
 
 
+@pytest.mark.xfail(strict=True, reason="an exception's message is shown on hidden cases too")
+def test_hidden_inputs_are_not_told(graded: Graded) -> None:
+    assert "hidden: " not in json.dumps(graded.results["tells_hidden_inputs"])
+
+
 def test_nothing_on_the_terminal_is_a_control_character(graded: Graded) -> None:
     for text in (graded.command.stdout, graded.command.stderr):
         assert not [c for c in text if not c.isprintable() and c != "\n"]
@@ -470,3 +483,159 @@ def test_reports_are_printable(graded: Graded) -> None:
         shown = backprop("report", graded.folder / "results", f"--student={student}", folder=graded.folder)
         assert shown.returncode == 0
         assert not [c for c in shown.stdout + shown.stderr if not c.isprintable() and c != "\n"]
+
+
+# Traps: files that are made to stop or to break the judge itself, before any of their code runs.
+
+TRAPS = {
+    "endless_link": "a link that leads out of its folder",
+    "sparse": "10 MiB is the limit",
+    "unclosed_marks": "",
+    "many_cells": "2000 is the limit",
+    "one_long_cell": "1,048,576 characters",
+    "only_an_exit": "ended itself with exit status 0",
+    os.fsdecode(b"not \xff UTF-8"): "",
+}
+"""Student to what the result says; empty for one that is graded as usual."""
+not_yet = pytest.mark.xfail(strict=True, reason="some of these traps still catch the judge")
+
+
+@pytest.fixture(scope="module")
+def trapped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, subprocess.CompletedProcess[str]]]:
+    """A class of traps between two honest students."""
+    folder = Path(os.path.realpath(tmp_path_factory.mktemp("traps")))
+    students = folder / "class"
+    honest = (RED_TEAM / f"{HONEST_PART}.py").read_bytes()
+    contents = {
+        "a_honest": b"",
+        "z_honest": b"",
+        "sparse": b"",
+        "unclosed_marks": b"# %% " + b"tags=[" * 50_000 + b"\n",
+        "many_cells": b"# %%\nx = 1\n" * 100_000,
+        "one_long_cell": b"1 / 0" + b"\n" * 5 * 10**6,
+        "only_an_exit": b"import os; os._exit(0)\n",
+        "class.json": b"",
+        os.fsdecode(b"not \xff UTF-8"): b"",
+    }
+    for name, content in contents.items():
+        rest = b"" if name == "only_an_exit" else honest
+        _write(students / name / f"{LESSON}.py", content + rest)
+    os.truncate(students / "sparse" / f"{LESSON}.py", 2**40)
+    (students / "endless_link").mkdir()
+    (students / "endless_link" / f"{LESSON}.py").symlink_to("/proc/self/pagemap")
+    (students / "a_honest" / "\x1b[31mred\x9b\n.ipynb").touch()
+    for name in ("tmp", "home"):
+        (folder / name).mkdir()
+    try:
+        yield folder, backprop("grade", students, "--out", folder / "results", "--jobs", 2, folder=folder, timeout=90)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@not_yet
+@pytest.mark.parametrize("student", TRAPS, ids=[os.fsencode(name).decode(errors="replace") for name in TRAPS])
+def test_a_trap_costs_nobody_else_anything(
+    trapped: tuple[Path, subprocess.CompletedProcess[str]], student: str
+) -> None:
+    folder, command = trapped
+    assert (command.returncode, "Traceback" in command.stderr) == (0, False)
+    result = json.loads((folder / "results" / student / f"{LESSON}.json").read_text(encoding="utf-8"))
+    assert TRAPS[student] in result["message"]
+    assert (result["student"], result["points"]) == (student, 0 if TRAPS[student] else 4)
+    for classmate in ("a_honest", "z_honest"):
+        file = folder / "results" / classmate / f"{LESSON}.json"
+        assert json.loads(file.read_text(encoding="utf-8"))["points"] == 4
+
+
+@not_yet
+def test_hostile_names_are_escaped_on_the_terminal(trapped: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    _, command = trapped
+    assert "\\x1b[31mred" in command.stderr
+    assert "class.json: " in command.stderr
+    assert not [c for c in command.stdout + command.stderr if not c.isprintable() and c != "\n"]
+
+
+# What bounds a submission as a whole. The limits are shortened, the waiting is real.
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    started = start_worker(find_lesson(LESSON), "sandlock")
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def run_of(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., SubmissionRun]]:
+    """A run of the given cells."""
+    runs = []
+
+    def make(*cells: str, cell_seconds: float = 2.0) -> SubmissionRun:
+        runs.append(SubmissionRun(Submission.of_cells("slow", list(cells)), worker, cell_seconds=cell_seconds))
+        return runs[-1]
+
+    for name, seconds in (("LOAD_SECONDS", 3.0), ("SUBMISSION_SECONDS", 3.0)):
+        monkeypatch.setattr(judging_run, name, seconds)
+    yield make
+    for run in runs:
+        run.close()
+
+
+def test_calls_just_below_their_limit_meet_that_of_the_submission(run_of: Callable[..., SubmissionRun]) -> None:
+    run = run_of("import time\ndef slow(seconds):\n    time.sleep(seconds)\ndef other(): ...")
+    run.call("slow", [0.9], {}, 60.0)
+    with pytest.raises(TimedOut, match="slow did not return within the 3 seconds of the submission"):
+        run.call("slow", [10], {}, 60.0)
+    with pytest.raises(TimedOut, match="has used its 3 seconds; other was not called"):
+        run.call("other", [], {}, 60.0)
+
+
+def test_cells_just_below_their_limit_meet_that_of_the_submission(run_of: Callable[..., SubmissionRun]) -> None:
+    run = run_of(*["import time; time.sleep(0.9)"] * 1000)
+    with pytest.raises(WorkerLost, match="did not run within 3 seconds"):
+        run.load()
+
+
+def test_crashes_after_slow_cells_meet_the_limit_too(run_of: Callable[..., SubmissionRun]) -> None:
+    """Each crash loads the cells again; what was earned until then stays."""
+    names = [f"f{number}" for number in range(10)]
+    run = run_of("import time; time.sleep(0.9)", *(f"def {name}():\n    import os; os._exit(0)" for name in names))
+    for name in names:
+        with contextlib.suppress(Crashed, TimedOut):
+            run.call(name, [], {}, 60.0)
+    with pytest.raises(TimedOut, match="The cells did not run within 3 seconds"):
+        run.call("f9", [], {}, 60.0)
+
+
+def test_large_answers_are_counted(run_of: Callable[..., SubmissionRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging_run, "FUNCTION_BYTES", 10**6)
+    run = run_of("import numpy as np\ndef f():\n    return np.zeros(10**5)\ndef g():\n    return 1")
+    for _ in range(2):
+        run.call("f", [], {}, 60.0)
+    with pytest.raises(Crashed, match="was not called again"):
+        run.call("f", [], {}, 60.0)
+    assert run.call("g", [], {}, 60.0)["value"] == 1
+
+
+def test_a_plain_process_leaves_no_children_either(tmp_path: Path) -> None:
+    """Without a sandbox a submission can fork; what it detaches ends with it all the same."""
+    source = """
+import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(600)
+        os._exit(0)
+"""
+    honest = (RED_TEAM / f"{HONEST_PART}.py").read_text(encoding="utf-8")
+    _write(tmp_path / "class" / "ann" / f"{LESSON}.py", f"{source}\n# %%\n{honest}".encode())
+    for name in ("tmp", "home"):
+        (tmp_path / name).mkdir()
+    command = backprop("grade", "class", "--isolation", "process", folder=tmp_path)
+    assert (command.returncode, "Traceback" in command.stderr) == (0, False)
+    result = json.loads((tmp_path / "results" / "ann" / f"{LESSON}.json").read_text(encoding="utf-8"))
+    assert (result["points"], result["isolation"]) == (4, "process")
+    time.sleep(0.5)
+    assert processes_of(tmp_path) == []
+    assert os.listdir(tmp_path / "tmp") == []

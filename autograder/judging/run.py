@@ -65,11 +65,13 @@ class SubmissionRun:
         request = {"do": "call", "name": name, "args": args, "kwargs": kwargs}
         transport = self._loaded()
         start, before = time.monotonic(), transport.received
+        whole = self._seconds_left < seconds
         try:
             return transport.ask(request, min(seconds, self._seconds_left))
         except DeadlinePassed:
             self.close(grace=0.0)
-            error: TimedOut | Crashed = TimedOut(f"{name} did not return within {seconds:g} seconds.")
+            limit = f"the {SUBMISSION_SECONDS:g} seconds of the submission" if whole else f"{seconds:g} seconds"
+            error: TimedOut | Crashed = TimedOut(f"{name} did not return within {limit}.")
         except ChannelClosed:
             how = self._how_it_ended()
             if how is None:

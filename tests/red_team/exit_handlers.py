@@ -1,6 +1,7 @@
 """Registers work for the end of its process: files, messages, an endless loop. Nothing of it runs: 4 points."""
 
 import atexit
+import contextlib
 import os
 import threading
 import time
@@ -9,10 +10,8 @@ import weakref
 
 def last_words():
     for descriptor in range(64):
-        try:
-            os.write(descriptor, b'\x02\0\0\0\x02\0\0\0{}')
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):
+            os.write(descriptor, b"\x02\0\0\0\x02\0\0\0{}")
     while True:
         time.sleep(1)
 

@@ -1,4 +1,4 @@
-"""Writes replies of its own on every descriptor before, during and after calls. They are values, and wrong: 4 points."""
+"""Writes replies of its own on every descriptor, before, during and after calls. They are wrong values: 4 points."""
 
 import json
 import os

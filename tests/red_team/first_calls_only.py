@@ -1,4 +1,4 @@
-"""Right on its first 7 calls, the visible ones, and wrong from then on. It loses the hidden half: saved_bytes 1 of 2."""
+"""Right on its first 7 calls, the visible ones, and wrong from then on. It loses the hidden half: 1 of 2 points."""
 
 # %%
 calls = 0

@@ -1,4 +1,4 @@
-"""Sends the judge more than it can read: endless frames, endless call-backs, huge announcements. It hangs up: 4 points."""
+"""Sends the judge more than it can read: endless frames and call-backs, huge announcements. It hangs up: 4 points."""
 
 import json
 import os

@@ -31,13 +31,8 @@ def detach():
 
 
 def bomb():
-    done = False
     for _ in range(1000):
-        try:
-            done = os.fork() is not None or done
-        except OSError:
-            pass
-    assert done
+        fork()
 
 
 sleep = [sys.executable, "-c", "import time; time.sleep(600)"]

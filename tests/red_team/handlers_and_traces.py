@@ -1,4 +1,4 @@
-"""Installs handlers, timers, hooks and a trace function that rewrites the worker's variables. They are data: 4 points."""
+"""Installs handlers, timers, hooks and a trace function that rewrites the worker's variables: only data, 4 points."""
 
 import faulthandler
 import gc

@@ -31,7 +31,7 @@ class Faceless(Exception, metaclass=Meta):
     __traceback__ = property(lambda self: 1 / 0)
 
 
-NotImplementedError = type("\x1b[31mNotImplementedError" * 100, (Exception,), {"__module__": "builtins"})
+Impostor = type("\x1b[31mNotImplementedError" * 100, (Exception,), {"__module__": "builtins"})
 
 
 def single_example_gradients(W1, W2, x, t):
@@ -39,7 +39,7 @@ def single_example_gradients(W1, W2, x, t):
 
 
 def forward(params, X, activation="relu"):
-    raise Raising if len(X) > 1 else NotImplementedError("\x07")
+    raise Raising if len(X) > 1 else Impostor("\x07")
 
 
 def cross_entropy_loss(logits, targets):

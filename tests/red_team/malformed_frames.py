@@ -20,7 +20,8 @@ def send(text):
 
 
 def value(text):
-    return '[{"tag":"dict","of":[["value",%s],["failure",null],["changed",{"tag":"list","of":[]}]]},[]]' % text
+    rest = '["failure",null],["changed",{"tag":"list","of":[]}]'
+    return '[{"tag":"dict","of":[["value",' + text + "]," + rest + "]},[]]"
 
 
 # %%

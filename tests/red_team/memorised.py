@@ -1,7 +1,7 @@
-"""Knows the answers to all visible inputs by heart, and nothing else. It loses the hidden half: saved_bytes 1 of 2."""
+"""Knows the answers to all visible inputs by heart, and nothing else. It loses the hidden half: 1 of 2 points."""
 
 # %%
-TABLE = @TABLE@
+TABLE = eval("@TABLE@")
 
 
 def mse_loss(y, t):

@@ -4,7 +4,7 @@ import errno
 import socket
 
 reached = []
-HOST, PORT = "127.0.0.1", @PORT@
+HOST, PORT = "127.0.0.1", int("@PORT@")
 MPTCP, FAST_OPEN = 262, 0x20000000
 
 

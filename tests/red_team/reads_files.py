@@ -1,5 +1,6 @@
 """Reads the solutions, the checks, other submissions, results and /proc, and would use what it finds. All refused."""
 
+import contextlib
 import glob
 import os
 
@@ -21,7 +22,8 @@ PATHS = [
     "/dev/mem",
     "/dev/tty",
 ]
-PATHS += [f"/proc/{p}/{f}" for p in ("self", os.getppid(), "@BYSTANDER@", 1) for f in ("environ", "mem", "maps", "cmdline")]
+for process in ("self", os.getppid(), "@BYSTANDER@", 1):
+    PATHS += [f"/proc/{process}/{file}" for file in ("environ", "mem", "maps", "cmdline")]
 for path in PATHS:
     for reach in (path, os.path.relpath(path), f"/proc/self/root{path}", f"/proc/self/cwd/{os.path.relpath(path)}"):
         try:
@@ -30,22 +32,16 @@ for path in PATHS:
                 exec(file.read())
         except BaseException:
             pass
-    try:
+    with contextlib.suppress(OSError):
         os.symlink(path, f"link{len(os.listdir())}")
         os.link(path, f"hard{len(os.listdir())}")
         reached.append(f"linked {path}")
-    except OSError:
-        pass
 for folder in (CLASS, REPOSITORY, "@RESULTS@", "..", "/", "/tmp", "/proc", "/home", "/root"):
-    try:
+    with contextlib.suppress(OSError):
         reached += [f"{folder} {len(os.listdir(folder))}", *glob.glob(f"{folder}/*")]
-    except OSError:
-        pass
 for link in os.listdir():
-    try:
-        reached.append(f"{link} {len(open(link).read())}")
-    except OSError:
-        pass
+    with contextlib.suppress(OSError), open(link) as file:
+        reached.append(f"{link} {len(file.read())}")
 reached += [name for name in os.environ if "SALT" in name or "SECRET" in name]
 
 

@@ -1,5 +1,6 @@
 """Signals its parent, a bystander and everyone, and reaches for their limits and priority. All refused: 4 points."""
 
+import contextlib
 import fcntl
 import os
 import resource
@@ -27,7 +28,7 @@ def signal_by_descriptor(process):
 
 
 def forward(params, X, activation="relu"):
-    for process in (parent, @BYSTANDER@):
+    for process in (parent, int("@BYSTANDER@")):
         for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, 0):
             attempt(f"kill {process}", lambda p=process, n=number: os.kill(p, n))
         attempt(f"killpg {process}", lambda p=process: os.killpg(p, signal.SIGKILL))
@@ -35,10 +36,8 @@ def forward(params, X, activation="relu"):
         attempt(f"priority {process}", lambda p=process: os.setpriority(os.PRIO_PROCESS, p, 19))
         attempt(f"scheduler {process}", lambda p=process: os.sched_setscheduler(p, os.SCHED_IDLE, os.sched_param(0)))
         attempt(f"affinity {process}", lambda p=process: os.sched_setaffinity(p, {0}))
-        try:
+        with contextlib.suppress(OSError):
             signal_by_descriptor(process)  # is accepted, and delivers nothing
-        except OSError:
-            pass
     raise RuntimeError("reached: " + (", ".join(reached) or "nothing"))
 
 

@@ -7,7 +7,7 @@ import platform
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-parent, bystander = os.getppid(), @BYSTANDER@
+parent, bystander = os.getppid(), int("@BYSTANDER@")
 buffer = ctypes.create_string_buffer(4096)
 reached = []
 

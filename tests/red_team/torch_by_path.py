@@ -2,6 +2,7 @@
 
 import ctypes
 import glob
+import importlib
 import importlib.util
 import os
 import sys
@@ -29,12 +30,12 @@ def by_path():
 def without_the_finder():
     sys.meta_path[:] = [finder for finder in sys.meta_path if "Allowed" not in type(finder).__name__]
     sys.path[:0] = [SITE]
-    import torch
+    importlib.import_module("torch")
 
 
 attempt("by path", by_path)
 attempt("its library", lambda: ctypes.CDLL(f"{SITE}/torch/lib/libtorch_cpu.so"))
-attempt("its parts", lambda: open(f"{SITE}/torch/_tensor.py").read())
+attempt("its parts", lambda: os.close(os.open(f"{SITE}/torch/_tensor.py", os.O_RDONLY)))
 attempt("SciPy's library", lambda: ctypes.CDLL(glob.glob(f"{SITE}/scipy/linalg/_fblas*.so")[0]))
 attempt("a list of packages", lambda: os.listdir(SITE))
 attempt("without the finder", without_the_finder)
