@@ -15,6 +15,10 @@ from autograder.diagnosis.wording import clean
 MAX_BYTES = 10 * 2**20
 """A submission is text; a larger file is something else."""
 MAX_CELLS = 2000
+MAX_SOURCE = 2**20
+"""Characters of one cell."""
+MAX_MARK = 1000
+"""Characters of a `# %%` line that are looked at."""
 NOT_GRADED = {"setup", "check", "demo"}
 """Tags of the cells that the course adds around the learner's work."""
 
@@ -71,7 +75,7 @@ def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
     Raises:
         SubmissionError: missing, not a regular file, too large, not text, or no notebook.
     """
-    data = _read_bytes(path, inside)
+    data = read_bytes(path, inside)
     sha256 = hashlib.sha256(data).hexdigest()
     if not data.strip():
         raise SubmissionError("the file is empty; hand in the notebook again")
@@ -80,11 +84,12 @@ def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
     except UnicodeDecodeError:
         raise SubmissionError("the file is not UTF-8 text, so it is no notebook; export it again") from None
     if path.suffix == ".ipynb":
-        return Submission(path.name, sha256, "__main__", _notebook_cells(text))
-    return Submission(path.name, sha256, "submission", _python_cells(text))
+        return Submission(path.name, sha256, "__main__", _limited(_notebook_cells(text)))
+    return Submission(path.name, sha256, "submission", _limited(_python_cells(text)))
 
 
-def _read_bytes(path: Path, inside: Path | None) -> bytes:
+def read_bytes(path: Path, inside: Path | None) -> bytes:
+    """The content of a file that may be graded. `SubmissionError` as for `read_submission`."""
     try:
         if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
             raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
@@ -98,6 +103,15 @@ def _read_bytes(path: Path, inside: Path | None) -> bytes:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise SubmissionError(f"the file cannot be read ({error.strerror})") from None
+
+
+def _limited(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    if len(cells) > MAX_CELLS:
+        raise SubmissionError(f"the file has {len(cells)} cells of code, and {MAX_CELLS} is the limit")
+    for cell in cells:
+        if len(cell.source) > MAX_SOURCE:
+            raise SubmissionError(f"{cell.label} has more than {MAX_SOURCE:,} characters of code; is it data?")
+    return cells
 
 
 def _notebook_cells(text: str) -> tuple[Cell, ...]:
@@ -144,7 +158,7 @@ def _python_cells(text: str) -> tuple[Cell, ...]:
     for number, line in enumerate(lines):
         match = _MARK.match(line.rstrip("\r\n"))
         if match:
-            starts.append((number + 1, match[1]))
+            starts.append((number + 1, match[1][:MAX_MARK]))
     cells = []
     for (first, options), (after, _) in zip(starts, [*starts[1:], (len(lines) + 1, "")], strict=True):
         tags = _TAGS.search(options)

@@ -9,6 +9,8 @@ from pathlib import Path
 from course.syllabus import syllabus
 
 SUFFIXES = (".ipynb", ".py")
+SUMMARY = "class.json"
+"""The summary's name in the folder of results, whose other entries are named after students."""
 
 
 @dataclass(frozen=True, order=True)
@@ -39,8 +41,16 @@ def find_work(folder: Path, results: Path | None = None) -> tuple[list[Work], li
         if student.is_symlink():
             remarks.append(f"{student}: a link, not a folder; passed over")
             continue
+        if student.name == SUMMARY:
+            remarks.append(f"{student}: the results have a file of that name; rename the folder")
+            continue
+        try:
+            files = sorted(student.iterdir())
+        except OSError as error:
+            remarks.append(f"{student}: cannot be read ({error.strerror}); passed over")
+            continue
         handed_in = len(work)
-        for file in sorted(student.iterdir()):
+        for file in files:
             if file.name.startswith((".", "__")):
                 continue
             if file.suffix not in SUFFIXES or file.stem not in syllabus():

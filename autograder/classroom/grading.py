@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from autograder.classroom.class_folder import Work
 from autograder.diagnosis.wording import clean
 from autograder.isolation import Worker
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import Judge, fingerprint
 from autograder.judging.version import grader_version
-from autograder.submission import SubmissionError, read_submission
+from autograder.submission import SubmissionError, read_bytes, read_submission
 from course.syllabus import find_lesson
 
 
@@ -43,15 +45,10 @@ def ungraded(work: Work, status: str, message: str, isolation: str, salt: str) -
 
 
 def file_sha256(work: Work) -> str:
-    """The hash of the file's bytes; empty where it cannot be read."""
-    import hashlib
-
+    """The hash of the file's bytes; empty where it is none that can be graded (a device, a link to /proc, 1 TB)."""
     try:
-        if not work.file.is_file():
-            return ""
-        with work.file.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+        return hashlib.sha256(read_bytes(work.file, work.file.parent)).hexdigest()
+    except SubmissionError:
         return ""
 
 

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.class_folder import SUMMARY
 from autograder.judging.results import SubmissionResult, write_json
-
-SUMMARY = "class.json"
 
 
 def result_file(folder: Path, student: str, lesson: str) -> Path:

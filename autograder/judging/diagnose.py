@@ -206,5 +206,6 @@ def _same_comparison(a: Comparison, b: Comparison) -> bool:
 def _in_dtype_of(mine: Any, its: Any) -> Any:
     """A mistake is the same mistake whether or not the dtype is also wrong."""
     if isinstance(mine, np.ndarray) and isinstance(its, np.ndarray) and {mine.dtype.kind, its.dtype.kind} <= set("fi"):
-        return its.astype(mine.dtype)
+        with np.errstate(all="ignore"):
+            return its.astype(mine.dtype)
     return its

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -73,10 +74,15 @@ def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> 
     where = f" ({failure.place})" if failure.place else ""
     if failure.kind == "NotImplementedError":
         return Missing(f"{name} is not written yet.")
+    hidden = not current_record().visible  # an exception's own words, and its name, could tell the inputs
     if failure.kind == "UnreadableResult":
-        return Raised(f"{name} returned something that cannot be graded: {failure.message}.", failure)
+        why = "" if hidden else f": {failure.message}"
+        return Raised(f"{name} returned something that cannot be graded{why}.", failure)
     if isinstance(forbidden, list) and forbidden:
         return Forbidden(f"{name} imports {clean(str(forbidden[0]), 60)}, which this lesson does not allow{where}.")
+    if hidden:
+        kind = failure.kind if failure.kind in vars(builtins) else "an exception"
+        return Raised(f"{name} raised {kind}{where}.", failure)
     message = (
         f"{name} raised {failure.kind}: {failure.message}{where}."
         if failure.message

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from autograder.judging.diagnose import summary
-from autograder.judging.errors import LearnerError
+from autograder.judging.errors import LearnerError, WorkerLost
 from autograder.judging.expect import Comparison, Record, recording
 from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
@@ -38,6 +38,8 @@ class Checks:
         self.lesson = lesson
         self.salt = salt
         self.run: SubmissionRun | None = None
+        self.lost: WorkerLost | None = None
+        """Set when a check could not be run to its end, by no fault of the submission."""
         self._reference = reference
 
     @pytest.fixture
@@ -86,6 +88,8 @@ class Checks:
             pyfuncitem.stash[RECORD] = record
             try:
                 yield
+            except WorkerLost as error:
+                self.lost = error
             except LearnerError as error:
                 record.ended_by = error
             except Exception as error:

@@ -124,7 +124,7 @@ class Judge:
 
     def observe(self, items: list[pytest.Item], run: SubmissionRun) -> list[Record]:
         """Run checks on a submission's functions and return what each one saw."""
-        self._checks.run = run
+        self._checks.run, self._checks.lost = run, None
         records = []
         for item, following in zip(items, [*items[1:], None], strict=True):
             reports = runtestprotocol(item, log=False, nextitem=following)
@@ -132,6 +132,8 @@ class Judge:
                 raise CheckError(f"{item.name} could not be run: {reports[0].longreprtext[-500:]}")
             records.append(item.stash[RECORD])
             del item.stash[RECORD]
+            if self._checks.lost is not None:
+                raise self._checks.lost
         return records
 
     def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
