@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads costs more than checks compute
+
 import typer
 
 from autograder.commands.build import build
