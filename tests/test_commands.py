@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -215,7 +214,3 @@ def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert "test_relu_at_zero[visible]" in done.stdout
     assert "differs" in done.stdout
-
-
-def test_the_installed_command_is_the_one_that_is_tested() -> None:
-    assert shutil.which("backprop", path=str(Path(sys.executable).parent)) is not None

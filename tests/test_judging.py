@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from autograder.isolation import Worker, start_worker
-from autograder.judging.expect import expect, expect_close, expect_raises, recording
+from autograder.judging.errors import Raised
+from autograder.judging.expect import Call, expect, expect_close, expect_raises, recording
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
 from autograder.judging.session import CheckError, Judge, with_judge
 from autograder.submission import Submission
+from autograder.worker.execution import Failure
 from course.syllabus import Exercise, Lesson
 
 LESSON = "ch01_tiny"
@@ -249,11 +251,22 @@ def test_expectations_outside_of_a_check_are_refused() -> None:
         expect(True, "")
 
 
-def test_an_error_that_is_expected_must_come(grade: Callable[..., SubmissionResult]) -> None:
-    assert expect_raises.__doc__
-    with recording() as record, pytest.raises(ZeroDivisionError):
-        expect_raises(ValueError, lambda: 1 / 0)
-    assert record.comparisons == []
+@pytest.mark.parametrize(("bases", "passes"), [(["KeyError", "LookupError"], True), (["ValueError"], False)])
+def test_an_error_that_is_expected_must_be_of_its_kind(bases: list[str], passes: bool) -> None:
+    def learners_function() -> None:
+        raise Raised("f raised.", Failure(bases[0], bases, "", "", "", ""))
+
+    with recording() as record:
+        record.calls.append(Call("f", ()))
+        expect_raises(LookupError, learners_function)
+    assert record.passed is passes
+
+
+def test_a_value_where_an_error_is_expected_fails() -> None:
+    with recording() as record:
+        record.calls.append(Call("f", ()))
+        expect_raises(ValueError, lambda: 3)
+    assert record.failures[0].problems[0].startswith("f returned the integer 3; a ValueError was expected")
 
 
 def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ class ForkingWorker(Worker):
         try:
             self._pid = int(self._answer(60.0)["ready"])
         except (IsolationError, KeyError):
+            kill_tree(self._process.pid, keep_root=False)  # it may be there still, and silent
             said = self._process.communicate()[1].decode(errors="replace").strip() if self._process.stderr else ""
             self.stop()
             raise IsolationError(

@@ -49,7 +49,11 @@ class Crashed(LearnerError):
 
 
 class WorkerLost(RuntimeError):
-    """The worker cannot serve this submission at all; the submission's status says so."""
+    """The worker cannot serve this submission at all; `status` is what the submission's result will say."""
+
+    def __init__(self, message: str, status: str = "killed") -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def read_failure(data: Any) -> Failure:

@@ -91,7 +91,7 @@ class SubmissionRun:
         try:
             self._loaded()
         except TimedOut:
-            raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds") from None
+            raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds", "timeout") from None
 
     def tried_to_define(self, name: str) -> CellProblem | None:
         """What befell the last cell that should define `name`; None if there is no such cell, or it ran."""

@@ -87,7 +87,7 @@ class Judge:
             run.load()
             result.exercises = [self.grade_exercise(exercise, run) for exercise in exercises]
         except WorkerLost as error:
-            result.status, result.message = "timeout" if "seconds" in str(error) else "killed", f"{error}."
+            result.status, result.message = error.status, f"{error}."
         finally:
             run.close()
         result.points = round(sum(exercise.points for exercise in result.exercises), 2)
