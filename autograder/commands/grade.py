@@ -68,4 +68,8 @@ def grade(
     print_class(console(), results)
     for remark in remarks:  # after the table, where it is read
         typer.echo(f"backprop: {clean(remark, 500)}", err=True)
+    if salt == PUBLIC_SALT:
+        typer.echo(
+            "backprop: no --salt: the hidden inputs are the public ones, and answers to them can be memorised", err=True
+        )
     typer.echo(f"\nFull results:  {out}/<student>/<lesson>.json\nOne student:   backprop report {out} --student NAME")
