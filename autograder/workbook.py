@@ -51,6 +51,7 @@ def as_python(notebook: str) -> str:
             parts.append(f"# %% [markdown]\n{lines}\n")
             continue
         options = f' exercise="{metadata["exercise"]}"' if "exercise" in metadata else ""
+        options += f' part="{metadata["part"]}"' if "part" in metadata else ""
         if metadata.get("tags"):
             options += f" tags={json.dumps(metadata['tags'])}"
         parts.append(f"# %%{options}\n{source}\n")

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from autograder.authoring.stubs import notebook_text, solved_notebook
-from autograder.isolation import start_worker
+from autograder.isolation import Workers
 from autograder.judging.session import Judge, with_judge
 from autograder.submission import read_submission
 from course.syllabus import find_lesson
@@ -40,15 +40,15 @@ def warm(file: Path) -> list[float]:
     """Wall seconds of re-checks of one exercise by a running judge."""
 
     def use(judge: Judge) -> list[float]:
-        worker = start_worker(judge.lesson, "process")
+        workers = Workers(judge.lesson, "process")
         seconds = []
         try:
             for _ in range(20):
                 start = time.perf_counter()
-                judge.grade(read_submission(file), worker, only=[EXERCISE])
+                judge.grade(read_submission(file), workers, only=[EXERCISE])
                 seconds.append(time.perf_counter() - start)
         finally:
-            worker.stop()
+            workers.stop()
         return seconds[1:]
 
     return with_judge(find_lesson(LESSON), use)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,14 +19,25 @@ class SyllabusError(ValueError):
 
 
 @dataclass(frozen=True)
+class Kit:
+    """What the code of a submission may import beside the standard library."""
+
+    packages: tuple[str, ...]
+    """Distributions, with what they need themselves."""
+    modules: tuple[str, ...]
+    """Modules of `course`."""
+
+
+@dataclass(frozen=True)
 class Exercise:
-    """One exercise: its name is what the learner defines and what `check` takes."""
+    """One exercise: its name is what the learner defines (`Tensor.backward`: a method) and what `check` takes."""
 
     lesson: str
     name: str
     points: float
     tier: str
     hints: tuple[str, ...]
+    kit: Kit
     seconds: float = 10.0
     """Wall-clock limit of one call, in seconds."""
     weights: dict[str, float] = field(default_factory=dict)
@@ -37,8 +49,8 @@ class Exercise:
 
     @property
     def anchor(self) -> str:
-        """The label of its section in the chapter: `ch06_vjps/add_vjp` is `ch06-add-vjp`."""
-        return f"{self.lesson.split('_')[0]}-{self.name}".replace("_", "-")
+        """The label of its section in the chapter: `ch05_autograd_engine/Tensor.backward` is `ch05-tensor-backward`."""
+        return re.sub("[_.]", "-", f"{self.lesson.split('_')[0]}-{self.name}".lower())
 
 
 @dataclass(frozen=True)
@@ -49,15 +61,18 @@ class Lesson:
     title: str
     part: str
     minutes: int
-    packages: tuple[str, ...]
-    """Packages outside the standard library that a submission may import."""
-    modules: tuple[str, ...]
-    """Modules of `course` that a submission may import."""
+    kit: Kit
+    """What its exercises may import unless they say otherwise."""
     exercises: tuple[Exercise, ...]
 
     @property
     def points(self) -> float:
         return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def kits(self) -> tuple[Kit, ...]:
+        """The kits of its exercises, each once: as many workers are needed to grade it."""
+        return tuple(dict.fromkeys(exercise.kit for exercise in self.exercises))
 
     def exercise(self, name: str) -> Exercise:
         """The exercise called `name`; `KeyError` with the known names if there is none."""
@@ -97,14 +112,14 @@ def find_lesson(slug: str) -> Lesson:
 def _lesson(entry: dict[str, Any]) -> Lesson:
     slug = entry.get("slug", "?")
     try:
-        exercises = tuple(_exercise(slug, item) for item in entry["exercise"])
+        kit = Kit(tuple(entry["packages"]), tuple(entry["modules"]))
+        exercises = tuple(_exercise(slug, item, kit) for item in entry["exercise"])
         lesson = Lesson(
             slug=slug,
             title=entry["title"],
             part=entry["part"],
             minutes=entry["minutes"],
-            packages=tuple(entry["packages"]),
-            modules=tuple(entry["modules"]),
+            kit=kit,
             exercises=exercises,
         )
     except KeyError as missing:
@@ -115,7 +130,7 @@ def _lesson(entry: dict[str, Any]) -> Lesson:
     return lesson
 
 
-def _exercise(slug: str, entry: dict[str, Any]) -> Exercise:
+def _exercise(slug: str, entry: dict[str, Any], kit: Kit) -> Exercise:
     name = entry.get("name", "?")
     try:
         exercise = Exercise(
@@ -124,6 +139,7 @@ def _exercise(slug: str, entry: dict[str, Any]) -> Exercise:
             points=entry["points"],
             tier=entry["tier"],
             hints=tuple(entry["hints"]),
+            kit=Kit(tuple(entry.get("packages", kit.packages)), tuple(entry.get("modules", kit.modules))),
             seconds=entry.get("seconds", 10.0),
             weights=entry.get("weights", {}),
         )

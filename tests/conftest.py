@@ -38,7 +38,7 @@ def backprop(tmp_path: Path) -> Command:
 @pytest.fixture(scope="session", params=["process", "sandlock"])
 def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
     """A warm worker for the NumPy lessons, with either backend."""
-    started = start_worker(find_lesson("ch06_vjps"), request.param)
+    started = start_worker(find_lesson("ch06_vjps").kit, request.param)
     yield started
     started.stop()
 

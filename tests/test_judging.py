@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.isolation import Worker, start_worker
+from autograder.isolation import Workers
 from autograder.judging.errors import Raised
 from autograder.judging.expect import Call, expect, expect_close, expect_raises, recording
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
 from autograder.judging.session import CheckError, Judge, with_judge
 from autograder.submission import Submission
 from autograder.worker.execution import Failure
-from course.syllabus import Exercise, Lesson
+from course.syllabus import Exercise, Kit, Lesson
 
 LESSON = "ch01_tiny"
+KIT = Kit(("numpy",), ())
 SOLUTION = """
 import numpy as np
 
@@ -90,26 +91,26 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def tiny(**weights: float) -> Lesson:
     exercises = (
-        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), weights=weights),
-        Exercise(LESSON, "square_vjp", 3, "core", ("a", "b")),
+        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), KIT, weights=weights),
+        Exercise(LESSON, "square_vjp", 3, "core", ("a", "b"), KIT),
     )
-    return Lesson(LESSON, "Tiny", "Part", 5, ("numpy",), (), exercises)
+    return Lesson(LESSON, "Tiny", "Part", 5, KIT, exercises)
 
 
 @pytest.fixture(scope="module")
-def plain_worker() -> Any:
-    worker = start_worker(tiny(), "process")
-    yield worker
-    worker.stop()
+def plain_workers() -> Any:
+    workers = Workers(tiny(), "process")
+    yield workers
+    workers.stop()
 
 
 @pytest.fixture
-def grade(root: Path, plain_worker: Worker) -> Callable[..., SubmissionResult]:
+def grade(root: Path, plain_workers: Workers) -> Callable[..., SubmissionResult]:
     """The result of a submission with this source."""
 
     def run(source: str, *, salt: str = "salt", **weights: float) -> SubmissionResult:
         submission = Submission.of_cells("a test", [textwrap.dedent(source)])
-        return with_judge(tiny(**weights), lambda judge: judge.grade(submission, plain_worker), salt=salt, root=root)
+        return with_judge(tiny(**weights), lambda judge: judge.grade(submission, plain_workers), salt=salt, root=root)
 
     return run
 

@@ -21,7 +21,7 @@ CELLS = [
 
 @pytest.fixture
 def run() -> Iterator[SubmissionRun]:
-    worker = SpawningWorker(find_lesson("ch06_vjps"))
+    worker = SpawningWorker(find_lesson("ch06_vjps").kit)
     run = SubmissionRun(Submission.of_cells("a test", CELLS), worker)
     yield run
     run.close()

@@ -16,7 +16,7 @@ from nbgrader.utils import compute_checksum
 from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from autograder.authoring.tree import AuthoringError
 from autograder.workbook import as_python
-from course.syllabus import Exercise, Lesson
+from course.syllabus import Exercise, Kit, Lesson
 
 SOURCE = '''\
 # %% [markdown]
@@ -72,10 +72,11 @@ IN_BRACKETS = """\
 
 
 def _exercise(name: str, points: float) -> Exercise:
-    return Exercise("ch01_small", name, points, "core", ("a", "b"))
+    return Exercise("ch01_small", name, points, "core", ("a", "b"), KIT)
 
 
-LESSON = Lesson("ch01_small", "Small", "I", 10, ("numpy",), (), (_exercise("double", 2), _exercise("Counter", 3)))
+KIT = Kit(("numpy",), ())
+LESSON = Lesson("ch01_small", "Small", "I", 10, KIT, (_exercise("double", 2), _exercise("Counter", 3)))
 
 
 @pytest.fixture
@@ -225,3 +226,67 @@ def test_a_source_that_would_make_a_wrong_notebook_is_refused(solutions: Path, o
 def test_a_missing_source_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(AuthoringError, match=r"solutions/ch01_small.py: there is no such file"):
         stub_notebook(LESSON, tmp_path)
+
+
+PARTS = '''\
+# %% exercise="Counter" part="starting"
+class Counter:
+    """Counts."""
+
+    def __init__(self):
+        ### BEGIN SOLUTION
+        self.n = 0
+        ### END SOLUTION
+
+# %% [markdown]
+# Now it counts.
+
+# %% exercise="Counter" part="counting up"
+def step(self):
+    ### BEGIN SOLUTION
+    self.n += 1
+    ### END SOLUTION
+
+Counter.step = step
+
+# %% exercise="Counter.back"
+def back(self):
+    ### BEGIN SOLUTION
+    self.n -= 1
+    ### END SOLUTION
+
+Counter.back = back
+'''
+IN_PARTS = Lesson("ch01_small", "Small", "I", 10, KIT, (_exercise("Counter", 2), _exercise("Counter.back", 1)))
+
+
+def test_an_exercise_in_parts_has_one_check_after_the_last(tmp_path: Path) -> None:
+    (tmp_path / "ch01_small.py").write_text(PARTS)
+    cells = {cell.id: cell.source for cell in stub_notebook(IN_PARTS, tmp_path).cells}
+    assert list(cells) == [
+        "ch01-setup",
+        "ch01-Counter-starting",
+        "ch01-text-Counter-1",
+        "ch01-Counter-counting-up",
+        "ch01-check-Counter",
+        "ch01-Counter-back",
+        "ch01-check-Counter-back",
+    ]
+    assert 'raise NotImplementedError("Counter (counting up): your code here")' in cells["ch01-Counter-counting-up"]
+    assert cells["ch01-check-Counter-back"].startswith('check("Counter.back")')
+    assert "Counter.back = back" in cells["ch01-Counter-back"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('part="counting up"', 'part="starting"', "part 'starting' of exercise 'Counter' has 2 cells"),
+        ("class Counter:", "class Count:", "'Counter' does not define Counter"),
+        ("Counter.back = back", "Counter.forth = back", "'Counter.back' does not define Counter.back"),
+    ],
+)
+def test_parts_that_cannot_be_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in PARTS
+    (tmp_path / "ch01_small.py").write_text(PARTS.replace(old, new))
+    with pytest.raises(AuthoringError, match=said):
+        stub_notebook(IN_PARTS, tmp_path)

@@ -7,6 +7,7 @@ assignment. Both are slow to import and belong to the `instructor` extra: import
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from course.syllabus import Exercise, Lesson
 
 SOLUTIONS = ROOT / "solutions"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+METADATA = ("exercise", "part", "tags")
 OURS = ("setup", "check")
 """Tags of the cells that the build writes; a source that has them is wrong."""
 
@@ -39,7 +41,9 @@ class NameTheExercise(ClearSolutions):
     def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
         name = cell.metadata.get("exercise")
         if name:
-            self.set_trait("code_stub", {"python": f'raise NotImplementedError("{name}: your code here")'})
+            part = cell.metadata.get("part")
+            todo = f"{name} ({part})" if part else name
+            self.set_trait("code_stub", {"python": f'raise NotImplementedError("{todo}: your code here")'})
         return super().preprocess_cell(cell, resources, cell_index)
 
 
@@ -76,7 +80,9 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
     """The cells of the source between ours, each with nbgrader's metadata, its own id and nothing else."""
     built = [_ours("setup", f'from autograder import lesson\n\ncheck = lesson("{lesson.slug}")', "setup")]
     due: list[NotebookNode] = []
-    for cell in _read_source(lesson, solutions):
+    source = _read_source(lesson, solutions)
+    last = {cell.metadata.exercise: cell for cell in source if "exercise" in cell.metadata}
+    for cell in source:
         name = cell.metadata.get("exercise")
         if "solution" in cell.metadata.get("tags", []):
             if keep_solution_cells:
@@ -88,36 +94,43 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
         built.append(cell)
         if name:
             exercise = lesson.exercise(name)
-            cell.metadata["nbgrader"] = _nbgrader(exercise.name, solution=True)
-            due = [_check(exercise)]
+            cell.metadata["nbgrader"] = _nbgrader(_slug(name, cell.metadata.get("part")), solution=True)
+            due = [_check(exercise)] if cell is last[name] else []
     built += due
     _name_cells(built, lesson)
     return new_notebook(cells=built, metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})
 
 
 def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
-    """The cells of `solutions/<lesson>.py`, checked against the syllabus; metadata is `exercise` and `tags` only."""
+    """The cells of `solutions/<lesson>.py`, checked against the syllabus; metadata is what a source may say of them."""
     path = solutions / f"{lesson.slug}.py"
     if not path.is_file():
         raise AuthoringError(f"solutions/{path.name}: there is no such file")
     cells = jupytext.read(path, fmt="py:percent").cells
     for cell in cells:
-        cell.metadata = NotebookNode({key: cell.metadata[key] for key in ("exercise", "tags") if key in cell.metadata})
-    _require_the_syllabus(lesson, [cell.metadata.exercise for cell in cells if "exercise" in cell.metadata])
+        cell.metadata = NotebookNode({key: cell.metadata[key] for key in METADATA if key in cell.metadata})
+    marked = [cell for cell in cells if "exercise" in cell.metadata]
+    _require_the_syllabus(lesson, [(cell.metadata.exercise, cell.metadata.get("part", "")) for cell in marked])
     for cell in cells:
         _require_well_formed(cell, lesson)
+    for name in dict.fromkeys(cell.metadata.exercise for cell in marked):
+        if not any(_defines(cell.source, name) for cell in marked if cell.metadata.exercise == name):
+            raise AuthoringError(f"solutions/{lesson.slug}.py: the cell of exercise {name!r} does not define {name}")
     return list(cells)
 
 
-def _require_the_syllabus(lesson: Lesson, found: list[str]) -> None:
-    """The exercises of the source are those of the syllabus, each once and in its order."""
+def _require_the_syllabus(lesson: Lesson, parts: list[tuple[str, str]]) -> None:
+    """The exercises of the source are those of the syllabus in its order, each in one cell or in named parts."""
     file = f"solutions/{lesson.slug}.py"
     listed = [exercise.name for exercise in lesson.exercises]
-    for name in found:
+    for name, part in parts:
         if name not in listed:
             raise AuthoringError(f"{file}: exercise {name!r} is not in course/syllabus.toml")
-        if found.count(name) > 1:
-            raise AuthoringError(f"{file}: exercise {name!r} has {found.count(name)} cells, it must have one")
+        if parts.count((name, part)) > 1:
+            what = f"part {part!r} of exercise {name!r}" if part else f"exercise {name!r}"
+            raise AuthoringError(f"{file}: {what} has {parts.count((name, part))} cells, it must have one")
+    found = [name for name, _ in parts]
+    found = [name for i, name in enumerate(found) if i == 0 or found[i - 1] != name]
     for name in listed:
         if name not in found:
             raise AuthoringError(f"{file}: exercise {name!r} of course/syllabus.toml is missing")
@@ -131,7 +144,8 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
     file = f"solutions/{lesson.slug}.py"
     name = cell.metadata.get("exercise")
     tags = cell.metadata.get("tags", [])
-    tree = _require_python(cell, lesson) if cell.cell_type == "code" else ast.Module([], [])
+    if cell.cell_type == "code":
+        _require_python(cell, lesson)
     lines = [line.strip() for line in cell.source.split("\n")]
     begins, ends = lines.count("### BEGIN SOLUTION"), lines.count("### END SOLUTION")
     first = cell.source.split("\n")[0]
@@ -145,13 +159,18 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
     if begins == 0 or begins != ends:
         # Without a region nbgrader would replace the whole cell, the signature included.
         raise AuthoringError(f"{file}: exercise {name!r} needs ### BEGIN SOLUTION and ### END SOLUTION, in pairs")
-    if name not in {getattr(node, "name", None) for node in tree.body}:
-        raise AuthoringError(f"{file}: the cell of exercise {name!r} does not define {name}")
 
 
-def _require_python(cell: NotebookNode, lesson: Lesson, what: str = "") -> ast.Module:
+def _defines(source: str, name: str) -> bool:
+    """Whether the top level of a cell has a function or a class `name`, or gives a class its method `name`."""
+    body = ast.parse(source).body
+    targets = [ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets]
+    return name in targets or name in {getattr(node, "name", None) for node in body}
+
+
+def _require_python(cell: NotebookNode, lesson: Lesson, what: str = "") -> None:
     try:
-        return ast.parse(cell.source)
+        ast.parse(cell.source)
     except SyntaxError as error:
         name = cell.metadata.get("exercise")
         where = f"exercise {name!r}" if name else f"the cell {cell.source.split(chr(10))[0]!r}"
@@ -175,7 +194,7 @@ def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
         tags = cell.metadata.get("tags", [])
         if "nbgrader" not in cell.metadata:
             kind = "solution" if "solution" in tags else "text" if cell.cell_type == "markdown" else "given"
-            stem = f"{kind}-{owner}"
+            stem = f"{kind}-{_slug(owner)}"
             counted[stem] = counted.get(stem, 0) + 1
             name = f"{stem}-{counted[stem]}"
             if kind != "solution":
@@ -188,9 +207,15 @@ def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
 def _check(exercise: Exercise) -> NotebookNode:
     """The cell that grades an exercise; nbgrader reads the score from the value of its last line."""
     source = f'check("{exercise.name}")  # {exercise.tier}, {exercise.points:g} points'
-    cell = _ours(f"check-{exercise.name}", source, "check")
+    cell = _ours(f"check-{_slug(exercise.name)}", source, "check")
     cell.metadata["nbgrader"].update(grade=True, points=exercise.points)
     return cell
+
+
+def _slug(name: str, part: str | None = None) -> str:
+    """An exercise, or a part of it, as a cell's id may say it."""
+    words = f"{name} {part}" if part else name
+    return re.sub(r"[^A-Za-z0-9_]+", "-", words)
 
 
 def _ours(grade_id: str, source: str, tag: str) -> NotebookNode:

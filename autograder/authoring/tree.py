@@ -38,6 +38,10 @@ class Course:
     def misconceptions(self, slug: str) -> Path:
         return self.root / "autograder" / "misconceptions" / f"{slug}.py"
 
+    def scenarios(self, slug: str) -> Path:
+        """Code that runs beside a submission; most lessons need none."""
+        return self.root / "autograder" / "scenarios" / f"{slug}.py"
+
     def oracles(self, slug: str) -> Path:
         return self.root / "autograder" / "oracles" / f"test_{slug}.py"
 

@@ -6,20 +6,21 @@ file of yours and reads the configuration beside it.)
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 
 import pytest
 
-from autograder.isolation import IsolationError, Worker, start_worker
-from autograder.judging.plugin import Checks
-from autograder.judging.reference import Reference, functions
-from autograder.judging.run import SubmissionRun
+from autograder.isolation import IsolationError, Workers
+from autograder.judging.plugin import Checks, identify
+from autograder.judging.reference import Reference
+from autograder.judging.run import SubmissionRuns
 from autograder.judging.session import PUBLIC_SALT
 from autograder.submission import SubmissionError, read_submission
 from course.syllabus import find_lesson
 
-STARTED = pytest.StashKey[tuple[SubmissionRun, Worker]]()
+STARTED = pytest.StashKey[tuple[Checks, SubmissionRuns, Workers]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,14 +35,28 @@ def pytest_configure(config: pytest.Config) -> None:
     file = Path(given)
     try:
         lesson = find_lesson(file.stem)
-        worker = start_worker(lesson, "process")
-        run = SubmissionRun(read_submission(file), worker)
-    except (KeyError, SubmissionError, IsolationError) as error:
+        submission = read_submission(file)
+    except (KeyError, SubmissionError) as error:
         raise pytest.UsageError(f"{given}: {error.args[0]}") from None
-    checks = Checks(lesson, Reference(functions(lesson)), os.environ.get("BACKPROP_SALT") or PUBLIC_SALT)
-    checks.run = run
+    reference = Reference(lesson)
+    checks = Checks(lesson, reference, os.environ.get("BACKPROP_SALT") or PUBLIC_SALT)
+    workers = Workers(lesson, "process")
     config.pluginmanager.register(checks)
-    config.stash[STARTED] = (run, worker)
+    config.stash[STARTED] = (checks, SubmissionRuns(submission, workers, reference.scenario_source), workers)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give the check the submission's run that has what its exercise may import."""
+    check = identify(item)
+    if check is not None:
+        checks, runs, _ = item.config.stash[STARTED]
+        kit = checks.lesson.exercise(check.exercise).kit
+        try:
+            for package in kit.packages:
+                importlib.import_module(package)  # what the exercise's values are made of
+            checks.run = runs.of(kit)
+        except (ImportError, IsolationError) as error:
+            pytest.fail(str(error), pytrace=False)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -56,6 +71,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_unconfigure(config: pytest.Config) -> None:
     started = config.stash.get(STARTED, None)
     if started is not None:
-        run, worker = started
-        run.close()
-        worker.stop()
+        _, runs, workers = started
+        runs.close()
+        workers.stop()

@@ -6,7 +6,7 @@ import hashlib
 
 from autograder.classroom.class_folder import Work
 from autograder.diagnosis.wording import clean
-from autograder.isolation import Worker
+from autograder.isolation import Workers
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import Judge, fingerprint
 from autograder.judging.version import grader_version
@@ -14,17 +14,17 @@ from autograder.submission import SubmissionError, read_bytes, read_submission
 from course.syllabus import find_lesson
 
 
-def grade_work(judge: Judge, worker: Worker, work: Work) -> SubmissionResult:
+def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
     """The result of one submission; a file that cannot be read has one too."""
     try:
         submission = read_submission(work.file, inside=work.file.parent)
     except SubmissionError as error:
-        return ungraded(work, "unreadable", f"{work.file.name}: {error}.", worker.isolation, judge.salt)
+        return ungraded(work, "unreadable", f"{work.file.name}: {error}.", workers.isolation, judge.salt)
     try:
-        return judge.grade(submission, worker, student=work.student)
+        return judge.grade(submission, workers, student=work.student)
     except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
         what = f"the grader itself failed ({type(error).__name__}: {error}); please report it."
-        return ungraded(work, "killed", what, worker.isolation, judge.salt)
+        return ungraded(work, "killed", what, workers.isolation, judge.salt)
 
 
 def ungraded(work: Work, status: str, message: str, isolation: str, salt: str) -> SubmissionResult:

@@ -1,4 +1,4 @@
-"""The processes that grade a class: each holds one lesson's checks and one warm worker.
+"""The processes that grade a class: each holds one lesson's checks and its warm workers.
 
 The parent hands out one submission at a time and takes back one result, so it always knows which submission a
 process that died was at: that one is tried once more, and then reported as killed.
@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work, ungraded
-from autograder.isolation import IsolationError, start_worker
+from autograder.isolation import IsolationError, Workers
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import CheckError, Judge, with_judge
 from course.syllabus import find_lesson
@@ -116,15 +116,16 @@ def _work(connection: Connection, lesson: str, isolation: str, salt: str) -> Non
     threading.Thread(target=_follow_parent, daemon=True).start()
 
     def use(judge: Judge) -> None:
-        worker = start_worker(judge.lesson, isolation)
+        workers = Workers(judge.lesson, isolation)
         try:
+            workers.start()
             connection.send(("ready", None))
             while True:
-                connection.send(("result", grade_work(judge, worker, connection.recv())))
+                connection.send(("result", grade_work(judge, workers, connection.recv())))
         except (EOFError, OSError):
             pass
         finally:
-            worker.stop()
+            workers.stop()
 
     try:
         with_judge(find_lesson(lesson), use, salt=salt)

@@ -20,7 +20,7 @@ def check(
     """Grade my own work. The exit status is 0 only if all of it passes."""
     from autograder.commands.console import console, give_up
     from autograder.commands.targets import find_targets
-    from autograder.isolation import IsolationError, start_worker
+    from autograder.isolation import IsolationError, Workers
     from autograder.judging.results import SubmissionResult
     from autograder.judging.session import CheckError, Judge, with_judge
     from autograder.reports.feedback import print_feedback
@@ -34,11 +34,11 @@ def check(
             give_up(f"{found.file}: {error}")
 
         def use(judge: Judge) -> SubmissionResult:
-            worker = start_worker(judge.lesson, isolation)
+            workers = Workers(judge.lesson, isolation)
             try:
-                return judge.grade(submission, worker, only=found.exercises)  # noqa: B023
+                return judge.grade(submission, workers, only=found.exercises)  # noqa: B023
             finally:
-                worker.stop()
+                workers.stop()
 
         try:
             result = with_judge(found.lesson, use)

@@ -17,7 +17,7 @@ def watch(
 
     from autograder.commands.console import console, give_up
     from autograder.commands.targets import find_targets
-    from autograder.isolation import IsolationError, start_worker
+    from autograder.isolation import IsolationError, Workers
     from autograder.judging.session import CheckError, Judge, with_judge
     from autograder.reports.feedback import print_feedback
     from autograder.submission import SubmissionError, read_submission
@@ -26,7 +26,7 @@ def watch(
     screen = console()
 
     def use(judge: Judge) -> None:
-        worker = start_worker(judge.lesson, "process")
+        workers = Workers(judge.lesson, "process")
 
         def check() -> None:
             start = time.perf_counter()
@@ -35,7 +35,7 @@ def watch(
             except SubmissionError as error:
                 screen.print(f"{found.file}: {error}")
                 return
-            result = judge.grade(submission, worker, only=found.exercises)
+            result = judge.grade(submission, workers, only=found.exercises)
             print_feedback(screen, found.lesson, result, hints=0, file=found.file)
             screen.print(f"({time.perf_counter() - start:.2f} s; watching {found.file}, Ctrl-C ends it)", style="dim")
 
@@ -49,7 +49,7 @@ def watch(
         except KeyboardInterrupt:
             pass
         finally:
-            worker.stop()
+            workers.stop()
 
     try:
         with_judge(found.lesson, use)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
+
+FOLDER = Path(__file__).resolve().parents[1] / "misconceptions"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -16,17 +20,20 @@ class Misconception:
     exercise: str
     name: str
     says: str
+    replaces: str
+    """What in the solutions it stands for: `Tensor.__mul__`; mostly the exercise itself."""
     function: Callable[..., Any]
 
 
-def misconception(exercise: str, *, says: str) -> Callable[[_Function], _Function]:
+def misconception(exercise: str, *, says: str, replaces: str = "") -> Callable[[_Function], _Function]:
     """Register a function as a misconception of `exercise`; its name is the misconception's.
 
-    `says` names the mistake and the idea of the fix, in a sentence or two addressed to the learner.
+    `says` names the mistake and the idea of the fix, in a sentence or two addressed to the learner. Where the exercise
+    is a class, `replaces` names the method that is wrong: `Tensor.__mul__`.
     """
 
     def register(function: _Function) -> _Function:
-        entry = Misconception(exercise, function.__name__, says, function)
+        entry = Misconception(exercise, function.__name__, says, replaces or exercise, function)
         function.misconception = entry  # type: ignore[attr-defined]
         return function
 
@@ -37,3 +44,14 @@ def misconceptions_in(module: object) -> list[Misconception]:
     """The misconceptions that a module defines, in order."""
     found = (getattr(value, "misconception", None) for value in vars(module).values())
     return [entry for entry in found if isinstance(entry, Misconception)]
+
+
+def misconceptions_of(slug: str) -> list[Misconception]:
+    """The misconceptions of a lesson. `FileNotFoundError` if there is no file of them."""
+    path = FOLDER / f"{slug}.py"
+    spec = importlib.util.spec_from_file_location(f"backprop_misconceptions_of_{slug}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return misconceptions_in(module)

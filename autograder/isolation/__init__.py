@@ -1,6 +1,6 @@
 """Where submitted code runs: workers, and the walls around them."""
 
-from autograder.isolation.base import Connection, IsolationError, Limits, Worker
-from autograder.isolation.choice import BACKENDS, start_worker
+from autograder.isolation.base import Connection, IsolationError, Limits, PackageMissing, Worker
+from autograder.isolation.choice import BACKENDS, Workers, start_worker
 
-__all__ = ["BACKENDS", "Connection", "IsolationError", "Limits", "Worker", "start_worker"]
+__all__ = ["BACKENDS", "Connection", "IsolationError", "Limits", "PackageMissing", "Worker", "Workers", "start_worker"]

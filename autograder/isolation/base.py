@@ -18,6 +18,10 @@ class IsolationError(RuntimeError):
     """The backend cannot do what it must; the message says why and what to do instead."""
 
 
+class PackageMissing(IsolationError):
+    """A package that submissions need is not installed here."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one submission may use."""

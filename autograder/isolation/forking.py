@@ -17,7 +17,7 @@ from typing import Any
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree, remove_folder
 from autograder.isolation.packages import interpreter, locations
 from autograder.worker.channel import Channel
-from course.syllabus import Lesson
+from course.syllabus import Kit
 
 BOOTSTRAP = Path(__file__).resolve().parents[1] / "worker" / "bootstrap.py"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -44,8 +44,8 @@ class _Refused(IsolationError):
 class ForkingWorker(Worker):
     """A worker process that forks for each submission. The backends differ in how they start it."""
 
-    def __init__(self, lesson: Lesson, limits: Limits) -> None:
-        self.lesson = lesson
+    def __init__(self, kit: Kit, limits: Limits) -> None:
+        self.kit = kit
         self.limits = limits
         self._start()
 
@@ -59,7 +59,7 @@ class ForkingWorker(Worker):
         self._served = 0
         self._control, theirs = socket.socketpair()
         self._answers = b""
-        config = {"locations": locations(self.lesson), "warm": list(self.lesson.packages), "fork": True}
+        config = {"locations": locations(self.kit), "warm": list(self.kit.packages), "fork": True}
         with theirs:
             self._process = self.launch(config, theirs)
         try:

@@ -1,4 +1,4 @@
-"""Where a lesson's allowed packages lie: what a worker can import, and what it must be able to read."""
+"""Where the packages of a kit lie: what a worker can import, and what it must be able to read."""
 
 from __future__ import annotations
 
@@ -10,31 +10,38 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
-from course.syllabus import Lesson
+from autograder.isolation.base import PackageMissing
+from course.syllabus import Kit
 
 GRADER = Path(__file__).resolve().parents[1]
 COURSE = GRADER.parent / "course"
 
 
-def locations(lesson: Lesson) -> dict[str, str]:
-    """Module name to path for all that `lesson` allows, with what those packages need themselves."""
+def locations(kit: Kit) -> dict[str, str]:
+    """Module name to path for all that `kit` allows, with what its packages need themselves.
+
+    Raises `PackageMissing` for a package that is not installed.
+    """
     found = {"autograder.worker": str(GRADER / "worker")}
-    for package in lesson.packages:
-        for path in installed(package):
+    for package in kit.packages:
+        paths = installed(package)
+        if not paths:
+            raise PackageMissing(f"{package} is needed and not installed; {_how_to_install(package)}")
+        for path in paths:
             name = path.name.partition(".")[0]
             if path.suffix == ".py" or (path / "__init__.py").exists():
                 found[name] = str(path)
-    for module in lesson.modules:
+    for module in kit.modules:
         found[module] = str(_course_file(module))
     return found
 
 
-def readable(lesson: Lesson) -> list[str]:
-    """The paths that a confined worker of `lesson` must be able to read: packages, modules, Python itself."""
+def readable(kit: Kit) -> list[str]:
+    """The paths that a confined worker with `kit` must be able to read: packages, modules, Python itself."""
     paths = [GRADER / "worker", *_python(), *_libraries()]
-    for package in (*lesson.packages, "sandlock"):
+    for package in (*kit.packages, "sandlock"):
         paths += installed(package)
-    for module in lesson.modules:
+    for module in kit.modules:
         file = _course_file(module)
         paths += [file, file.with_suffix("")]  # the module, and the folder of data that goes with it
     return sorted({str(path) for path in paths if path.exists()})
@@ -59,6 +66,13 @@ def installed(package: str) -> tuple[Path, ...]:
                 seen.add(name.lower())
                 queue.append(name)
     return tuple(paths)
+
+
+def _how_to_install(package: str) -> str:
+    """For the packages of an extra, the extra: `torch` is one by that name."""
+    extras = importlib.metadata.metadata("backprop-course").get_all("Provides-Extra") or []
+    name = f'"backprop-course[{package}]"' if package in extras else package
+    return f"pip install {name}"
 
 
 def _course_file(module: str) -> Path:

@@ -53,7 +53,7 @@ class SandboxWorker(ForkingWorker):
         home = Path(self._folder) / "python"
         stage_python(home)
         scratch = str(Path(self._folder) / "scratch")
-        paths = [*readable(self.lesson), str(home)]
+        paths = [*readable(self.kit), str(home)]
         wall = {
             "fs_readable": paths,
             "fs_writable": [scratch, "/dev/null"],

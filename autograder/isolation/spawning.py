@@ -14,7 +14,7 @@ from autograder.isolation.base import Connection, IsolationError, Worker, kill_t
 from autograder.isolation.forking import BOOTSTRAP, environment, python
 from autograder.isolation.packages import locations
 from autograder.worker.channel import Channel
-from course.syllabus import Lesson
+from course.syllabus import Kit
 
 START_SECONDS = 60.0
 
@@ -24,8 +24,9 @@ class SpawningWorker(Worker):
 
     isolation = "process"
 
-    def __init__(self, lesson: Lesson) -> None:
-        self._lesson = lesson
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        self._locations = locations(kit)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
 
     def open(self) -> Connection:
@@ -34,8 +35,8 @@ class SpawningWorker(Worker):
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(START_SECONDS)
             config = {
-                "locations": locations(self._lesson),
-                "warm": list(self._lesson.packages),
+                "locations": self._locations,
+                "warm": list(self._kit.packages),
                 "fork": False,
                 "port": server.getsockname()[1],
                 "token": token,

@@ -140,7 +140,7 @@ def _relations(comparison: Comparison, reference: Reference) -> list[str]:
 def _with_unit_g(comparison: Comparison, reference: Reference) -> Callable[[], list[np.ndarray]] | None:
     """The right answers had the upstream gradient been all ones; None where there is no upstream gradient."""
     call = comparison.call
-    if call is None or not call.arguments or call.arguments[0][0] != "g":
+    if call is None or call.scenario or not call.arguments or call.arguments[0][0] != "g":
         return None
 
     def compute() -> list[np.ndarray]:

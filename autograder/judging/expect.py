@@ -6,6 +6,7 @@ functions returned. The plugin fails the check at its end; the first failure is 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,11 +21,12 @@ from autograder.judging.errors import LearnerError, Raised
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a learner's function, with the arguments as the judge knows them."""
+    """One call of a learner's function, or of a scenario, with the arguments as the judge knows them."""
 
     function: str
     arguments: tuple[tuple[str, Any], ...]
     """Names and values, in order."""
+    scenario: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Record:
 
     visible: bool = True
     """Whether feedback may show numbers."""
+    exercise: str = ""
     calls: list[Call] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     ended_by: LearnerError | None = None
@@ -68,9 +71,9 @@ _records: list[Record] = []
 
 
 @contextmanager
-def recording(visible: bool = True) -> Iterator[Record]:
-    """Collect what the expectations inside see."""
-    record = Record(visible)
+def recording(visible: bool = True, exercise: str = "") -> Iterator[Record]:
+    """Collect what the expectations inside see, in a check of `exercise`."""
+    record = Record(visible, exercise)
     _records.append(record)
     try:
         yield record
@@ -107,6 +110,8 @@ def expect_close(
 ) -> None:
     """Expect the kind, shape, dtype and values of `expected` (an array, a number, a tuple or dict of them).
 
+    Tensors count as arrays.
+
     Args:
         names: what the outputs are called in feedback; as many as `expected` has, where it is a tuple.
         case: the kind of input, in words.
@@ -114,6 +119,7 @@ def expect_close(
     """
     record = current_record()
     call = record.calls[-1] if record.calls else None
+    got, expected = as_arrays(got), as_arrays(expected)
     if isinstance(expected, dict):
         names = tuple(str(key) for key in expected)
     elif names is None:
@@ -144,6 +150,18 @@ def expect_raises(
         record = current_record()
         what = summarise(value, show_numbers=record.visible)
         expect(False, f"{record.calls[-1].function} returned {what}; a {kind.__name__} was expected.", case=case)
+
+
+def as_arrays(value: Any) -> Any:
+    """The value with its tensors as arrays; a dtype that NumPy lacks (bfloat16) as float32."""
+    if isinstance(value, tuple | list):
+        return type(value)(as_arrays(item) for item in value)
+    if isinstance(value, dict):
+        return {key: as_arrays(item) for key, item in value.items()}
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor):
+        return value
+    return (value.float() if value.dtype is torch.bfloat16 else value).detach().numpy()
 
 
 def paired(got: Any, expected: Any, names: tuple[str, ...]) -> list[tuple[str, Any, Any]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
 from autograder.diagnosis.wording import clean, enumeration
 from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
-from autograder.judging.expect import Call, Comparison, current_record
+from autograder.judging.expect import Call, Comparison, as_arrays, current_record
+from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun
 from autograder.worker.execution import Failure
 from course.syllabus import Lesson
@@ -18,13 +20,19 @@ from course.syllabus import Lesson
 class Learner:
     """`learner.matmul_vjp(g, A, B)` calls the learner's function, elsewhere, and returns plain data.
 
+    `learner.scenario.chain(5)` runs a scenario beside the submission: for what cannot cross a process.
     Raises a `LearnerError` when there is no value; an argument that the call changed is recorded as a failure.
     """
 
-    def __init__(self, lesson: Lesson, run: SubmissionRun, signatures: dict[str, inspect.Signature]) -> None:
+    def __init__(self, lesson: Lesson, run: SubmissionRun, reference: Reference) -> None:
         self._lesson = lesson
         self._run = run
-        self._signatures = signatures
+        self._reference = reference
+
+    @property
+    def scenario(self) -> _Scenarios:
+        """The lesson's scenarios, for the exercise that the check belongs to."""
+        return _Scenarios(self)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
@@ -33,18 +41,22 @@ class Learner:
             raise AttributeError(f"{self._lesson.slug} has no exercise {name!r}") from None
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            names = self._argument_names(name, args, kwargs)
+            names = _argument_names(self._reference.signatures.get(name), args, kwargs)
             values = (*args, *kwargs.values())
-            current_record().calls.append(Call(name, tuple(zip(names, values, strict=True))))
+            current_record().calls.append(Call(name, tuple(zip(names, as_arrays(values), strict=True))))
             answer = self._run.call(name, list(args), kwargs, exercise.seconds)
             return self._value(name, names, answer)
 
         return call
 
-    def _argument_names(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-        parameters = list(self._signatures[name].parameters) if name in self._signatures else []
-        positional = [parameters[i] if i < len(parameters) else f"argument {i + 1}" for i in range(len(args))]
-        return positional + list(kwargs)
+    def run_scenario(self, name: str, args: tuple[Any, ...]) -> Any:
+        """What the scenario `name` returns; `LearnerError` if it raises or the exercise is not there."""
+        record = current_record()
+        exercise = self._lesson.exercise(record.exercise)
+        names = _argument_names(inspect.signature(self._reference.scenarios[name]), (None, *args), {})[1:]
+        record.calls.append(Call(name, tuple(zip(names, as_arrays(args), strict=True)), scenario=True))
+        answer = self._run.call(exercise.name, list(args), {}, exercise.seconds, scenario=name)
+        return self._value(exercise.name, names, answer)
 
     def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
         if answer.get("missing"):
@@ -69,17 +81,37 @@ class Learner:
         )
 
 
+class _Scenarios:
+    """Attribute access to the scenarios of a learner's lesson."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *args: self._learner.run_scenario(name, args)
+
+
+def _argument_names(signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """What a call's arguments are called, those without a name by their number."""
+    parameters = list(signature.parameters) if signature else []
+    positional = [parameters[i] if i < len(parameters) else f"argument {i + 1}" for i in range(len(args))]
+    return positional + list(kwargs)
+
+
 def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> LearnerError:
     """The error that stands for an exception of the learner's function."""
     where = f" ({failure.place})" if failure.place else ""
     if failure.kind == "NotImplementedError":
-        return Missing(f"{name} is not written yet.")
+        return Missing(_not_written(name, failure.message))
     hidden = not current_record().visible  # an exception's own words, and its name, could tell the inputs
     if failure.kind == "UnreadableResult":
         why = "" if hidden else f": {failure.message}"
         return Raised(f"{name} returned something that cannot be graded{why}.", failure)
     if isinstance(forbidden, list) and forbidden:
         return Forbidden(f"{name} imports {clean(str(forbidden[0]), 60)}, which this lesson does not allow{where}.")
+    if not failure.place and current_record().calls and current_record().calls[-1].scenario:
+        why = "" if hidden else f": {failure.message} ({failure.kind})" if failure.message else f": {failure.kind}"
+        return Raised(f"The check of {name} could not go on{why}.", failure)
     if hidden:
         kind = failure.kind if failure.kind in vars(builtins) else "an exception"
         return Raised(f"{name} raised {kind}{where}.", failure)
@@ -90,3 +122,11 @@ def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> 
     )
     line = f" That line is: {failure.line}" if failure.line else ""
     return Raised(message + line + run.hint_about(failure), failure)
+
+
+def _not_written(name: str, message: str) -> str:
+    """What is not written yet: the exercise, a part of it, or another one that it uses."""
+    stub = re.fullmatch(r"(([\w.]+)(?: \([^)]*\))?): your code here", message)
+    if stub is None:
+        return f"{name} is not written yet."
+    return f"{stub[1]} is not written yet." if stub[2] == name else f"{name} uses {stub[1]}, which is not written yet."

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from autograder.judging.plugin import Checks, identify
-from autograder.judging.reference import Reference, functions
-from autograder.judging.run import LocalRun
+from autograder.judging.reference import Reference
 from autograder.judging.session import GRADER, Judge, run_pytest, with_judge
 from course.syllabus import Lesson, find_lesson
 
@@ -54,19 +53,18 @@ class Findings:
 def examine(judge: Judge) -> Findings:
     """Run the reference, the misconceptions and trivial answers through every check."""
     findings = Findings()
-    implementations = judge.reference.implementations
     for exercise in judge.lesson.exercises:
         items = judge.items_of(exercise.name)
         if not items:
             findings.reference.append(f"{exercise.name}: no checks")
-        records = judge.observe(items, LocalRun(implementations))
+        records = judge.observe(items, judge.reference.local())
         for item, record in zip(items, records, strict=True):
             if not record.passed:
                 findings.reference.append(
                     f"{item.name}: {record.ended_by or record.failures[:1] or 'compares nothing'}"
                 )
         for name, function in TRIVIAL.items():
-            records = judge.observe(items, LocalRun({**implementations, exercise.name: function}))
+            records = judge.observe(items, judge.reference.local(exercise.name, function))
             findings.trivial += [
                 f"{exercise.name}: {name} passes {item.name}"
                 for item, record in zip(items, records, strict=True)
@@ -74,7 +72,7 @@ def examine(judge: Judge) -> Findings:
             ]
     for known in judge.known:
         items = judge.items_of(known.exercise)  # run afresh: one that answers differently each time is not named
-        records = judge.observe(items, LocalRun({**implementations, known.exercise: known.function}))
+        records = judge.observe(items, judge.reference.local(known.replaces, known.function))
         if all(record.passed for record in records):
             findings.accepted.append(f"{known.exercise}: {known.name}")
             continue
@@ -103,7 +101,7 @@ def failing_oracles(lesson: Lesson, root: Path = GRADER.parent) -> list[str]:
                 self.failed.append(report.longreprtext[-500:])
 
     outcomes = Outcomes()
-    reference = Reference(functions(lesson, root / "solutions"))
+    reference = Reference(lesson, root)
     file = root / "autograder" / "oracles" / f"test_{lesson.slug}.py"
     run_pytest(file, [Checks(lesson, reference, ""), outcomes])
     without = [f"{e.name}: no oracle" for e in lesson.exercises if e.name not in outcomes.covered]

@@ -51,7 +51,7 @@ class Checks:
     def learner(self) -> Learner:
         """The submission's functions."""
         assert self.run is not None
-        return Learner(self.lesson, self.run, self._reference.signatures)
+        return Learner(self.lesson, self.run, self._reference)
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
@@ -84,7 +84,7 @@ class Checks:
         check = identify(pyfuncitem)
         if check is None or "learner" not in pyfuncitem.fixturenames:
             return (yield)
-        with recording(check.visible) as record:
+        with recording(check.visible, check.exercise) as record:
             pyfuncitem.stash[RECORD] = record
             try:
                 yield

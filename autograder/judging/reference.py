@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
-from collections.abc import Callable
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -13,34 +16,43 @@ from typing import Any
 
 import numpy as np
 
+from autograder.judging.run import LocalRun
 from autograder.worker import wire
 from course.syllabus import Lesson
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+ROOT = Path(__file__).resolve().parents[2]
+SLOW_TO_IMPORT = ("torch",)
+"""Imported when a solution first uses them: most exercises of a lesson may do without."""
 
 
 @cache
 def load_module(path: Path) -> ModuleType:
     """Import a file by its path, under a name of its own. `FileNotFoundError` if it is not there."""
+    return _load(path)
+
+
+def _load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"backprop_{path.parent.name}_{path.stem}", path)
     if spec is None or spec.loader is None or not path.exists():
         raise FileNotFoundError(path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with _put_off():
+        spec.loader.exec_module(module)
     return module
 
 
-def functions(lesson: Lesson, folder: Path = SOLUTIONS) -> dict[str, Callable[..., Any]]:
-    """The reference implementation of each exercise, by name."""
-    module = load_module(folder / f"{lesson.slug}.py")
-    return {e.name: getattr(module, e.name) for e in lesson.exercises if hasattr(module, e.name)}
-
-
 class Reference:
-    """`reference.matmul_vjp(g, A, B)`: the right answer, computed once for equal arguments."""
+    """`reference.matmul_vjp(g, A, B)`: the right answer, computed once for equal arguments.
 
-    def __init__(self, implementations: dict[str, Callable[..., Any]]) -> None:
-        self.implementations = implementations
+    `reference.scenario.chain(5)` is what a scenario gives with the solutions in the place of a submission.
+    """
+
+    def __init__(self, lesson: Lesson, root: Path = ROOT) -> None:
+        self._lesson = lesson
+        self._source = root / "solutions" / f"{lesson.slug}.py"
+        self._scenario_file = root / "autograder" / "scenarios" / f"{lesson.slug}.py"
+        self.module = load_module(self._source)
+        self.implementations = self._implementations(self.module)
         self._known: dict[bytes, Any] = {}
 
     @cached_property
@@ -48,22 +60,88 @@ class Reference:
         """The parameters of each exercise."""
         return {name: inspect.signature(function) for name, function in self.implementations.items()}
 
+    @cached_property
+    def scenarios(self) -> dict[str, Callable[..., Any]]:
+        """The lesson's scenarios by name; none where it has no file of them."""
+        return vars(load_module(self._scenario_file)) if self._scenario_file.is_file() else {}
+
+    @cached_property
+    def scenario_source(self) -> str:
+        """Their source, for a worker."""
+        return self._scenario_file.read_text(encoding="utf-8") if self._scenario_file.is_file() else ""
+
+    @property
+    def scenario(self) -> _Scenarios:
+        """The lesson's scenarios, run on the solutions."""
+        return _Scenarios(self)
+
+    def local(self, path: str = "", replacement: Any = None) -> LocalRun:
+        """A run of the solutions in this process, with what stands at `path` (`Tensor.backward`) replaced."""
+        if not path:
+            return LocalRun(self.implementations, self.module, self.scenarios)
+        module = _load(self._source)
+        owner, _, name = path.rpartition(".")
+        setattr(operator.attrgetter(owner)(module) if owner else module, name, replacement)
+        return LocalRun(self._implementations(module), module, self.scenarios)
+
+    def answer(self, key: list[Any], compute: Callable[[], Any]) -> Any:
+        """What `compute` returns; the same again for an equal key, where the key is data."""
+        try:
+            known = hashlib.sha256(wire.encode(key)).digest()
+        except wire.WireError:  # functions and other objects: nothing to recognise them by
+            return compute()
+        if known not in self._known:
+            self._known[known] = _frozen(compute())
+        return self._known[known]
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
             function = self.implementations[name]
         except KeyError:
             raise AttributeError(f"the reference has no {name!r}") from None
+        return lambda *args, **kwargs: self.answer([name, list(args), kwargs], lambda: function(*args, **kwargs))
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+    def _implementations(self, module: ModuleType) -> dict[str, Callable[..., Any]]:
+        found = {}
+        for exercise in self._lesson.exercises:
             try:
-                key = hashlib.sha256(wire.encode([name, list(args), kwargs])).digest()
-            except wire.WireError:  # functions and other objects: nothing to recognise them by
-                return function(*args, **kwargs)
-            if key not in self._known:
-                self._known[key] = _frozen(function(*args, **kwargs))
-            return self._known[key]
+                found[exercise.name] = operator.attrgetter(exercise.name)(module)
+            except AttributeError:
+                continue  # its checks say so
+        return found
 
-        return call
+
+class _Scenarios:
+    """Attribute access to a reference's scenarios."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function, module = self._reference.scenarios[name], self._reference.module
+        return lambda *args: self._reference.answer(["scenario", name, list(args)], lambda: function(module, *args))
+
+
+class _Later(ModuleType):
+    """Stands for a module until it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+@contextmanager
+def _put_off() -> Iterator[None]:
+    """Let `import torch` in the files loaded meanwhile cost nothing until they use it."""
+    absent = [name for name in SLOW_TO_IMPORT if name not in sys.modules]
+    sys.modules.update({name: _Later(name) for name in absent})
+    try:
+        yield
+    finally:
+        for name in absent:
+            if isinstance(sys.modules.get(name), _Later):
+                del sys.modules[name]
 
 
 def _frozen(value: Any) -> Any:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.diagnosis.wording import clean
-from autograder.isolation import Connection, IsolationError, Worker
+from autograder.isolation import Connection, IsolationError, Worker, Workers
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost, read_failure
 from autograder.judging.transport import ChannelClosed, DeadlinePassed, LocalTransport, RemoteTransport, Transport
 from autograder.submission import Cell, Submission
 from autograder.worker.execution import Failure
 from autograder.worker.wire import WireError
+from course.syllabus import Kit
 
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
@@ -31,6 +32,8 @@ class CellProblem:
     cell: Cell
     text: str
     """What happened, as a sentence without its full stop."""
+    import_only: bool = False
+    """Whether all that failed was an import."""
 
 
 class SubmissionRun:
@@ -38,12 +41,18 @@ class SubmissionRun:
 
     A call that hangs or kills its process costs its own exercise: that exercise is not called again, and the
     submission is loaded afresh for the others. A cell that hangs or kills its process is left out from then on.
+
+    Args:
+        scenarios: source of the lesson's scenarios, which run beside the submission; empty if it has none.
     """
 
-    def __init__(self, submission: Submission, worker: Worker, *, cell_seconds: float = CELL_SECONDS) -> None:
+    def __init__(
+        self, submission: Submission, worker: Worker, *, scenarios: str = "", cell_seconds: float = CELL_SECONDS
+    ) -> None:
         self.submission = submission
         self.problems: list[CellProblem] = []
         self._worker = worker
+        self._scenarios = scenarios
         self._cell_seconds = cell_seconds
         self._left_out: set[int] = set()
         self._ended: dict[str, TimedOut | Crashed] = {}
@@ -54,8 +63,13 @@ class SubmissionRun:
         self._seconds_left = SUBMISSION_SECONDS
         self._returned: dict[str, int] = {}
 
-    def call(self, name: str, args: list[Any], kwargs: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The worker's answer to a call. `TimedOut` or `Crashed`, at once, if this function did so before."""
+    def call(
+        self, name: str, args: list[Any], kwargs: dict[str, Any], seconds: float, *, scenario: str = ""
+    ) -> dict[str, Any]:
+        """The worker's answer to a call of `name`, or of a `scenario` that exercises it.
+
+        Raises `TimedOut` or `Crashed`, at once, if a call for `name` did so before.
+        """
         if name in self._ended:
             raise self._ended[name]
         if self._seconds_left <= 0:
@@ -63,6 +77,8 @@ class SubmissionRun:
         if self._returned.get(name, 0) > FUNCTION_BYTES:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
         request = {"do": "call", "name": name, "args": args, "kwargs": kwargs}
+        if scenario:
+            request = {"do": "scenario", "name": scenario, "needs": name, "args": args}
         transport = self._loaded()
         start, before = time.monotonic(), transport.received
         whole = self._seconds_left < seconds
@@ -75,7 +91,7 @@ class SubmissionRun:
         except ChannelClosed:
             how = self._how_it_ended()
             if how is None:
-                return self.call(name, args, kwargs, seconds)
+                return self.call(name, args, kwargs, seconds, scenario=scenario)
             error = Crashed(f"The process ended while {name} ran: it {how}.")
         except WireError as unreadable:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
@@ -95,7 +111,8 @@ class SubmissionRun:
 
     def tried_to_define(self, name: str) -> CellProblem | None:
         """What befell the last cell that should define `name`; None if there is no such cell, or it ran."""
-        definition = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
+        known = re.escape(name)
+        definition = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b|^{known}\s*=", re.MULTILINE)
         problems = [p for p in self.problems if p.cell.exercise == name or definition.search(p.cell.source)]
         return max(problems, key=lambda problem: problem.cell.number, default=None)
 
@@ -140,6 +157,8 @@ class SubmissionRun:
         except IsolationError as error:
             raise WorkerLost(str(error)) from None
         transport = RemoteTransport(self._connection)
+        if self._scenarios:  # before the submission's own code, which may change what they import
+            self._load_scenarios(transport, until)
         self.problems = [problem for problem in self.problems if problem.cell.number in self._left_out]
         for cell in self.submission.cells:
             if cell.number in self._left_out:
@@ -157,8 +176,19 @@ class SubmissionRun:
                 self._leave_out(cell, error)
                 return None
             if answer.get("failure") is not None:
-                self.problems.append(CellProblem(cell, self._what_happened(cell, answer)))
+                refused = answer["failure"].get("kind") == "ModuleNotFoundError"
+                self.problems.append(CellProblem(cell, self._what_happened(cell, answer), refused))
         return transport
+
+    def _load_scenarios(self, transport: Transport, until: float) -> None:
+        """Load our own code into the submission's process, before what the submission may change in it."""
+        try:
+            answer = transport.ask({"do": "scenarios", "source": self._scenarios}, until - time.monotonic())
+        except (DeadlinePassed, ChannelClosed, WireError):
+            raise WorkerLost("the worker ended before the submission began") from None
+        if answer.get("failure") is not None:
+            failure = read_failure(answer["failure"])
+            raise WorkerLost(f"the lesson's scenarios cannot be loaded: {failure.kind}: {failure.message}")
 
     def _leave_out(self, cell: Cell, error: Exception) -> None:
         if isinstance(error, DeadlinePassed):
@@ -196,9 +226,47 @@ class SubmissionRun:
         return None
 
 
-class LocalRun(SubmissionRun):
-    """Trusted functions in the place of a submission's, in this process."""
+class SubmissionRuns:
+    """One submission in as many workers as its exercises need: one that has NumPy alone, one that has PyTorch, too."""
 
-    def __init__(self, functions: dict[str, Any]) -> None:
+    def __init__(self, submission: Submission, workers: Workers, scenarios: str) -> None:
+        self._submission = submission
+        self._workers = workers
+        self._scenarios = scenarios
+        self._runs: dict[Kit, SubmissionRun] = {}
+
+    def of(self, kit: Kit) -> SubmissionRun:
+        """The run in the worker that has `kit`, its cells run.
+
+        Raises:
+            PackageMissing: the kit is not installed here.
+            WorkerLost: the cells take too long, or the worker cannot serve them.
+        """
+        if kit not in self._runs:
+            run = SubmissionRun(self._submission, self._workers.of(kit), scenarios=self._scenarios)
+            self._runs[kit] = run
+            run.load()
+        return self._runs[kit]
+
+    def problems(self) -> list[CellProblem]:
+        """What befell the cells. An import that one kit lacks and another has is no problem."""
+        found: dict[tuple[int, str], CellProblem] = {}
+        lacking = [{p.cell.number for p in run.problems if p.import_only} for run in self._runs.values()]
+        for run in self._runs.values():
+            for problem in run.problems:
+                if not problem.import_only or all(problem.cell.number in cells for cells in lacking):
+                    found[problem.cell.number, problem.text] = problem
+        return list(found.values())
+
+    def close(self) -> None:
+        """End the submission's processes."""
+        for run in self._runs.values():
+            run.close()
+
+
+class LocalRun(SubmissionRun):
+    """Trusted functions in the place of a submission's, in this process; scenarios see `module` as the submission."""
+
+    def __init__(self, functions: dict[str, Any], module: Any = None, scenarios: dict[str, Any] | None = None) -> None:
         super().__init__(Submission.empty(), worker=None)  # type: ignore[arg-type]
-        self._transport = LocalTransport(functions)
+        self._transport = LocalTransport(functions, module, scenarios or {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -14,14 +15,14 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from autograder.diagnosis import Misconception, misconceptions_in
-from autograder.isolation import Worker
+from autograder.isolation import PackageMissing, Workers
 from autograder.judging.diagnose import Diagnosis, diagnose, summary
 from autograder.judging.errors import WorkerLost
 from autograder.judging.expect import Record
 from autograder.judging.plugin import RECORD, Checks, identify
-from autograder.judging.reference import SOLUTIONS, Reference, functions, load_module
+from autograder.judging.reference import Reference, load_module
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
-from autograder.judging.run import LocalRun, SubmissionRun
+from autograder.judging.run import SubmissionRun, SubmissionRuns
 from autograder.judging.version import grader_version
 from autograder.submission import Submission
 from course.syllabus import Exercise, Lesson
@@ -64,9 +65,9 @@ class Judge:
             return []
 
     def grade(
-        self, submission: Submission, worker: Worker, *, student: str = "", only: Iterable[str] | None = None
+        self, submission: Submission, workers: Workers, *, student: str = "", only: Iterable[str] | None = None
     ) -> SubmissionResult:
-        """The result of `submission`, run by `worker`; `only` some exercises if they are named."""
+        """The result of `submission`, run by `workers`; `only` some exercises if they are named."""
         wanted = set(only) if only is not None else {exercise.name for exercise in self.lesson.exercises}
         exercises = [exercise for exercise in self.lesson.exercises if exercise.name in wanted]
         result = SubmissionResult(
@@ -75,25 +76,31 @@ class Judge:
             file=submission.name,
             sha256=submission.sha256,
             grader_version=grader_version(),
-            isolation=worker.isolation,
+            isolation="",
             points=0.0,
             max_points=sum(exercise.points for exercise in exercises),
             status="graded",
             message="",
             salt_sha256=fingerprint(self.salt),
         )
-        run = SubmissionRun(submission, worker)
+        runs = SubmissionRuns(submission, workers, self.reference.scenario_source)
         try:
-            run.load()
-            result.exercises = [self.grade_exercise(exercise, run) for exercise in exercises]
+            for exercise in exercises:
+                try:
+                    run = runs.of(exercise.kit)
+                except PackageMissing as error:
+                    result.exercises.append(_ungradable(exercise, str(error)))
+                else:
+                    result.exercises.append(self.grade_exercise(exercise, run))
         except WorkerLost as error:
-            result.status, result.message = error.status, f"{error}."
+            result.status, result.message, result.exercises = error.status, f"{error}.", []
         finally:
-            run.close()
+            runs.close()
+        result.isolation = workers.isolation
         result.points = round(sum(exercise.points for exercise in result.exercises), 2)
         if only is None:  # else a cell that matters to the exercise is named in its message
             told = "\n".join(exercise.message for exercise in result.exercises)
-            problems = [f"{problem.text}." for problem in run.problems if problem.text not in told]
+            problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
             result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
@@ -124,6 +131,8 @@ class Judge:
 
     def observe(self, items: list[pytest.Item], run: SubmissionRun) -> list[Record]:
         """Run checks on a submission's functions and return what each one saw."""
+        for item in items:
+            self._import_packages(item)
         self._checks.run, self._checks.lost = run, None
         records = []
         for item, following in zip(items, [*items[1:], None], strict=True):
@@ -136,6 +145,13 @@ class Judge:
                 raise self._checks.lost
         return records
 
+    def _import_packages(self, item: pytest.Item) -> None:
+        """Import what an exercise's values are made of, so that they can be read: PyTorch for tensors."""
+        check = identify(item)
+        if check is not None:
+            for package in self.lesson.exercise(check.exercise).kit.packages:
+                importlib.import_module(package)
+
     def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
         """What is wrong, given what the checks saw."""
         known = [entry for entry in self.known if entry.exercise == exercise.name]
@@ -145,8 +161,8 @@ class Judge:
     def evidence(self, known: Misconception) -> list[Record]:
         """What the checks see of a misconception; computed once."""
         if known not in self._evidence:
-            implementations = {**self.reference.implementations, known.exercise: known.function}
-            self._evidence[known] = self.observe(self.items_of(known.exercise), LocalRun(implementations))
+            run = self.reference.local(known.replaces, known.function)
+            self._evidence[known] = self.observe(self.items_of(known.exercise), run)
         return self._evidence[known]
 
 
@@ -159,7 +175,7 @@ def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_
     Raises:
         CheckError: the checks cannot be collected.
     """
-    reference = Reference(functions(lesson, root / SOLUTIONS.name))
+    reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
     judge = Judge(lesson, checks, reference, root / "autograder" / "misconceptions" / f"{lesson.slug}.py", salt)
     driver = _Driver(judge, use)
@@ -233,6 +249,12 @@ def _share(exercise: Exercise, items: list[pytest.Item], records: list[Record]) 
     weights = [exercise.weights.get(getattr(item, "originalname", ""), 1.0) for item in items]
     earned = sum(weight for weight, record in zip(weights, records, strict=True) if record.passed)
     return earned / sum(weights) if records else 0.0
+
+
+def _ungradable(exercise: Exercise, why: str) -> ExerciseResult:
+    """The result of an exercise for which this machine lacks a package."""
+    message = f"{exercise.name} cannot be graded here: {why}."
+    return ExerciseResult(exercise.name, 0.0, exercise.points, "error", message, None, "", 0.0)
 
 
 def _status(records: list[Record], share: float) -> str:

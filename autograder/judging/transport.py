@@ -86,9 +86,12 @@ class LocalTransport:
 
     received = 0
 
-    def __init__(self, functions: dict[str, Callable[..., Any]]) -> None:
+    def __init__(self, functions: dict[str, Callable[..., Any]], module: Any, scenarios: dict[str, Any]) -> None:
         self._functions = functions
+        self.module = module
+        """What scenarios see as the submission."""
         self._conversation = Conversation(channel=None, forbidden=[])  # type: ignore[arg-type]
+        self._conversation.scenarios = scenarios
         self._conversation.program = self  # type: ignore[assignment]
         self._passed: list[Callable[..., Any]] = []
         self._conversation.function = lambda number: self._passed[number]  # type: ignore[method-assign]
@@ -96,7 +99,10 @@ class LocalTransport:
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         self._passed.clear()
         request = wire.decode(wire.encode(request, self._refer), self._conversation.revive)
-        answer = self._conversation.call(request["name"], request["args"], request["kwargs"])
+        if request["do"] == "scenario":
+            answer = self._conversation.call(request["needs"], request["args"], {}, scenario=request["name"])
+        else:
+            answer = self._conversation.call(request["name"], request["args"], request["kwargs"])
         try:
             frame = wire.encode(answer, self._conversation.refer)
         except wire.WireError as error:

@@ -14,6 +14,7 @@ DECIDES = (
     "course/data/*",
     "solutions/*.py",
     "autograder/checks/*.*",
+    "autograder/scenarios/*.py",
     "autograder/misconceptions/*.py",
     "autograder/diagnosis/*.py",
     "autograder/judging/*.py",

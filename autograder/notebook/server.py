@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from autograder.isolation import IsolationError, start_worker
+from autograder.isolation import IsolationError, Workers
 from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, with_judge
 from autograder.submission import Submission
 from course.syllabus import find_lesson
@@ -14,20 +14,20 @@ from course.syllabus import find_lesson
 
 def serve(judge: Judge) -> None:
     """Answer requests `{"cells": [sources], "labels": [labels], "exercise": name}` until the kernel hangs up."""
-    worker = start_worker(judge.lesson, "process")
+    workers = Workers(judge.lesson, "process")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever prints while a check runs must not end up among the answers
     try:
         for line in sys.stdin:
             request = json.loads(line)
             submission = Submission.of_cells("this notebook", request["cells"], request["labels"])
-            result = judge.grade(submission, worker, only=[request["exercise"]])
+            result = judge.grade(submission, workers, only=[request["exercise"]])
             answer = result.to_json()
             if result.status != "graded":
                 answer = {"error": f"{request['exercise']} could not be graded: {result.message}"}
             print(json.dumps(answer), file=answers, flush=True)
     finally:
-        worker.stop()
+        workers.stop()
 
 
 def main() -> None:

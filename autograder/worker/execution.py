@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-LABELS = ("cell ", "line ", "In [")
-"""How the labels of cells begin: of a notebook, of a file, of a live kernel."""
+from autograder.worker.imports import CELLS
+
 _MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?)\s*$")
 
 
@@ -66,7 +66,10 @@ class Program:
         return refused
 
     def defined(self, name: str) -> bool:
-        """Whether the cells left something callable under `name`."""
+        """Whether the cells left something callable under `name`; `Tensor.backward` is a method that they define."""
+        owner, _, method = name.rpartition(".")
+        if owner:
+            return callable(getattr(self.module.__dict__.get(owner), method, None))
         return callable(self.module.__dict__.get(name))
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -76,7 +79,7 @@ class Program:
 
 def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
     """What can be said of an exception, whatever its class does to hide it."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(LABELS)]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(CELLS)]
     place = _place(frames[-1].filename, frames[-1].lineno) if frames else ""
     line = frames[-1].line or "" if frames else ""
     if isinstance(error, SyntaxError) and label:

@@ -43,6 +43,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     control.setblocking(True)
     _seed()  # imports numpy.random, which each fork would import again
+    _warm_torch()
     _say(control, {"ready": os.getpid()})
     running: dict[int, dict[str, Any]] = {}
     while True:
@@ -133,6 +134,20 @@ def _seed() -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.manual_seed(0)
+
+
+def _warm_torch() -> None:
+    """Have PyTorch import now what it imports at first use: a second and a half that each fork would take again.
+
+    One thread, set before the first operation: a fork waits for ever for the threads of its parent.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    torch.set_num_threads(1)
+    weight = torch.nn.Parameter(torch.ones(1))
+    (weight * 1.0).sum().backward()
+    torch.optim.SGD([weight], lr=0.0).step()
 
 
 def _drop_capabilities() -> None:

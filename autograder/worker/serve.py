@@ -10,6 +10,9 @@ from autograder.worker import wire
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.execution import Failure, Program, failure
 
+SCENARIO = "<the check's own code>"
+"""What tracebacks call the file of a scenario."""
+
 
 class JudgeFunctionError(Exception):
     """A function that the judge passed in raised; the message is the judge's."""
@@ -18,14 +21,16 @@ class JudgeFunctionError(Exception):
 class Conversation:
     """Answers the judge's requests until it hangs up.
 
-    Requests: `cell` (run source), `call` (call a function). While a call runs, the submission may call back
-    functions of the judge, which travel by number and never leave the judge's process.
+    Requests: `scenarios` (load the judge's own code that is to run beside the submission), `cell` (run source),
+    `call` (call a function), `scenario` (call one of the judge's, which calls the submission's). While a call runs,
+    the submission may call back functions of the judge, which travel by number and never leave the judge's process.
     """
 
     def __init__(self, channel: Channel, forbidden: list[str]) -> None:
         self.channel = channel
         self.forbidden = forbidden
         self.program: Program | None = None
+        self.scenarios: dict[str, Any] = {}
         self.objects: dict[int, Any] = {}
 
     def run(self) -> None:
@@ -42,16 +47,32 @@ class Conversation:
             self.program = self.program or Program(request["module"])
             problem = self.program.run_cell(request["source"], request["label"], request["offset"])
             self.reply({"failure": problem.as_data() if problem else None, "forbidden": list(self.forbidden)})
+        elif request["do"] == "scenarios":
+            self.reply({"failure": self.load_scenarios(request["source"])})
         elif request["do"] == "call":
             self.reply(self.call(request["name"], request["args"], request["kwargs"]))
+        elif request["do"] == "scenario":
+            self.reply(self.call(request["needs"], request["args"], {}, scenario=request["name"]))
 
-    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def load_scenarios(self, source: str) -> dict[str, Any] | None:
+        """Load the judge's own code; what kept it from loading, if anything did."""
+        try:
+            exec(compile(source, SCENARIO, "exec"), self.scenarios)
+        except Exception as error:
+            return failure(error).as_data()
+        return None
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any], scenario: str = "") -> dict[str, Any]:
+        """The answer to a call of `name`, or of a scenario that needs `name` to be there."""
         if self.program is None or not self.program.defined(name):  # None: not one cell could be run
             return {"missing": True}
         before = [self.snapshot(value) for value in (*args, *kwargs.values())]
         value, problem = None, None
         try:
-            value = self.program.call(name, args, kwargs)
+            if scenario:
+                value = self.scenarios[scenario](self.program.module, *args)
+            else:
+                value = self.program.call(name, args, kwargs)
         except BaseException as error:
             problem = failure(error)
         changed = [i for i, value in enumerate((*args, *kwargs.values())) if self.snapshot(value) != before[i]]

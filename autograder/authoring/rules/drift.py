@@ -13,6 +13,7 @@ LESSON_FILES = {
     "autograder/checks": "test_*.py",
     "autograder/misconceptions": "*.py",
     "autograder/oracles": "test_*.py",
+    "autograder/scenarios": "*.py",
     "book": "ch[0-9][0-9]_*.md",
 }
 """Per folder, the files that belong to a lesson. Names with a leading underscore are shared by lessons."""
@@ -28,7 +29,7 @@ def listed_files(course: Course) -> list[Problem]:
         for path in expected
         if not path.is_file()
     ]
-    known = {path for slug in course.lessons for path in course.files(slug)}
+    known = {path for slug in course.lessons for path in (*course.files(slug), course.scenarios(slug))}
     unknown = [
         Problem(
             course.relative(path), "no lesson of course/syllabus.toml has this file", "list the lesson or delete it"

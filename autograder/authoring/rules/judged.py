@@ -7,7 +7,7 @@ from collections.abc import Callable
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.stubs import solved_notebook
 from autograder.authoring.tree import Course
-from autograder.isolation import IsolationError, Worker, start_worker
+from autograder.isolation import IsolationError, Workers
 from autograder.judging.local import examine, failing_oracles
 from autograder.judging.reference import load_module
 from autograder.judging.results import SubmissionResult
@@ -119,19 +119,16 @@ def _unreadable(course: Course, lesson: Lesson) -> list[Problem]:
 
 
 def _graded(judge: Judge, submission: Submission, isolation: str) -> SubmissionResult:
-    worker = _worker(judge.lesson, isolation)
+    """The result in workers that have the lesson's kits only; without a wall where this machine has none."""
+    workers = Workers(judge.lesson, isolation)
     try:
-        return judge.grade(submission, worker)
-    finally:
-        worker.stop()
-
-
-def _worker(lesson: Lesson, isolation: str) -> Worker:
-    """A worker that sees the lesson's packages and modules only; without a wall where this machine has none."""
-    try:
-        return start_worker(lesson, isolation)
+        workers.start()
     except IsolationError:
-        return start_worker(lesson, "process")
+        workers = Workers(judge.lesson, "process")
+    try:
+        return judge.grade(submission, workers)
+    finally:
+        workers.stop()
 
 
 def _line(text: str) -> str:

@@ -43,7 +43,13 @@ def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
     slugs = list(course.lessons)
     for index, slug in enumerate(slugs):
         later = set(slugs[index + 1 :])
-        ours = (course.source(slug), course.checks(slug), course.misconceptions(slug), course.oracles(slug))
+        ours = (
+            course.source(slug),
+            course.checks(slug),
+            course.misconceptions(slug),
+            course.oracles(slug),
+            course.scenarios(slug),
+        )
         for path in (*ours, course.chapter(slug)):
             others = set(slugs) - {slug} if path == course.source(slug) else later
             trees = _code_cells(path) if path == course.chapter(slug) else [_parsed(path)]
@@ -57,8 +63,9 @@ def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
 def _allowed(module: str, lesson: Lesson) -> bool:
     package = module.split(".")[0]
     if package == "course":
-        return any(module == given or module.startswith(f"{given}.") for given in lesson.modules)
-    return package in sys.stdlib_module_names or package in lesson.packages
+        given = {name for kit in lesson.kits for name in kit.modules}
+        return any(module == name or module.startswith(f"{name}.") for name in given)
+    return package in sys.stdlib_module_names or any(package in kit.packages for kit in lesson.kits)
 
 
 def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -77,11 +84,17 @@ def _named(trees: list[ast.Module], slugs: set[str]) -> set[str]:
     words = []
     for tree in trees:
         prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        mistakes = {  # what a check may take from anywhere: wrong answers for a learner's own checker to find
+            id(argument)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "misconceptions_of"
+            for argument in node.args
+        }
         words += [module for module, _ in _imported(tree)]
         words += [
             node.value
             for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose | mistakes
         ]
     return {slug for slug in slugs if any(re.search(rf"\b{slug}\b", word) for word in words)}
 

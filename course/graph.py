@@ -1,0 +1,53 @@
+"""A computation graph in its smallest form: numbers, what they were made of, and how they depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Node:
+    """A number in a computation graph. Two nodes are the same only if they are one object.
+
+    Args:
+        value: the number.
+        parents: the nodes it was computed from. One that was used twice stands here twice.
+        local_gradients: the derivative of `value` with respect to each parent, in the same order.
+        name: what to call it in a drawing.
+
+    Raises:
+        ValueError: there is not one local gradient for each parent.
+    """
+
+    def __init__(
+        self,
+        value: float,
+        parents: Sequence[Node] = (),
+        local_gradients: Sequence[float] = (),
+        name: str = "",
+    ) -> None:
+        if len(parents) != len(local_gradients):
+            raise ValueError(f"{len(parents)} parents and {len(local_gradients)} local gradients")
+        self.value = value
+        self.parents = tuple(parents)
+        self.local_gradients = tuple(local_gradients)
+        self.name = name
+        self.grad: float | None = None
+        """d(output)/d(this node), once a backward pass has set it."""
+
+    def __repr__(self) -> str:
+        return f"Node({self.value:g})" if not self.name else f"Node({self.name} = {self.value:g})"
+
+
+def add(a: Node, b: Node, name: str = "") -> Node:
+    """a + b."""
+    return Node(a.value + b.value, (a, b), (1.0, 1.0), name)
+
+
+def mul(a: Node, b: Node, name: str = "") -> Node:
+    """a · b."""
+    return Node(a.value * b.value, (a, b), (b.value, a.value), name)
+
+
+def power(a: Node, exponent: float, name: str = "") -> Node:
+    """a to the power of a plain number."""
+    return Node(a.value**exponent, (a,), (exponent * a.value ** (exponent - 1),), name)

@@ -1,0 +1,217 @@
+"""What cannot cross a process: objects, methods and PyTorch graphs, exercised by our code beside the submission."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.isolation import PackageMissing, Workers
+from autograder.judging.local import examine
+from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.judging.session import with_judge
+from autograder.submission import Submission
+from course.syllabus import Exercise, Kit, Lesson
+
+SLUG = "ch01_objects"
+NUMPY, TORCH = Kit(("numpy",), ()), Kit(("numpy", "torch"), ())
+SOLUTION = """
+import torch
+
+class Counter:
+    def __init__(self, start):
+        self.n = start
+
+def increase(self, by):
+    if by < 0:
+        raise ValueError("down")
+    self.n += by
+    return self
+Counter.increase = increase
+
+def tripled(x):
+    return 3 * x
+"""
+SCENARIOS = """
+def counted(submission, start, steps):
+    counter = submission.Counter(start)
+    for step in steps:
+        counter = counter.increase(step)
+    return float(counter.n)
+
+def told(submission, start, listen):
+    return listen(submission.Counter(start).increase(1).n)
+
+def gradient(submission, x, g):
+    import torch
+    leaf = torch.tensor(x, requires_grad=True)
+    (submission.tripled(leaf) * torch.tensor(g)).sum().backward()
+    return leaf.grad
+"""
+CHECKS = """
+from autograder.judging import exercise, expect, expect_close, expect_raises
+
+def agree(learner, reference, rng):
+    for n in (1, 3):
+        start, steps = float(rng.normal()), rng.uniform(size=n).tolist()
+        mine, theirs = learner.scenario.counted(start, steps), reference.scenario.counted(start, steps)
+        expect_close(mine, theirs, names=("n",), case=f"{n} steps", rtol=1e-9, atol=1e-12)
+
+@exercise("Counter")
+def test_counter(learner, reference, rng):
+    agree(learner, reference, rng)
+
+@exercise("Counter.increase")
+def test_increase(learner, reference, rng):
+    agree(learner, reference, rng)
+    expect_raises(ValueError, learner.scenario.counted, 0.0, [-1.0])
+
+@exercise("Counter.increase")
+def test_listener(learner, rng):
+    heard = []
+    start = float(rng.normal())
+    learner.scenario.told(start, heard.append)
+    expect(len(heard) == 1 and abs(heard[0] - start - 1) < 1e-9, "The count is not what it should be.")
+
+@exercise("tripled")
+def test_tripled(learner, reference, rng):
+    x, g = rng.normal(size=3), rng.normal(size=3)
+    mine, theirs = learner.scenario.gradient(x, g), reference.scenario.gradient(x, g)
+    expect_close(mine, theirs, names=("dx",), rtol=1e-9, atol=1e-12)
+"""
+MISCONCEPTIONS = """
+from autograder.diagnosis import misconception
+
+@misconception("Counter", replaces="Counter.__init__", says="It always starts at 0.")
+def from_zero(self, start):
+    self.n = 0
+
+@misconception("Counter.increase", says="It replaces the count.")
+def replaces(self, by):
+    if by < 0:
+        raise ValueError
+    return type(self)(by)
+
+@misconception("Counter.increase", says="It counts down as well.")
+def both_ways(self, by):
+    return type(self)(self.n + by)
+
+@misconception("tripled", says="It is doubled.")
+def doubled(x):
+    return 2 * x
+"""
+RIGHT = """
+class Counter:
+    def __init__(self, start): self.n = start
+    def increase(self, by):
+        if by < 0: raise ValueError
+        return Counter(self.n + by)
+"""
+WITH_TORCH = "import torch\ndef tripled(x): return torch.add(x, 2 * x)"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("course-of-objects")
+    for name, text in {
+        f"solutions/{SLUG}.py": SOLUTION,
+        f"autograder/checks/test_{SLUG}.py": CHECKS,
+        f"autograder/scenarios/{SLUG}.py": SCENARIOS,
+        f"autograder/misconceptions/{SLUG}.py": MISCONCEPTIONS,
+    }.items():
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def lesson(torch: Kit = TORCH) -> Lesson:
+    kits = {"Counter": NUMPY, "Counter.increase": NUMPY, "tripled": torch}
+    exercises = (Exercise(SLUG, name, 2, "core", ("a", "b"), kit) for name, kit in kits.items())
+    return Lesson(SLUG, "Objects", "Part", 5, NUMPY, tuple(exercises))
+
+
+@pytest.fixture(scope="module", params=["process", "sandlock"])
+def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
+    started = Workers(lesson(), request.param)
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def grade(root: Path, workers: Workers) -> Callable[..., SubmissionResult]:
+    def run(*cells: str, workers: Workers = workers) -> SubmissionResult:
+        submission = Submission.of_cells("a test", [textwrap.dedent(cell) for cell in cells])
+        return with_judge(workers.lesson, lambda judge: judge.grade(submission, workers), salt="salt", root=root)
+
+    return run
+
+
+def by_name(result: SubmissionResult) -> dict[str, ExerciseResult]:
+    return {exercise.name: exercise for exercise in result.exercises}
+
+
+def statuses(result: SubmissionResult) -> list[str]:
+    return [exercise.status for exercise in result.exercises]
+
+
+def test_the_checks_are_good(root: Path) -> None:
+    found = with_judge(lesson(), examine, root=root)
+    assert (found.reference, found.accepted, found.unnamed, found.trivial) == ([], [], [], [])
+
+
+def test_right_objects_earn_everything(grade: Callable[..., SubmissionResult]) -> None:
+    results = grade(RIGHT, WITH_TORCH)
+    assert statuses(results) == ["passed", "passed", "passed"]
+    assert results.message == ""  # that NumPy's worker has no torch is no problem of the notebook's
+
+
+def test_mistakes_are_named(grade: Callable[..., SubmissionResult]) -> None:
+    wrong = RIGHT.replace("self.n + by", "by")
+    results = grade(wrong, WITH_TORCH.replace("2 * x", "x"))
+    assert by_name(results)["Counter.increase"].misconceptions == ["replaces"]
+    assert by_name(results)["tripled"].misconceptions == ["doubled"]
+
+
+def test_what_is_not_there_is_missing(grade: Callable[..., SubmissionResult]) -> None:
+    results = grade("class Counter:\n    def __init__(self, start): self.n = start")
+    assert by_name(results)["Counter.increase"].status == "missing"
+    assert "Counter.increase is not defined" in by_name(results)["Counter.increase"].message
+
+
+def test_a_stub_that_another_exercise_needs_is_named(grade: Callable[..., SubmissionResult]) -> None:
+    stub = 'def increase(self, by):\n    raise NotImplementedError("Counter.increase: your code here")'
+    results = grade(
+        f"class Counter:\n    def __init__(self, start): self.n = start\n{stub}\nCounter.increase = increase"
+    )
+    assert by_name(results)["Counter"].message.startswith("Counter uses Counter.increase, which is not written yet.")
+    assert by_name(results)["Counter.increase"].message == "Counter.increase is not written yet."
+
+
+def test_an_odd_object_is_said_to_be_odd(grade: Callable[..., SubmissionResult]) -> None:
+    results = grade(RIGHT.replace("return Counter(self.n + by)", "self.n += by"))
+    message = by_name(results)["Counter.increase"].message
+    assert "The check of Counter.increase could not go on: 'NoneType' object has no attribute" in message
+
+
+def test_numpy_exercises_cannot_use_torch(grade: Callable[..., SubmissionResult]) -> None:
+    results = grade(RIGHT.replace("self.n = start", "import torch; self.n = start"), WITH_TORCH)
+    assert statuses(results) == ["forbidden", "forbidden", "passed"]
+
+
+def test_a_package_that_is_not_installed_costs_its_exercises_only(
+    grade: Callable[..., SubmissionResult],
+) -> None:
+    lacking = Kit(("numpy", "no-such-package"), ())
+    workers = Workers(lesson(lacking), "process")
+    with pytest.raises(
+        PackageMissing, match="no-such-package is needed and not installed; pip install no-such-package"
+    ):
+        workers.start()
+    try:
+        results = grade(RIGHT, workers=workers)
+    finally:
+        workers.stop()
+    assert statuses(results) == ["passed", "passed", "error"]
+    assert "pip install" in by_name(results)["tripled"].message
