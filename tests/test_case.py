@@ -412,3 +412,8 @@ def test_a_small_change_anywhere_is_seen(data: st.DataObject) -> None:
     assert message is not None
     assert message.startswith("dA differs in")
     assert_fits(render_case("f", [], [("dA", got, expected)], case="", show_numbers=True))
+
+
+def test_a_program_is_shown_in_lines() -> None:
+    text = render_case("run", [("code", "y = a * b\ny.backward()")], [], case="a product", show_numbers=True)
+    assert text == "run(code), a product:\n  code = y = a * b\n         y.backward()"

@@ -33,17 +33,18 @@ def check(
         except SubmissionError as error:
             give_up(f"{found.file}: {error}")
 
+        workers = Workers(found.lesson, isolation)
+
         def use(judge: Judge) -> SubmissionResult:
-            workers = Workers(judge.lesson, isolation)
-            try:
-                return judge.grade(submission, workers, only=found.exercises)  # noqa: B023
-            finally:
-                workers.stop()
+            return judge.grade(submission, workers, only=found.exercises)  # noqa: B023
 
         try:
+            workers.begin(map(found.lesson.exercise, found.exercises))  # while the checks are collected
             result = with_judge(found.lesson, use)
         except (IsolationError, CheckError) as error:
             give_up(str(error))
+        finally:
+            workers.stop()
         print_feedback(console(), found.lesson, result, hints=hint, file=found.file)
         passed = passed and result.status == "graded" and result.points >= result.max_points
     raise typer.Exit(0 if passed else 1)

@@ -253,6 +253,8 @@ def _grid(rows: list[str], depth: int) -> list[str]:
 
 
 def _grid_or_words(value: Any) -> list[str]:
+    if isinstance(value, str) and "\n" in value:  # a small program, which reads as one
+        return [clean(line, WIDTH) for line in value.split("\n")]
     if not _is_small(value):
         return [_in_a_line(value)]
     (lines,) = _grids(_cells(value, _writer([value])), depth=value.ndim)

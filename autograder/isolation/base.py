@@ -64,6 +64,9 @@ class Worker(ABC):
     isolation: str
     """The name that results record."""
 
+    def ready(self) -> None:
+        """Wait until it can serve; starting one does not. `IsolationError` if it cannot."""
+
     @abstractmethod
     def open(self) -> Connection:
         """A fresh process for one submission. `IsolationError` if it cannot be had."""

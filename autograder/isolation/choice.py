@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterable
 
 from autograder.isolation.base import IsolationError, Limits, Worker
-from course.syllabus import Kit, Lesson
+from course.syllabus import Exercise, Kit, Lesson
 
 BACKENDS = ("sandlock", "process")
 TORCH_MEMORY = 6 * 2**30
@@ -13,7 +15,7 @@ TORCH_MEMORY = 6 * 2**30
 
 
 def start_worker(kit: Kit, backend: str, limits: Limits | None = None) -> Worker:
-    """A warm worker that has `kit`. `IsolationError` when the backend is unknown or cannot work here."""
+    """A worker that has `kit`, being warmed. `IsolationError` when the backend is unknown or cannot work here."""
     limits = limits or (Limits(memory=TORCH_MEMORY) if "torch" in kit.packages else Limits())
     if backend == "sandlock":
         from autograder.isolation.sandbox import SandboxWorker
@@ -51,10 +53,16 @@ class Workers:
             self._started[kit] = start_worker(kit, self.backend)
         return self._started[kit]
 
+    def begin(self, exercises: Iterable[Exercise]) -> None:
+        """Begin to start what these exercises need, without waiting; whoever asks for a worker meets its errors."""
+        for kit in {exercise.kit for exercise in exercises}:
+            with contextlib.suppress(IsolationError):
+                self.of(kit)
+
     def start(self) -> None:
-        """Start all of them now. `IsolationError` as for `start_worker`."""
-        for kit in self.lesson.kits:
-            self.of(kit)
+        """Start all of them and wait until they can serve. `IsolationError` if one cannot."""
+        for worker in [self.of(kit) for kit in self.lesson.kits]:
+            worker.ready()
 
     def stop(self) -> None:
         """End the workers and everything below them."""

@@ -59,9 +59,14 @@ class ForkingWorker(Worker):
         self._served = 0
         self._control, theirs = socket.socketpair()
         self._answers = b""
+        self._pid = 0
         config = {"locations": locations(self.kit), "warm": list(self.kit.packages), "fork": True}
         with theirs:
             self._process = self.launch(config, theirs)
+
+    def ready(self) -> None:
+        if self._pid:
+            return
         try:
             self._pid = int(self._answer(60.0)["ready"])
         except (IsolationError, KeyError):
@@ -73,6 +78,7 @@ class ForkingWorker(Worker):
             ) from None
 
     def open(self) -> Connection:
+        self.ready()
         try:
             return self._open()
         except _Refused:
@@ -80,6 +86,7 @@ class ForkingWorker(Worker):
         except (IsolationError, OSError):  # the worker was killed since
             self.stop()
             self._start()
+            self.ready()
             return self._open()
 
     def _open(self) -> Connection:

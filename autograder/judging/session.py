@@ -83,6 +83,7 @@ class Judge:
             message="",
             salt_sha256=fingerprint(self.salt),
         )
+        workers.begin(exercises)
         runs = SubmissionRuns(submission, workers, self.reference.scenario_source)
         try:
             for exercise in exercises:

@@ -46,6 +46,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     _warm_torch()
     _say(control, {"ready": os.getpid()})
     running: dict[int, dict[str, Any]] = {}
+    served = 0
     while True:
         waiting: list[Any] = [control, wake]
         ready = select.select(waiting, [], [], _WATCH_SECONDS if running else None)[0]
@@ -61,6 +62,9 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
             if not line or not descriptors:
                 break
             request = json.loads(line)
+            served += 1
+            if served == 2:  # a class: what one check may do without, many should not import again and again
+                _warm_optimizers()
             try:
                 running[_fork(control, (wake, woken), descriptors[0], request, config, forbidden)] = request
             except OSError as error:
@@ -70,6 +74,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
         os.kill(pid, signal.SIGKILL)
     if "folder" in config:
         shutil.rmtree(config["folder"], ignore_errors=True)
+    os._exit(0)  # PyTorch takes half a second to take itself down
 
 
 def _fork(
@@ -137,17 +142,18 @@ def _seed() -> None:
 
 
 def _warm_torch() -> None:
-    """Have PyTorch import now what it imports at first use: a second and a half that each fork would take again.
-
-    One thread, set before the first operation: a fork waits for ever for the threads of its parent.
-    """
+    """Make PyTorch fit to fork: one thread before its first operation, or a fork waits for ever for its parent's."""
     torch = sys.modules.get("torch")
-    if torch is None:
-        return
-    torch.set_num_threads(1)
-    weight = torch.nn.Parameter(torch.ones(1))
-    (weight * 1.0).sum().backward()
-    torch.optim.SGD([weight], lr=0.0).step()
+    if torch is not None:
+        torch.set_num_threads(1)
+        (torch.ones(1, requires_grad=True) * 1.0).sum().backward()
+
+
+def _warm_optimizers() -> None:
+    """Have PyTorch import what its optimizers need at first use: a second that each fork would take again."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.0)
 
 
 def _drop_capabilities() -> None:
