@@ -95,6 +95,8 @@ def _arguments(inputs: Sequence[Named], show_numbers: bool) -> list[str]:
     for name, value in inputs:
         short = [_kind(value) if not show_numbers else _in_a_line(value)]
         grid = _grid_or_words(value) if show_numbers else short
+        if show_numbers and isinstance(value, str) and "\n" in value:  # a small program, which reads as one
+            grid = [clean(line, WIDTH) for line in value.split("\n")]
         blocks.append((name, grid, short))
     while sum(len(grid) for _, grid, _ in blocks) > ARGUMENT_LINES and any(grid != short for _, grid, short in blocks):
         largest = max(range(len(blocks)), key=lambda index: len(blocks[index][1]))
@@ -253,8 +255,6 @@ def _grid(rows: list[str], depth: int) -> list[str]:
 
 
 def _grid_or_words(value: Any) -> list[str]:
-    if isinstance(value, str) and "\n" in value:  # a small program, which reads as one
-        return [clean(line, WIDTH) for line in value.split("\n")]
     if not _is_small(value):
         return [_in_a_line(value)]
     (lines,) = _grids(_cells(value, _writer([value])), depth=value.ndim)
