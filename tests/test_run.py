@@ -108,8 +108,13 @@ def test_an_error_of_a_call_back_reaches_the_caller(run_cells: Make) -> None:
     def refuse(x: float) -> float:
         raise ValueError("not this")
 
-    run = run_cells("def f(g):\n    try:\n        g(1)\n    except Exception as e:\n        return str(e)")
-    assert value(run, "f", refuse) == "ValueError: not this"
+    run = run_cells("def f(g):\n    try:\n        g(1)\n    except ValueError as e:\n        return str(e)")
+    assert value(run, "f", refuse) == "not this"
+
+
+def test_a_call_back_takes_keywords(run_cells: Make) -> None:
+    run = run_cells("def f(g):\n    return g(3.0, power=2)")
+    assert value(run, "f", lambda x, power: x**power) == 9.0
 
 
 def test_objects_stay_and_come_back_the_same(run_cells: Make) -> None:

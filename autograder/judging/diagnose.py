@@ -7,7 +7,7 @@ the smallest failing case with both side by side.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +33,27 @@ class Diagnosis:
     misconceptions: tuple[str, ...] = ()
 
 
-def diagnose(
-    records: list[Record], misconceptions: dict[Misconception, list[Record]], reference: Reference
-) -> Diagnosis:
-    """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to its own records."""
+class Evidence(Sequence[Record]):
+    """What the checks see of a known mistake: one record a check, made when it is first looked at.
+
+    Most mistakes differ from the learner's in the first failing check, so the others need not be run.
+    """
+
+    def __init__(self, checks: int, observe: Callable[[int], Record]) -> None:
+        self._observe = observe
+        self._records: list[Record | None] = [None] * checks
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, i: Any) -> Any:
+        if self._records[i] is None:
+            self._records[i] = self._observe(i)
+        return self._records[i]
+
+
+def diagnose(records: list[Record], misconceptions: dict[Misconception, Evidence], reference: Reference) -> Diagnosis:
+    """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it."""
     found = _explaining(records, misconceptions)
     named = found if len(found) <= 2 else []
     lines = [known.says for known in named]
@@ -155,17 +172,22 @@ def _numeric(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic | bool | int | float)
 
 
-def _explaining(records: list[Record], misconceptions: dict[Misconception, list[Record]]) -> list[Misconception]:
+def _explaining(records: list[Record], misconceptions: dict[Misconception, Evidence]) -> list[Misconception]:
     """The known mistakes that give every value that the learner's functions returned.
 
     Two mistakes in one function are no known mistake. Then those count that give every value of a check that
     fails, the first such check that has one or two.
     """
-    found = [known for known, theirs in misconceptions.items() if _same_evidence(records, theirs)]
+    failing = sorted((i for i, record in enumerate(records) if not record.passed), key=lambda i: not records[i].visible)
+    order = [*failing, *(i for i in range(len(records)) if i not in failing)]
+    found = [
+        known
+        for known, theirs in misconceptions.items()
+        if len(theirs) == len(records) and all(_same_record(records[i], theirs[i]) for i in order)
+    ]
     if found:
         return found
-    failing = [i for i, record in enumerate(records) if record.failures]
-    for i in sorted(failing, key=lambda i: not records[i].visible):
+    for i in [i for i in failing if records[i].failures]:
         found = [
             known
             for known, theirs in misconceptions.items()
@@ -176,12 +198,8 @@ def _explaining(records: list[Record], misconceptions: dict[Misconception, list[
     return []
 
 
-def _same_evidence(ours: list[Record], theirs: list[Record]) -> bool:
-    """Whether two implementations returned the same values, check by check and call by call."""
-    return len(ours) == len(theirs) and all(map(_same_record, ours, theirs))
-
-
 def _same_record(a: Record, b: Record) -> bool:
+    """Whether a check saw two implementations return the same values, call by call."""
     if type(a.ended_by) is not type(b.ended_by) or len(a.comparisons) != len(b.comparisons):
         return False
     if (

@@ -16,7 +16,7 @@ from _pytest.runner import runtestprotocol
 
 from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.isolation import PackageMissing, Workers
-from autograder.judging.diagnose import Diagnosis, diagnose, summary
+from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, summary
 from autograder.judging.errors import WorkerLost
 from autograder.judging.expect import Record
 from autograder.judging.plugin import RECORD, Checks, identify
@@ -54,7 +54,7 @@ class Judge:
         self.salt = salt
         self.items: list[pytest.Item] = []
         self._checks = checks
-        self._evidence: dict[Misconception, list[Record]] = {}
+        self._evidence: dict[Misconception, Evidence] = {}
 
     @cached_property
     def known(self) -> list[Misconception]:
@@ -159,11 +159,12 @@ class Judge:
         comparable = any(record.comparisons for record in records)
         return diagnose(records, {entry: self.evidence(entry) for entry in known} if comparable else {}, self.reference)
 
-    def evidence(self, known: Misconception) -> list[Record]:
-        """What the checks see of a misconception; computed once."""
+    def evidence(self, known: Misconception) -> Evidence:
+        """What the checks see of a misconception, each check run when it is first asked for."""
         if known not in self._evidence:
             run = self.reference.local(known.replaces, known.function)
-            self._evidence[known] = self.observe(self.items_of(known.exercise), run)
+            items = self.items_of(known.exercise)
+            self._evidence[known] = Evidence(len(items), lambda i: self.observe([items[i]], run)[0])
         return self._evidence[known]
 
 

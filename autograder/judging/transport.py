@@ -65,13 +65,15 @@ class RemoteTransport:
         raise TypeError(f"a check sends a {type(value).__name__}, which is not data")
 
     def _call_back(self, question: dict[str, Any]) -> dict[str, Any]:
-        number, args = question["callback"], question.get("args")
+        number, args, kwargs = question["callback"], question.get("args"), question.get("kwargs")
         if type(number) is not int or not 0 <= number < len(self._functions) or not isinstance(args, tuple):
             raise wire.WireError("a call-back to nothing")
+        if not isinstance(kwargs, dict) or not all(isinstance(name, str) for name in kwargs):
+            raise wire.WireError("a call-back with arguments that are none")
         try:
-            return {"value": self._functions[number](*args), "failure": None}
+            return {"value": self._functions[number](*args, **kwargs), "failure": None}
         except Exception as error:  # the submission's arguments may be anything: the error is its own to see
-            return {"value": None, "failure": f"{type(error).__name__}: {error}"}
+            return {"value": None, "failure": [type(error).__name__, str(error)]}
 
 
 def _revive(tag: str, arguments: list[Any]) -> wire.Handle:

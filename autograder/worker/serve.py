@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +13,6 @@ from autograder.worker.execution import Failure, Program, failure
 
 SCENARIO = "<the check's own code>"
 """What tracebacks call the file of a scenario."""
-
-
-class JudgeFunctionError(Exception):
-    """A function that the judge passed in raised; the message is the judge's."""
 
 
 class Conversation:
@@ -114,11 +111,14 @@ class Conversation:
     def function(self, number: int) -> Callable[..., Any]:
         """A function of the judge, called over the wire."""
 
-        def call_back(*args: Any) -> Any:
-            self.channel.send(wire.encode({"callback": number, "args": args}, self.refer))
+        def call_back(*args: Any, **kwargs: Any) -> Any:
+            self.channel.send(wire.encode({"callback": number, "args": args, "kwargs": kwargs}, self.refer))
             answer = wire.decode(self.channel.receive(), self.revive)
             if answer["failure"] is not None:
-                raise JudgeFunctionError(answer["failure"])
+                kind, message = answer["failure"]
+                known = getattr(builtins, kind, None)
+                cls = known if isinstance(known, type) and issubclass(known, Exception) else RuntimeError
+                raise cls(message)
             return answer["value"]
 
         return call_back
