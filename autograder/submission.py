@@ -24,7 +24,7 @@ NOT_GRADED = {"setup", "check", "demo"}
 
 _MARK = re.compile(r"^# %%(.*)$")
 _TAGS = re.compile(r"tags=\[([^\]]*)\]")
-_EXERCISE = re.compile(r'exercise="(\w+)"')
+_EXERCISE = re.compile(r'exercise="([\w.]+)"')
 
 
 class SubmissionError(ValueError):

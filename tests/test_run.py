@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.judging import transport
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost
 from autograder.judging.run import SubmissionRun
 
@@ -115,6 +116,54 @@ def test_an_error_of_a_call_back_reaches_the_caller(run_cells: Make) -> None:
 def test_a_call_back_takes_keywords(run_cells: Make) -> None:
     run = run_cells("def f(g):\n    return g(3.0, power=2)")
     assert value(run, "f", lambda x, power: x**power) == 9.0
+
+
+def test_an_error_of_a_call_back_does_not_name_the_function(run_cells: Make) -> None:
+    run = run_cells("def f(g):\n    try:\n        g()\n    except TypeError as e:\n        return str(e)")
+    said = {value(run, "f", function) for function in (lambda x: x, _also_of_one_argument)}
+    assert said == {"the function missing 1 required positional argument: 'x'"}
+
+
+def _also_of_one_argument(x: float) -> float:
+    return x
+
+
+def test_what_a_call_back_cannot_return_is_an_error_of_the_caller(run_cells: Make) -> None:
+    """And the conversation goes on where it was."""
+    run = run_cells(
+        "def f(g):\n    try:\n        g()\n    except TypeError as e:\n        return str(e)\ndef h():\n    return 2"
+    )
+    assert "which is not data" in value(run, "f", lambda: {1, 2})
+    assert value(run, "h") == 2
+
+
+def test_the_arguments_of_call_backs_are_counted(run_cells: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "CALLBACK_BYTES", 10**6)
+    kept: list[Any] = []
+    run = run_cells(
+        "import numpy as np\ndef f(g):\n    for _ in range(100): g(np.zeros(10**4))\ndef h():\n    return 2"
+    )
+    with pytest.raises(Crashed, match="call-backs with more than"):
+        run.call("f", [kept.append], {}, 9.0)
+    assert len(kept) < 20
+    assert value(run, "h") == 2
+
+
+def test_a_class_that_refuses_to_be_looked_at_has_no_method(run_cells: Make) -> None:
+    run = run_cells(
+        "class Meta(type):\n    def __getattr__(cls, name): raise SystemExit\n"
+        "class Tensor(metaclass=Meta): pass\ndef h():\n    return 2"
+    )
+    assert run.call("Tensor.backward", [], {}, 9.0).get("missing")
+    assert value(run, "h") == 2
+
+
+def test_places_and_names_are_known_to_be_the_submissions_own(run_cells: Make) -> None:
+    run = run_cells("def f():\n    raise NotImplementedError('f: your code here')", "x = 1")
+    assert run.says("f: your code here")
+    assert not run.says("f_0.25: your code here")
+    places = ("cell 1, line 2", "cell 2, line 1", "cell 2, line 2", "cell 25, line 1", "line 1", "cell 1", "")
+    assert [run.has_line(place) for place in places] == [True, True, False, False, False, False, False]
 
 
 def test_objects_stay_and_come_back_the_same(run_cells: Make) -> None:

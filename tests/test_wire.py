@@ -148,3 +148,29 @@ def test_objects_travel_as_references_both_ways() -> None:
     assert wire.decode(frame, lambda tag, args: wire.Handle(*args)) == {"cache": wire.Handle(7, "object")}
     with pytest.raises(wire.WireError):
         wire.decode(frame)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "size"),
+    [
+        *[(name, [2], 2) for name in ("quint8", "qint8", "bits8", "int4", "bool8", "nn", "Tensor")],
+        ("complex32", [1], 4),
+        ("float32", [0, *[2**26] * 3], 0),
+        ("float32", [2], 4),
+    ],
+)
+def test_tensors_that_cannot_be_are_a_wire_error(dtype: str, shape: list[int], size: int) -> None:
+    pytest.importorskip("torch")
+    header = json.dumps([{"tag": "tensor", "of": [dtype, shape, 0]}, [size]]).encode()
+    frame = struct.pack("<II", len(header), len(header) + size) + header + b"\xff" * size
+    with pytest.raises(wire.WireError, match="tensor"):
+        wire.decode(frame)
+
+
+def test_tensors_arrive_whatever_their_view() -> None:
+    torch = pytest.importorskip("torch")
+    z = torch.tensor([[1.0 + 2.0j, 3.0 - 1.0j]])
+    for tensor in (z.conj(), z.conj().imag, z.T, z[:, :0], torch.ones(2, dtype=torch.bfloat16), torch.tensor(True)):
+        arrived = wire.decode(wire.encode(tensor))
+        assert arrived.dtype == tensor.dtype
+        assert torch.equal(arrived, tensor.resolve_conj().resolve_neg())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def _of_file(file: Path) -> Target:
 
 
 def _lesson(slug: str) -> Lesson:
-    """The lesson called `slug`, or whose name alone begins so: `ch06`."""
+    """The lesson called `slug`, or whose name alone begins so: `ch06`, or `ch6`."""
+    slug = re.sub(r"^ch(\d)(?!\d)", r"ch0\1", slug)
     begun = [lesson for lesson in syllabus().values() if lesson.slug.startswith(slug)]
     if slug and len(begun) == 1:
         return begun[0]

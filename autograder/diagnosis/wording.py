@@ -14,7 +14,7 @@ MAX_PARTS = 6
 """Parts of a tuple, keys of a dict that are listed."""
 MAX_NESTING = 1
 _ATOMS = (type(None), bool, int, float, complex, str)
-MAX_DIGITS = 21
+MAX_DIGITS = 40
 """Digits of one integer."""
 
 

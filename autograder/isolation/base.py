@@ -64,7 +64,7 @@ class Worker(ABC):
     isolation: str
     """The name that results record."""
 
-    def ready(self) -> None:
+    def ready(self) -> None:  # noqa: B027, a backend that starts nothing is ready
         """Wait until it can serve; starting one does not. `IsolationError` if it cannot."""
 
     @abstractmethod

@@ -17,8 +17,8 @@ from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import render_case
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
-from autograder.judging.errors import Raised
-from autograder.judging.expect import Comparison, Record, paired
+from autograder.judging.errors import Crashed, Raised, TimedOut
+from autograder.judging.expect import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
 
 MOST_TRIED = 8
@@ -54,27 +54,28 @@ class Evidence(Sequence[Record]):
 
 def diagnose(records: list[Record], misconceptions: dict[Misconception, Evidence], reference: Reference) -> Diagnosis:
     """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it."""
-    found = _explaining(records, misconceptions)
+    found, explained = _explaining(records, misconceptions)
     named = found if len(found) <= 2 else []
     lines = [known.says for known in named]
     if len(named) == 2:
         lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
-    failing = [record for record in records if not record.passed]
-    shown = min(failing, key=lambda record: not record.visible)
+    failing = sorted((record for record in records if not record.passed), key=lambda record: not record.visible)
+    shown = explained or failing[0]
     if not shown.visible:
         lines.append("The visible cases pass. A hidden case does not:")
     first = shown.failures[0] if shown.failures else None
     if first is None:
         lines.append(str(shown.ended_by or "The check compared nothing."))
-        if isinstance(shown.ended_by, Raised) and shown.calls:
+        if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
             call = shown.calls[-1]
-            arguments = list(call.arguments)
-            lines.append(render_case(call.function, arguments, [], case="", show_numbers=shown.visible))
+            lines.append(render_case(_called(call), call.arguments, [], case="", show_numbers=shown.visible))
     else:
         lines += first.problems
         if not named and not first.property_only:
             lines += _likeliest_relations(shown.failures, reference)
         lines += _smallest_case(first, show_numbers=shown.visible)
+    if explained is not None and failing[0] is not explained:
+        lines.append(f"There is another mistake: {summary(failing[0])}")
     return Diagnosis("\n".join(lines), tuple(known.name for known in found))
 
 
@@ -101,7 +102,8 @@ def _likeliest_relations(failures: list[Comparison], reference: Reference) -> li
         return []
     counts = Counter(sentences[0] for _, sentences in said)
     failure, chosen = max(said, key=lambda pair: counts[pair[1][0]])
-    if failure is failures[0] or not failure.case or counts[chosen[0]] > 1:
+    alike = failure.names == failures[0].names and counts[chosen[0]] > 1
+    if failure is failures[0] or not failure.case or alike:
         return chosen
     return [f"On {failure.case}: {chosen[0]}", *chosen[1:]]
 
@@ -117,7 +119,7 @@ def _smallest_case(first: Comparison, *, show_numbers: bool) -> list[str]:
         return [f"This was on: {first.case}."] if first.case else []
     triples = paired(first.got, first.expected, first.names)
     wrong = [(name, got, expected) for name, got, expected in triples if _wrong(name, got, expected, first)]
-    function, arguments = (first.call.function, list(first.call.arguments)) if first.call else ("", [])
+    function, arguments = (_called(first.call), first.call.arguments) if first.call else ("", ())
     return [
         render_case(
             function,
@@ -129,6 +131,11 @@ def _smallest_case(first: Comparison, *, show_numbers: bool) -> list[str]:
             atol=first.atol,
         )
     ]
+
+
+def _called(call: Call) -> str:
+    """What was called, for a reader: a scenario's name says nothing to a learner."""
+    return "" if call.scenario else call.function
 
 
 def _wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
@@ -172,11 +179,13 @@ def _numeric(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic | bool | int | float)
 
 
-def _explaining(records: list[Record], misconceptions: dict[Misconception, Evidence]) -> list[Misconception]:
+def _explaining(
+    records: list[Record], misconceptions: dict[Misconception, Evidence]
+) -> tuple[list[Misconception], Record | None]:
     """The known mistakes that give every value that the learner's functions returned.
 
     Two mistakes in one function are no known mistake. Then those count that give every value of a check that
-    fails, the first such check that has one or two.
+    fails, the first such check that has just one; its record comes with it.
     """
     failing = sorted((i for i, record in enumerate(records) if not record.passed), key=lambda i: not records[i].visible)
     order = [*failing, *(i for i in range(len(records)) if i not in failing)]
@@ -186,29 +195,30 @@ def _explaining(records: list[Record], misconceptions: dict[Misconception, Evide
         if len(theirs) == len(records) and all(_same_record(records[i], theirs[i]) for i in order)
     ]
     if found:
-        return found
+        return found, None
     for i in [i for i in failing if records[i].failures]:
         found = [
             known
             for known, theirs in misconceptions.items()
             if len(theirs) == len(records) and _same_record(records[i], theirs[i])
         ]
-        if 1 <= len(found) <= 2:
-            return found
-    return []
+        if len(found) == 1:
+            return found, records[i]
+    return [], None
 
 
 def _same_record(a: Record, b: Record) -> bool:
     """Whether a check saw two implementations return the same values, call by call."""
-    if type(a.ended_by) is not type(b.ended_by) or len(a.comparisons) != len(b.comparisons):
-        return False
-    if (
-        isinstance(a.ended_by, Raised)
-        and isinstance(b.ended_by, Raised)
-        and a.ended_by.failure.kind != b.ended_by.failure.kind
-    ):
+    if _ending(a) != _ending(b) or len(a.comparisons) != len(b.comparisons):
         return False
     return all(map(_same_comparison, a.comparisons, b.comparisons))
+
+
+def _ending(record: Record) -> str:
+    """How a check ended: a misconception that stands for an endless loop raises `TimeoutError`."""
+    if isinstance(record.ended_by, Raised):
+        return record.ended_by.failure.kind
+    return "TimeoutError" if isinstance(record.ended_by, TimedOut) else type(record.ended_by).__name__
 
 
 def _same_comparison(a: Comparison, b: Comparison) -> bool:

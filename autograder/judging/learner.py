@@ -100,15 +100,17 @@ def _argument_names(signature: inspect.Signature | None, args: tuple[Any, ...], 
 
 def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> LearnerError:
     """The error that stands for an exception of the learner's function."""
-    where = f" ({failure.place})" if failure.place else ""
+    hidden = not current_record().visible  # what an exception says, its name and its place could tell the inputs
+    where = f" ({failure.place})" if failure.place and not (hidden and not run.has_line(failure.place)) else ""
     if failure.kind == "NotImplementedError":
-        return Missing(_not_written(name, failure.message))
-    hidden = not current_record().visible  # an exception's own words, and its name, could tell the inputs
+        return Missing(_not_written(name, failure.message if not hidden or run.says(failure.message) else ""))
     if failure.kind == "UnreadableResult":
         why = "" if hidden else f": {failure.message}"
         return Raised(f"{name} returned something that cannot be graded{why}.", failure)
     if isinstance(forbidden, list) and forbidden:
-        return Forbidden(f"{name} imports {clean(str(forbidden[0]), 60)}, which this lesson does not allow{where}.")
+        what = clean(str(forbidden[0]), 60)
+        what = what if not hidden or run.says(what) else "a package"
+        return Forbidden(f"{name} imports {what}, which this lesson does not allow{where}.")
     if not failure.place and current_record().calls and current_record().calls[-1].scenario:
         why = "" if hidden else f": {failure.message} ({failure.kind})" if failure.message else f": {failure.kind}"
         return Raised(f"The check of {name} could not go on{why}.", failure)

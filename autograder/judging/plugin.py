@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.diagnosis.wording import clean
 from autograder.judging.diagnose import summary
 from autograder.judging.errors import LearnerError, WorkerLost
 from autograder.judging.expect import Comparison, Record, recording
@@ -114,5 +115,6 @@ def _unusable(record: Record, error: Exception) -> Comparison:
     """What a check could not work with: an answer of a kind that its contract does not allow."""
     call = record.calls[-1] if record.calls else None
     what = f"what {call.function} returned" if call else "the answer"
-    problem = f"The check could not use {what} ({type(error).__name__}: {error}). See the contract for what it returns."
+    why = type(error).__name__ + (f": {clean(str(error), 200)}" if record.visible else "")  # could tell the inputs
+    problem = f"The check could not use {what} ({why}). See the contract for what it returns."
     return Comparison(False, True, (), "", call, 0.0, 0.0, (problem,), property_only=True)

@@ -123,6 +123,21 @@ class SubmissionRun:
             return f"{name} is not defined: {problem.text}."
         return f"{name} is not defined: there is no function of that name in {self.submission.name}."
 
+    def says(self, text: str) -> bool:
+        """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""
+        return any(text in cell.source for cell in self.submission.cells)
+
+    def has_line(self, place: str) -> bool:
+        """Whether there is such a line, `cell 3, line 7` or `line 40`, in the submission."""
+        match = re.fullmatch(r"(?:(.+), )?line ([0-9]{1,7})", place)
+        if match is None:
+            return False
+        return any(
+            0 < int(match[2]) - cell.offset <= len(cell.source.splitlines())
+            for cell in self.submission.cells
+            if cell.label == match[1] or (match[1] is None and cell.label.startswith("line "))
+        )
+
     def hint_about(self, failure: Failure) -> str:
         """For a name that is not defined: what befell the cell that would have defined it."""
         match = re.search(r"name '(\w+)' is not defined", failure.message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -14,6 +15,8 @@ from autograder.worker.serve import Conversation
 
 MAX_CALLBACKS = 100_000
 """Call-backs that one call of a learner's function may make."""
+CALLBACK_BYTES = 256 * 2**20
+"""What the arguments of these may be together: checks keep what their functions were called with."""
 
 
 class Transport(Protocol):
@@ -41,7 +44,7 @@ class RemoteTransport:
         self._functions: list[Callable[..., Any]] = []
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        deadline = time.monotonic() + seconds
+        deadline, before = time.monotonic() + seconds, self.received
         self._functions.clear()
         self._channel.send(wire.encode(request, self._refer), seconds)
         for _ in range(MAX_CALLBACKS):
@@ -52,8 +55,9 @@ class RemoteTransport:
                 raise wire.WireError("an answer that is none")
             if "callback" not in answer:
                 return answer
-            told = wire.encode(self._call_back(answer), self._refer)
-            self._channel.send(told, deadline - time.monotonic())
+            if self.received - before > CALLBACK_BYTES:
+                raise wire.WireError(f"call-backs with more than {CALLBACK_BYTES >> 20} MiB of arguments")
+            self._channel.send(self._call_back(answer), deadline - time.monotonic())
         raise DeadlinePassed
 
     def _refer(self, value: Any) -> wire.Reference:
@@ -64,16 +68,21 @@ class RemoteTransport:
             return "function", [len(self._functions) - 1]
         raise TypeError(f"a check sends a {type(value).__name__}, which is not data")
 
-    def _call_back(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _call_back(self, question: dict[str, Any]) -> bytes:
         number, args, kwargs = question["callback"], question.get("args"), question.get("kwargs")
         if type(number) is not int or not 0 <= number < len(self._functions) or not isinstance(args, tuple):
             raise wire.WireError("a call-back to nothing")
         if not isinstance(kwargs, dict) or not all(isinstance(name, str) for name in kwargs):
             raise wire.WireError("a call-back with arguments that are none")
         try:
-            return {"value": self._functions[number](*args, **kwargs), "failure": None}
+            return wire.encode({"value": self._functions[number](*args, **kwargs), "failure": None}, self._refer)
         except Exception as error:  # the submission's arguments may be anything: the error is its own to see
-            return {"value": None, "failure": [type(error).__name__, str(error)]}
+            message = _FUNCTION.sub("the function", str(error))[:1000]
+            return wire.encode({"value": None, "failure": [type(error).__name__, message]})
+
+
+_FUNCTION = re.compile(r"[\w.<>]+\(\)")
+"""A function in Python's words about its arguments: the name of one of ours could say what the right answer is."""
 
 
 def _revive(tag: str, arguments: list[Any]) -> wire.Handle:

@@ -11,6 +11,8 @@ from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, with_judg
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
+RAN = "the cells that this notebook has run"
+
 
 def serve(judge: Judge) -> None:
     """Answer requests `{"cells": [sources], "labels": [labels], "exercise": name}` until the kernel hangs up."""
@@ -20,7 +22,7 @@ def serve(judge: Judge) -> None:
     try:
         for line in sys.stdin:
             request = json.loads(line)
-            submission = Submission.of_cells("this notebook", request["cells"], request["labels"])
+            submission = Submission.of_cells(RAN, request["cells"], request["labels"])
             result = judge.grade(submission, workers, only=[request["exercise"]])
             answer = result.to_json()
             if result.status != "graded":

@@ -40,6 +40,8 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
     points = f"{exercise.points:g}/{exercise.max_points:g}"
     tier = lesson.exercise(exercise.name).tier
     status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")
+    if exercise.status == "partial":
+        status += f"  {sum(check.passed for check in exercise.checks)} of {len(exercise.checks)} checks pass"
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
     if exercise.status != "passed" and not _not_started(exercise):
         screen.print(Padding(Text(exercise.message), (0, 0, 0, 6), expand=False))

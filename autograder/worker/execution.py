@@ -69,7 +69,10 @@ class Program:
         """Whether the cells left something callable under `name`; `Tensor.backward` is a method that they define."""
         owner, _, method = name.rpartition(".")
         if owner:
-            return callable(getattr(self.module.__dict__.get(owner), method, None))
+            try:
+                return callable(getattr(self.module.__dict__.get(owner), method, None))
+            except BaseException:  # of a property or a metaclass of the submission
+                return False
         return callable(self.module.__dict__.get(name))
 
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:

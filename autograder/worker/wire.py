@@ -30,6 +30,8 @@ MAX_KEYS = 1_000
 _PREFIX = struct.Struct("<II")
 PREFIX_SIZE = _PREFIX.size
 _DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
+_TENSOR_DTYPE = re.compile(r"bool|u?int(8|16|32|64)|b?float16|float(32|64)|complex(64|128)")
+"""PyTorch has others, quantized ones and those of a few bits, that it can hardly hold in a tensor made of bytes."""
 
 
 class WireError(ValueError):
@@ -234,11 +236,13 @@ class _Decoder:
 
     def tensor(self, dtype_name: str, shape: list[int], raw: memoryview) -> Any:
         torch = sys.modules.get("torch")
-        dtype = getattr(torch, dtype_name, None) if re.fullmatch(r"[a-z0-9]+", dtype_name) else None
+        dtype = getattr(torch, dtype_name, None) if _TENSOR_DTYPE.fullmatch(dtype_name) else None
         if torch is None or not isinstance(dtype, torch.dtype):
             raise WireError("a tensor, where none is expected")
         if math.prod(shape) * dtype.itemsize != len(raw):
             raise WireError("a tensor whose bytes do not fit its shape")
+        if math.prod(size for size in shape if size) > MAX_FRAME:  # without entries, and with strides beyond an int64
+            raise WireError("a tensor of an impossible shape")
         if not len(raw):
             return torch.empty(shape, dtype=dtype)
         return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
@@ -249,7 +253,7 @@ def _tensor_parts(value: Any) -> tuple[str, list[int], bytes] | None:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return None
-    flat = value.detach().cpu().contiguous().reshape(-1)
+    flat = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
     if flat.numel() * flat.element_size() > MAX_FRAME:
         raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
     raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
