@@ -114,7 +114,7 @@ def test_the_cells_stand_in_the_order_of_the_source(solutions: Path) -> None:
     assert cells[0].source == 'from autograder import lesson\n\ncheck = lesson("ch01_small")'
     assert cells[0].metadata.tags == ["setup"]
     assert cells[5].source.startswith('check("double")  # core, ')
-    assert cells[5].metadata.tags == ["check"]
+    assert cells[5].metadata.tags == ["check", "raises-exception"]
     assert cells[6].metadata.tags == ["demo"]
     assert cells[1].source.endswith("Prose with $g^T$ and “ö”.")
 
@@ -180,7 +180,7 @@ def test_the_stub_as_a_python_file_is_the_same_lesson(solutions: Path) -> None:
     stub = stub_notebook(LESSON, solutions)
     text = as_python(notebook_text(stub))
     assert '# %% exercise="double"\ndef double(x):' in text
-    assert '# %% tags=["check"]\ncheck("double")' in text
+    assert '# %% tags=["check", "raises-exception"]\ncheck("double")' in text
     compile(text, "ch01_small.py", "exec")
     again = jupytext.reads(text, fmt="py:percent")
     assert [(cell.cell_type, cell.source) for cell in again.cells] == [

@@ -206,8 +206,10 @@ def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
 
 def _check(exercise: Exercise) -> NotebookNode:
     """The cell that grades an exercise; nbgrader reads the score from the value of its last line."""
-    source = f'check("{exercise.name}")  # {exercise.tier}, {exercise.points:g} points'
-    cell = _ours(f"check-{_slug(exercise.name)}", source, "check")
+    unit = "point" if exercise.points == 1 else "points"
+    source = f'check("{exercise.name}")  # {exercise.tier}, {exercise.points:g} {unit}'
+    # An exercise without points raises, because nbgrader wants that; the tag lets "Run All" go on.
+    cell = _ours(f"check-{_slug(exercise.name)}", source, "check", "raises-exception")
     cell.metadata["nbgrader"].update(grade=True, points=exercise.points)
     return cell
 
@@ -218,8 +220,8 @@ def _slug(name: str, part: str | None = None) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", words)
 
 
-def _ours(grade_id: str, source: str, tag: str) -> NotebookNode:
-    metadata = {"tags": [tag], "nbgrader": _nbgrader(grade_id, locked=True)}
+def _ours(grade_id: str, source: str, *tags: str) -> NotebookNode:
+    metadata = {"tags": list(tags), "nbgrader": _nbgrader(grade_id, locked=True)}
     return new_code_cell(source=source, metadata=metadata)
 
 

@@ -61,7 +61,8 @@ def _check(course: Course, *, nbgrader: bool) -> None:
     from autograder.authoring import rules
 
     for group in (rules.READ, rules.JUDGED, rules.IN_KERNELS, rules.WITH_NBGRADER if nbgrader else ()):
-        problems = [problem for rule in group for problem in rule(course)]
+        by_lesson = group in (rules.JUDGED, rules.IN_KERNELS)
+        problems = rules.run_by_lesson(group, course) if by_lesson else [p for rule in group for p in rule(course)]
         for problem in problems:
             typer.echo(str(problem))
         if problems:

@@ -17,7 +17,7 @@ from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import render_case
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
-from autograder.judging.errors import Crashed, Raised, TimedOut
+from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.expect import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
 
@@ -59,7 +59,7 @@ def diagnose(records: list[Record], misconceptions: dict[Misconception, Evidence
     lines = [known.says for known in named]
     if len(named) == 2:
         lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
-    failing = sorted((record for record in records if not record.passed), key=lambda record: not record.visible)
+    failing = sorted((record for record in records if not record.passed), key=_order_of_showing)
     shown = explained or failing[0]
     if not shown.visible:
         lines.append("The visible cases pass. A hidden case does not:")
@@ -74,9 +74,16 @@ def diagnose(records: list[Record], misconceptions: dict[Misconception, Evidence
         if not named and not first.property_only:
             lines += _likeliest_relations(shown.failures, reference)
         lines += _smallest_case(first, show_numbers=shown.visible)
-    if explained is not None and failing[0] is not explained:
+    if failing[0] is not shown:
         lines.append(f"There is another mistake: {summary(failing[0])}")
+    if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
+        lines.append(summary(failing[-1]))
     return Diagnosis("\n".join(lines), tuple(known.name for known in found))
+
+
+def _order_of_showing(record: Record) -> tuple[bool, bool]:
+    """What is wrong before what is not written yet, visible cases before hidden ones."""
+    return isinstance(record.ended_by, Missing) and not record.failures, not record.visible
 
 
 def summary(record: Record) -> str:
@@ -102,8 +109,7 @@ def _likeliest_relations(failures: list[Comparison], reference: Reference) -> li
         return []
     counts = Counter(sentences[0] for _, sentences in said)
     failure, chosen = max(said, key=lambda pair: counts[pair[1][0]])
-    alike = failure.names == failures[0].names and counts[chosen[0]] > 1
-    if failure is failures[0] or not failure.case or alike:
+    if failure is failures[0] or not failure.case:
         return chosen
     return [f"On {failure.case}: {chosen[0]}", *chosen[1:]]
 
@@ -187,23 +193,24 @@ def _explaining(
     Two mistakes in one function are no known mistake. Then those count that give every value of a check that
     fails, the first such check that has just one; its record comes with it.
     """
-    failing = sorted((i for i, record in enumerate(records) if not record.passed), key=lambda i: not records[i].visible)
+    failing = sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: _order_of_showing(records[i]))
     order = [*failing, *(i for i in range(len(records)) if i not in failing)]
     found = [
-        known
+        (known, theirs)
         for known, theirs in misconceptions.items()
         if len(theirs) == len(records) and all(_same_record(records[i], theirs[i]) for i in order)
     ]
-    if found:
-        return found, None
+    if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
+        telling = [i for i in failing if not found[0][1][i].passed]
+        return [known for known, _ in found], records[telling[0]] if telling else None
     for i in [i for i in failing if records[i].failures]:
-        found = [
+        alike = [
             known
             for known, theirs in misconceptions.items()
             if len(theirs) == len(records) and _same_record(records[i], theirs[i])
         ]
-        if len(found) == 1:
-            return found, records[i]
+        if len(alike) == 1:
+            return alike, records[i]
     return [], None
 
 

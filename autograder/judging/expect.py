@@ -148,8 +148,10 @@ def expect_raises(
         expect(ok, f"{raised} A {kind.__name__} was expected.", case=case)
     else:
         record = current_record()
-        what = summarise(value, show_numbers=record.visible)
-        expect(False, f"{record.calls[-1].function} returned {what}; a {kind.__name__} was expected.", case=case)
+        call = record.calls[-1]
+        what = "went through" if call.scenario else f"returned {summarise(value, show_numbers=record.visible)}"
+        name = record.exercise if call.scenario else call.function
+        expect(False, f"{name} {what}; a {kind.__name__} was expected.", case=case)
 
 
 def as_arrays(value: Any) -> Any:

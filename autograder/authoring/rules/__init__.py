@@ -1,5 +1,9 @@
 """The health rules of a course: small functions from a `Course` to the problems they see."""
 
+import multiprocessing
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+
 from autograder.authoring.rules.described import live_anchors, points_tier_and_hints, three_misconceptions
 from autograder.authoring.rules.drift import listed_files, notebooks_in_step, sample_class_in_step
 from autograder.authoring.rules.judged import (
@@ -12,6 +16,9 @@ from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
 from autograder.authoring.rules.notebooks import solved_notebooks_pass
 from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from_a_later_lesson
 from autograder.authoring.rules.problem import Problem
+from autograder.authoring.tree import Course
+
+Rule = Callable[[Course], list[Problem]]
 
 READ = (
     listed_files,
@@ -39,4 +46,14 @@ IN_KERNELS = (solved_notebooks_pass,)
 WITH_NBGRADER = (same_scores_as_nbgrader,)
 """Rules that run nbgrader on the sample class: minutes."""
 
-__all__ = ["IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem"]
+
+def run_by_lesson(rules: Sequence[Rule], course: Course) -> list[Problem]:
+    """What `rules` see in each lesson by itself, several at a time: each runs its lesson's code for a minute or so."""
+    lessons = [Course(course.root, {slug: lesson}) for slug, lesson in course.lessons.items()]
+    tasks = [(rule, lesson) for rule in rules for lesson in lessons]
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = [pool.submit(rule, lesson) for rule, lesson in tasks]
+        return [problem for one in found for problem in one.result()]
+
+
+__all__ = ["IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem", "run_by_lesson"]
