@@ -1,0 +1,1032 @@
+"""Checks of ch02_chain_rule: differences, chains from both ends and what they cost, dual numbers, a gradient checker.
+
+Functions that a submission calls (`f`, `jvp`, `vjp`) stay in this process and are called back, so that their calls are
+counted where nobody can change the count.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis import Misconception, misconceptions_of
+from autograder.diagnosis.wording import clean, summarise
+from autograder.judging import exercise, expect, expect_close
+from autograder.judging.errors import Raised
+
+EXACT = {"rtol": 1e-10, "atol": 1e-12}
+
+# numerical_gradient
+
+
+class Recorded:
+    """A function of one array and the arguments it was called with."""
+
+    def __init__(self, f: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
+        self.f = f
+        self.shape = shape
+        self.arguments: list[np.ndarray] = []
+
+    def __call__(self, argument: Any) -> float:
+        x = np.array(argument, dtype=np.float64)
+        if x.shape != self.shape:
+            raise ValueError(f"f takes an array of shape {self.shape}, and was called with one of shape {x.shape}")
+        self.arguments.append(x)
+        return float(self.f(x))
+
+
+def bent(rng, shape) -> Callable[[Any], Any]:
+    """A function whose gradient is different everywhere, with second and third derivatives."""
+    a, b = rng.uniform(0.5, 1.5, size=shape), rng.uniform(0.5, 1.5, size=shape)
+    return lambda x: np.sum(a * x**3 + b * x**2) + np.sum(b * x) ** 2
+
+
+def agree_on_gradient(learner, reference, rng, shape, case, rtol, atol, zeros=0, **options):
+    """The gradient of a random function at a random point, whose first `zeros` entries are 0."""
+    f, x = bent(rng, shape), np.asarray(rng.normal(size=shape))
+    x.ravel()[:zeros] = 0
+    got = learner.numerical_gradient(Recorded(f, shape), x, **options)
+    expected = reference.numerical_gradient(Recorded(f, shape), x, **options)
+    expect_close(got, expected, names=("the gradient",), case=case, rtol=rtol, atol=atol)
+
+
+@exercise("numerical_gradient")
+def test_gradient_of_a_vector(learner, reference, rng):
+    """One entry, several, with the default step."""
+    # Rounding leaves 1e-10 to 1e-9, depending on how the quotient is written.
+    for size in (1, 2, 5):
+        agree_on_gradient(learner, reference, rng, (size,), f"a vector of {size}", rtol=1e-6, atol=1e-6)
+
+
+@exercise("numerical_gradient")
+def test_central_differences(learner, reference, rng):
+    """With a large step, central differences are a number of their own, which no other formula gives."""
+    for shape, eps in [((1,), 0.5), ((3,), 0.25), ((2, 2), 0.1), ((2,), 1e-3)]:
+        agree_on_gradient(learner, reference, rng, shape, f"eps = {eps:g}", rtol=1e-8, atol=1e-9, eps=eps)
+    agree_on_gradient(learner, reference, rng, (3,), "an entry of 0", rtol=1e-8, atol=1e-9, zeros=1, eps=0.25)
+
+
+@exercise("numerical_gradient")
+def test_gradient_of_any_shape(learner, reference, rng):
+    """The gradient has the shape of x: no axis, several, one of size 1, an empty one."""
+    for case, shape in {
+        "a 0-d array": (),
+        "a matrix": (2, 3),
+        "a row": (1, 3),
+        "three axes": (2, 1, 2),
+        "no entries": (0,),
+        "an empty batch": (0, 3),
+    }.items():
+        agree_on_gradient(learner, reference, rng, shape, case, rtol=1e-8, atol=1e-9, eps=0.125)
+
+
+@exercise("numerical_gradient")
+def test_calls_of_f(learner, reference, rng):
+    """2 · x.size calls: each entry once moved up by eps and once down, and nothing else moved."""
+    for case, shape in {"a vector": (3,), "a 0-d array": (), "a matrix": (2, 2), "no entries": (0, 2)}.items():
+        for options in ({}, {"eps": 0.03125}):
+            eps = options.get("eps", 1e-6)
+            x = np.asarray(rng.normal(size=shape))
+            f = Recorded(bent(rng, shape), shape)
+            learner.numerical_gradient(f, x, **options)
+            calls = len(f.arguments)
+            expect(
+                calls == 2 * x.size,
+                f"f was called {calls} times for {x.size} entries: call it twice for each",
+                case=case,
+            )
+            up, down = times_moved(f.arguments, x, eps)
+            once = up.tolist() == down.tolist() == [1] * x.size
+            what = f"each entry must be moved once up and once down by eps = {eps:g}, and no other entry with it"
+            expect(once, f"f was not called where it should be: {what}", case=case)
+
+
+def times_moved(arguments: list[np.ndarray], x: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """How often each entry of x was moved by +eps alone, and by -eps alone."""
+    counts = np.zeros((2, x.size), dtype=int)
+    for argument in arguments:
+        steps = ((argument - x) / eps).ravel()
+        moved = np.flatnonzero(np.abs(steps) > 1e-6)  # rounding moves an entry by less
+        for sign, count in zip((1, -1), counts, strict=True):
+            if len(moved) == 1 and abs(steps[moved[0]] - sign) < 1e-6:
+                count[moved] += 1
+    return counts[0], counts[1]
+
+
+# jvp_chain and vjp_chain
+
+CHAINS = {  # widths n_0, …, n_k
+    "one number": (1, 1),
+    "one matrix": (3, 2),
+    "two matrices": (2, 3, 4),
+    "a scalar output": (3, 4, 2, 1),
+    "a scalar input": (1, 3, 2),
+    "a long chain": (2, 4, 3, 5, 2, 3),
+}
+SQUARE = {"one square matrix": (3, 3), "two square matrices": (2, 2, 2), "four square matrices": (3, 3, 3, 3, 3)}
+
+
+def chain(rng, dims) -> list[np.ndarray]:
+    return [rng.normal(size=(rows, columns)) for columns, rows in itertools.pairwise(dims)]
+
+
+def one_vector_at_a_time(name, learner, reference, rng, end):
+    """A chain's product with matrices that multiply vectors only: its value, and the number of products."""
+    chains = {"two matrices": (2, 3, 4), **CHAINS, **SQUARE}  # a product of matrices shows in the first case
+    for case, dims in chains.items():
+        Ws, vector = chain(rng, dims), rng.normal(size=dims[end])
+        got = getattr(learner.scenario, f"{name}_one_vector_at_a_time")(Ws, vector)
+        expected = getattr(reference, name)(Ws, vector)
+        expect_close(got["result"], expected, names=("the result",), case=case, **EXACT)
+        products, enough = got["products"], len(Ws)
+        message = f"{products} matrix–vector products for {enough} matrices: one for each is enough, and needed"
+        expect(products == enough, message, case=case)
+
+
+@exercise("jvp_chain")
+def test_jvp_of_a_chain(learner, reference, rng):
+    """W_k … W_1 v, shape (n_k,)."""
+    for case, dims in CHAINS.items():
+        Ws, v = chain(rng, dims), rng.normal(size=dims[0])
+        expect_close(learner.jvp_chain(Ws, v), reference.jvp_chain(Ws, v), case=case, **EXACT)
+
+
+@exercise("jvp_chain")
+def test_jvp_of_square_matrices(learner, reference, rng):
+    """Where neither a missing transpose nor a wrong order changes a shape."""
+    for case, dims in SQUARE.items():
+        Ws, v = chain(rng, dims), rng.normal(size=dims[0])
+        expect_close(learner.jvp_chain(Ws, v), reference.jvp_chain(Ws, v), case=case, **EXACT)
+
+
+@exercise("jvp_chain")
+def test_jvp_of_degenerate_chains(learner, reference, rng):
+    """No matrix at all; a width of 0, through which nothing passes."""
+    for case, dims in {"two matrices": (2, 2, 3), "an empty chain": (3,), "a width of 0": (2, 0, 3)}.items():
+        Ws, v = chain(rng, dims), rng.normal(size=dims[0])
+        expect_close(learner.jvp_chain(Ws, v), reference.jvp_chain(Ws, v), case=case, **EXACT)
+
+
+@exercise("jvp_chain", promise="instrumented")
+def test_jvp_one_vector_at_a_time(learner, reference, rng):
+    """One matrix–vector product for each matrix, and no matrix times a matrix."""
+    one_vector_at_a_time("jvp_chain", learner, reference, rng, 0)
+
+
+@exercise("vjp_chain")
+def test_vjp_of_a_chain(learner, reference, rng):
+    """uᵀ W_k … W_1, shape (n_0,)."""
+    for case, dims in CHAINS.items():
+        Ws, u = chain(rng, dims), rng.normal(size=dims[-1])
+        expect_close(learner.vjp_chain(Ws, u), reference.vjp_chain(Ws, u), case=case, **EXACT)
+
+
+@exercise("vjp_chain")
+def test_vjp_of_square_matrices(learner, reference, rng):
+    """Where neither a missing transpose nor a wrong order changes a shape."""
+    for case, dims in SQUARE.items():
+        Ws, u = chain(rng, dims), rng.normal(size=dims[-1])
+        expect_close(learner.vjp_chain(Ws, u), reference.vjp_chain(Ws, u), case=case, **EXACT)
+
+
+@exercise("vjp_chain")
+def test_vjp_of_degenerate_chains(learner, reference, rng):
+    """No matrix at all; a width of 0, through which nothing passes."""
+    for case, dims in {"two matrices": (2, 2, 3), "an empty chain": (3,), "a width of 0": (2, 0, 3)}.items():
+        Ws, u = chain(rng, dims), rng.normal(size=dims[-1])
+        expect_close(learner.vjp_chain(Ws, u), reference.vjp_chain(Ws, u), case=case, **EXACT)
+
+
+@exercise("vjp_chain", promise="instrumented")
+def test_vjp_one_vector_at_a_time(learner, reference, rng):
+    """One matrix–vector product for each matrix, and no matrix times a matrix."""
+    one_vector_at_a_time("vjp_chain", learner, reference, rng, -1)
+
+
+# jacobian_cost and cheaper_mode
+
+
+def widths(rng, count: int) -> list[int]:
+    """Distinct widths between 2 and 30."""
+    return [int(width) for width in rng.permutation(np.arange(2, 31))[:count]]
+
+
+def agree_on_cost(learner, reference, dims, mode, case):
+    got = learner.jacobian_cost(dims, mode)
+    expect_close(got, reference.jacobian_cost(dims, mode), case=f"{case}, {mode}", rtol=0, atol=0)
+
+
+@exercise("jacobian_cost")
+def test_cost_of_one_matrix(learner, reference, rng):
+    """A chain of one matrix: n_0 or n_1 passes of n_0 · n_1."""
+    for dims in ([1, 1], [1, 4], [4, 1], widths(rng, 2)):
+        for mode in ("forward", "reverse"):
+            agree_on_cost(learner, reference, dims, mode, "one matrix")
+
+
+@exercise("jacobian_cost")
+def test_cost_in_forward_mode(learner, reference, rng):
+    """n_0 passes through the whole chain."""
+    for length in (3, 4, 6):
+        agree_on_cost(learner, reference, widths(rng, length), "forward", f"{length - 1} matrices")
+
+
+@exercise("jacobian_cost")
+def test_cost_in_reverse_mode(learner, reference, rng):
+    """n_k passes through the whole chain."""
+    for length in (3, 4, 6):
+        agree_on_cost(learner, reference, widths(rng, length), "reverse", f"{length - 1} matrices")
+
+
+@exercise("jacobian_cost")
+def test_cost_of_large_models(learner, reference, rng):
+    """Exact where a float rounds and where an int64 overflows."""
+    n = 175_000_000_000 + int(rng.integers(1, 1000))
+    for dims in ([n, 1], [1001, n, 3, 1], [1, n, n]):
+        for mode in ("forward", "reverse"):
+            agree_on_cost(learner, reference, dims, mode, "175 billion parameters")
+
+
+def agree_on_mode(learner, reference, cases):
+    for case, dims in cases:
+        expect_close(learner.cheaper_mode(dims), reference.cheaper_mode(dims), case=case, rtol=0, atol=0)
+
+
+@exercise("cheaper_mode")
+def test_cheaper_mode_of_one_matrix(learner, reference, rng):
+    """The end that is narrower."""
+    low, high = sorted(widths(rng, 2))
+    agree_on_mode(
+        learner,
+        reference,
+        [("a scalar output", [high, 1]), ("a scalar input", [1, high]), ("more outputs than inputs", [low, high])],
+    )
+
+
+@exercise("cheaper_mode")
+def test_cheaper_mode_of_a_chain(learner, reference, rng):
+    """Only the two ends count, whatever lies between."""
+    a, b, c, d = sorted(widths(rng, 4))
+    agree_on_mode(
+        learner,
+        reference,
+        [
+            ("more outputs, wide next to the input", [b, d, a, c]),
+            ("more inputs, wide next to the output", [c, a, d, b]),
+            ("more outputs, widest in the middle", [a, d, b]),
+            ("more inputs, narrowest in the middle", [d, a, c]),
+            ("more outputs, narrowest in the middle", [b, a, d]),
+            ("more inputs, widest in the middle", [c, d, b]),
+        ],
+    )
+
+
+@exercise("cheaper_mode")
+def test_cheaper_mode_in_a_tie(learner, reference, rng):
+    """As many inputs as outputs: "reverse"; one input fewer: "forward"."""
+    n, other, third = widths(rng, 3)
+    agree_on_mode(
+        learner,
+        reference,
+        [
+            ("one number", [1, 1]),
+            ("a square matrix", [n, n]),
+            ("a tie", [n, other, n]),
+            ("a tie in a longer chain", [n, other, third, n]),
+            ("one input fewer", [n, other, third, n + 1]),
+            ("one output fewer", [n + 1, third, other, n]),
+        ],
+    )
+
+
+# Dual and derivative
+
+
+def parts(rng, low, high) -> tuple[float, float]:
+    """Value and tangent of a Dual: no tangent is 0 or 1."""
+    return float(rng.uniform(low, high)), float(rng.uniform(0.3, 0.8) * rng.choice([-1, 1]))
+
+
+def agree_on_expressions(learner, reference, rng, expressions, low=0.5, high=1.5):
+    """Value and tangent of each expression; y is drawn where it occurs in it."""
+    for expression in expressions:
+        duals = [parts(rng, low, high) for name in "xy" if name in expression.replace("exp", "")]
+        got = learner.scenario.evaluate(expression, *duals)
+        expected = reference.scenario.evaluate(expression, *duals)
+        if isinstance(got, dict):  # no value: the scenario says why
+            lifted = "not lifted" not in got
+            expect(lifted, clean(str(got.get("not lifted")), 240), case=expression)
+            if lifted:
+                expect(False, clean(str(got.get("no Dual")), 240), case=expression)
+        else:
+            expect_close(got, expected, names=("value", "tangent"), case=expression, **EXACT)
+
+
+@exercise("Dual")
+def test_sums(learner, reference, rng):
+    """Sums, differences and unary minus; a number is a constant."""
+    expressions = ["x + y", "x + 3", "-x", "x - y", "x - 3", "x + Dual(2.5)", "x + y + x - y"]
+    agree_on_expressions(learner, reference, rng, expressions, low=-1.5)
+
+
+@exercise("Dual")
+def test_products(learner, reference, rng):
+    """The product rule."""
+    expressions = ["x * 3", "x * y", "x * x", "x * Dual(2.5)", "x * y * x"]
+    agree_on_expressions(learner, reference, rng, expressions, low=-1.5)
+
+
+@exercise("Dual")
+def test_quotients(learner, reference, rng):
+    """The quotient rule."""
+    agree_on_expressions(learner, reference, rng, ["x / 4", "x / y", "x / x", "x / y / x"])
+
+
+@exercise("Dual")
+def test_numbers_on_the_left(learner, reference, rng):
+    """The order matters: 2 - x is not x - 2."""
+    agree_on_expressions(learner, reference, rng, ["2 + x", "3 * x", "2 - x", "2 / x", "1 - 3 / (2 + x)"])
+
+
+@exercise("Dual")
+def test_powers(learner, reference, rng):
+    """x ** n with a number n, the base positive."""
+    agree_on_expressions(learner, reference, rng, ["x ** 2", "x ** 1", "x ** 3", "x ** -2", "x ** 0.5", "x ** 0"])
+
+
+@exercise("Dual")
+def test_powers_without_a_logarithm(learner, reference, rng):
+    """x ** n with a whole n, where the base is negative or 0."""
+    agree_on_expressions(learner, reference, rng, ["x ** 3", "x ** 2", "x ** -1", "x ** 0"], low=-1.5, high=-0.5)
+    agree_on_expressions(learner, reference, rng, ["x ** 2", "x ** 1", "x ** 0"], low=0.0, high=0.0)
+
+
+@exercise("Dual")
+def test_dual_exponents(learner, reference, rng):
+    """x ** y through both, and a ** x."""
+    agree_on_expressions(learner, reference, rng, ["2 ** x", "x ** Dual(2.0)", "Dual(2.0) ** x", "x ** y", "x ** x"])
+
+
+@exercise("Dual")
+def test_functions(learner, reference, rng):
+    """sin, exp and log: the derivative times the tangent."""
+    agree_on_expressions(learner, reference, rng, ["x.sin()", "x.exp()", "x.log()"])
+    agree_on_expressions(learner, reference, rng, ["x.sin()", "x.exp()"], low=-1.5, high=-0.5)
+
+
+@exercise("Dual")
+def test_compositions(learner, reference, rng):
+    """The chain rule at work: every operation passes on the tangent of the one before."""
+    expressions = ["(x * y).sin()", "(1 + x.exp()).log()", "(x - y.sin()) / (x * y + 2)", "(x ** y * 2 - x).exp() ** 2"]
+    agree_on_expressions(learner, reference, rng, expressions)
+
+
+def agree_on_derivative(learner, reference, rng, expressions):
+    for expression in expressions:
+        x = float(rng.uniform(0.5, 1.5))
+        got = learner.scenario.derivative_of(expression, x)
+        expected = reference.scenario.derivative_of(expression, x)
+        expect_close(got, expected, names=("derivative",), case=expression, rtol=1e-12, atol=1e-13)
+
+
+@exercise("derivative")
+def test_derivatives_of_polynomials(learner, reference, rng):
+    """Exact up to rounding, as no difference is."""
+    agree_on_derivative(learner, reference, rng, ["3 * x", "x * x", "x ** 3 - 2 * x + 1", "1 / (1 + x * x)"])
+
+
+@exercise("derivative")
+def test_derivatives_of_compositions(learner, reference, rng):
+    """Functions of functions, and one with a branch."""
+    expressions = ["(x * x).sin()", "(x.sin() + 2).log() * x.exp()", "x ** x", "x * x if x.value > 0 else -x"]
+    agree_on_derivative(learner, reference, rng, expressions)
+
+
+@exercise("derivative")
+def test_derivatives_of_constants(learner, reference, rng):
+    """0.0 where f does not depend on x, whether it returns a number or a Dual; 1.0 where f returns x."""
+    agree_on_derivative(learner, reference, rng, ["3.0", "x", "2", "x ** 0", "x - x", "x * 0 + x"])
+
+
+# jacobian_from_jvp and jacobian_from_vjp
+
+JACOBIANS = {  # n_out and n_in, smallest first
+    "one input, one output": (1, 1),
+    "two inputs, two outputs": (2, 2),
+    "more inputs than outputs": (2, 4),
+    "more outputs than inputs": (4, 2),
+    "a square Jacobian": (4, 4),
+}
+
+
+class Product:
+    """The product with a fixed Jacobian, on its left or right, and how often it was taken."""
+
+    def __init__(self, jacobian: np.ndarray, left: bool) -> None:
+        self.matrix = jacobian.T if left else jacobian
+        self.calls = 0
+
+    def __call__(self, vector: Any) -> np.ndarray:
+        self.calls += 1
+        vector = np.asarray(vector, dtype=np.float64)
+        if vector.shape != self.matrix.shape[1:]:
+            wanted = self.matrix.shape[1:]
+            raise ValueError(f"a vector of shape {wanted} is expected here, not an array of shape {vector.shape}")
+        return self.matrix @ vector
+
+
+def agree_on_jacobian(function, rng, shapes, *, left):
+    for case, (n_out, n_in) in shapes.items():
+        jacobian = rng.normal(size=(n_out, n_in))
+        got = function(Product(jacobian, left), n_out if left else n_in)
+        expect_close(got, jacobian, names=("the Jacobian",), case=case, **EXACT)
+
+
+def expect_calls(function, rng, shapes, *, left):
+    """As many calls as vectors are needed; the Jacobian is right, so that no call was saved at its expense."""
+    for case, (n_out, n_in) in shapes.items():
+        jacobian = rng.normal(size=(n_out, n_in))
+        product, n = Product(jacobian, left), n_out if left else n_in
+        got = function(product, n)
+        expect_close(product.calls, n, names=("the number of calls",), case=case, rtol=0, atol=0)
+        expect_close(got, jacobian, names=("the Jacobian",), case=case, **EXACT)
+
+
+@exercise("jacobian_from_jvp")
+def test_jacobian_column_by_column(learner, rng):
+    """The JVP with a basis vector is a column."""
+    agree_on_jacobian(learner.jacobian_from_jvp, rng, JACOBIANS, left=False)
+
+
+@exercise("jacobian_from_jvp")
+def test_calls_of_jvp(learner, rng):
+    """n_in calls, not one more."""
+    shapes = {"one input": (3, 1), "three inputs": (2, 3), "no outputs": (0, 2)}
+    expect_calls(learner.jacobian_from_jvp, rng, shapes, left=False)
+
+
+@exercise("jacobian_from_vjp")
+def test_jacobian_row_by_row(learner, rng):
+    """The VJP with a basis vector is a row."""
+    agree_on_jacobian(learner.jacobian_from_vjp, rng, JACOBIANS, left=True)
+
+
+@exercise("jacobian_from_vjp")
+def test_calls_of_vjp(learner, rng):
+    """n_out calls, not one more."""
+    shapes = {"one output": (1, 3), "three outputs": (3, 2), "no inputs": (2, 0)}
+    expect_calls(learner.jacobian_from_vjp, rng, shapes, left=True)
+
+
+# gradcheck: a bank of right VJPs, which must be accepted, and wrong ones, which must be rejected
+
+FOUND_BY_NO_DIFFERENCES = {
+    # The dtype alone is wrong: a float32 gradient where the input is float32. All is float64 here.
+    *("add_dtype_of_g", "embedding_always_float64"),
+    # Wrong at one point only, where the function has a kink or a tie and differences mean nothing.
+    *("relu_one_at_zero", "relu_half_at_zero", "max_full_to_each", "max_first_only", "max_near_ties"),
+    *("pool_ties_to_all", "pool_ties_shared", "pool_ties_to_last", "pool_ties_in_column_order"),
+    # Wrong where exp overflows, some hundreds away from 0: right for numbers of size 1.
+    *("sigmoid_overflows_below", "sigmoid_overflows_above", "tanh_overflows", "softmax_overflows"),
+    *("softmax_global_maximum", "logsumexp_overflows", "cross_entropy_overflows", "attention_overflows"),
+    # Raise wherever they would be wrong: an exception tells enough by itself.
+    *("sum_ignores_keepdims", "pool_without_leftovers"),
+}
+"""The mistakes of the next part that a gradient checker cannot see on generic float64 inputs."""
+
+MISTAKES_PER_RULE = 3
+"""A class's salt draws them: all together ask thousands of calls of a learner's checker, and tell no more about it."""
+
+VISIBLY_WRONG = 0.02
+"""The share of a gradient's largest entry by which a VJP of the bank is wrong, at least."""
+
+Vjp = Callable[..., Any]
+
+
+@dataclass
+class Function:
+    """A function of some arrays. It can be computed at complex inputs, too, which gives its exact VJP."""
+
+    words: str
+    compute: Callable[..., Any]
+    inputs: tuple[np.ndarray, ...]
+    arguments: tuple[Any, ...] = ()
+    """What follows the inputs in the rule's arguments: targets, an axis, a stride."""
+
+    def __call__(self, *inputs: Any) -> np.ndarray:
+        inputs = tuple(np.asarray(x, dtype=np.float64) for x in inputs)
+        return np.asarray(self.compute(*inputs, *self.arguments), dtype=np.float64)
+
+    def vjp(self, g: Any, *inputs: Any) -> tuple[np.ndarray, ...]:
+        """The right gradients."""
+        inputs = tuple(np.asarray(x, dtype=np.float64) for x in inputs)
+        here = all(map(np.array_equal, inputs, self.inputs))
+        jacobians = self._jacobians if here else self._jacobians_at(inputs)
+        g = np.broadcast_to(g, np.shape(self(*inputs)))
+        return tuple(np.asarray(np.tensordot(g, jacobian, axes=g.ndim)) for jacobian in jacobians)
+
+    @cached_property
+    def _jacobians(self) -> list[np.ndarray]:
+        return self._jacobians_at(self.inputs)
+
+    def _jacobians_at(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+        """For each input, shape of the output + shape of the input, exact: along the imaginary axis nothing cancels."""
+        step, jacobians = 1e-30, []
+        for i, x in enumerate(inputs):
+            columns = []
+            for index in np.ndindex(x.shape):
+                moved = x.astype(np.complex128)
+                moved[index] += step * 1j
+                outputs = self.compute(*inputs[:i], moved, *inputs[i + 1 :], *self.arguments)
+                columns.append(np.imag(outputs) / step)
+            jacobian = np.stack(columns, axis=-1)
+            jacobians.append(jacobian.reshape(jacobian.shape[:-1] + x.shape))
+        return jacobians
+
+
+@dataclass
+class Question:
+    """A VJP to ask the learner's checker about."""
+
+    f: Function
+    vjp: Vjp
+    right: bool
+    words: str
+    """What is wrong with it; empty if nothing is."""
+
+
+class Asked:
+    """A question as a learner's checker meets it: `f` and `vjp` that answer in one way, right or wrong.
+
+    They take the inputs' own shapes in float64 and nothing else, and refuse the rest in the same words. What told the
+    right VJP from the wrong ones by another road than its numbers would be worth points.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._shapes = [x.shape for x in question.f.inputs]
+        self._output = np.shape(question.f(*question.f.inputs))
+
+    def f(self, *inputs: Any) -> np.ndarray:
+        return np.array(self._question.f(*self._taken(inputs, self._shapes)))
+
+    def vjp(self, g: Any, *inputs: Any) -> tuple[np.ndarray, ...]:
+        g, *taken = self._taken((g, *inputs), [self._output, *self._shapes])
+        return tuple(np.array(gradient, dtype=np.float64) for gradient in self._question.vjp(g, *taken))
+
+    def _taken(self, arrays: tuple[Any, ...], shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+        if [np.shape(array) for array in arrays] != shapes or any(np.iscomplexobj(array) for array in arrays):
+            raise ValueError(
+                "f takes arrays of the shapes of inputs, and vjp before them a g of the shape of f's result"
+            )
+        return [np.asarray(array, dtype=np.float64) for array in arrays]
+
+
+def ask(learner, rng, questions: list[Question]) -> None:
+    """Expect the learner's gradcheck to accept what is right and to reject what is wrong.
+
+    It is asked in any order, lest the order be the answer; what it got wrong is said in the order given.
+    """
+    seeds = rng.integers(2**31, size=len(questions)).tolist()
+    verdicts: dict[int, Any] = {}
+    for i in rng.permutation(len(questions)).tolist():
+        question, asked = questions[i], Asked(questions[i])
+        try:
+            verdicts[i] = learner.scenario.gradcheck(asked.f, asked.vjp, question.f.inputs, seeds[i])
+        except Raised as error:
+            if not question.right:
+                of = f"of {question.f.words}, {question.words}"
+                expect(False, f"A wrong VJP: {of}. The answer is False, not an exception. {error}")
+            raise
+    for i, question in enumerate(questions):
+        got, of = verdicts[i], f"of {question.f.words}"
+        if not isinstance(got, bool) and not (isinstance(got, np.ndarray) and got.shape == () and got.dtype == bool):
+            expect(False, f"gradcheck returned {summarise(got)}: it must return True or False.")
+        elif question.right:
+            expect(bool(got), f"gradcheck rejected a right VJP: {of}.")
+        else:
+            expect(not got, f"gradcheck accepted a wrong VJP: {of}, {question.words}.")
+
+
+def right(f: Function) -> Question:
+    return Question(f, f.vjp, True, "")
+
+
+def wrong(f: Function, words: str, vjp: Vjp) -> Question:
+    """About a VJP that returns a tuple, or an array for a single input."""
+    return Question(f, partial(as_tuple, vjp), False, words)
+
+
+def as_tuple(vjp: Vjp, g: Any, *inputs: Any) -> tuple[Any, ...]:
+    got = vjp(np.asarray(g), *map(np.asarray, inputs))
+    return got if isinstance(got, tuple) else (got,)
+
+
+@cache
+def register() -> list[Misconception]:
+    """The wrong VJPs that learners write in the next part."""
+    return misconceptions_of("ch06_vjps")
+
+
+def mistakes(rule: str) -> list[Misconception]:
+    """Those of one rule that differences can find."""
+    return [m for m in register() if m.exercise == rule and m.name not in FOUND_BY_NO_DIFFERENCES]
+
+
+def about_rule(rng, rule: str, functions: list[Function]) -> list[Question]:
+    """Some mistakes, each at the first function where it shows, and before them the right VJP of that function."""
+    upstream = [rng.normal(size=np.shape(f(*f.inputs))) for f in functions]
+    known = mistakes(rule)
+    asked: list[list[Question]] = [[] for _ in functions]
+    for i in rng.permutation(len(known))[:MISTAKES_PER_RULE]:
+        for f, g, questions in zip(functions, upstream, asked, strict=True):
+            vjp = partial(with_arguments, known[i].function, f.arguments)
+            if is_visibly_wrong(f, vjp, g):
+                words = f"the mistake “{known[i].name.replace('_', ' ')}”"
+                questions += [*([] if questions else [right(f)]), wrong(f, words, vjp)]
+                break
+    return [question for questions in asked for question in questions]
+
+
+def with_arguments(vjp: Vjp, arguments: tuple[Any, ...], g: Any, *inputs: Any) -> Any:
+    return vjp(g, *inputs, *arguments)
+
+
+def is_visibly_wrong(f: Function, vjp: Vjp, g: np.ndarray) -> bool:
+    """Whether a VJP is wrong at the inputs of `f` by what any checker must see. One that raises is not in the bank."""
+    try:
+        got = as_tuple(vjp, g, *f.inputs)
+    except Exception:
+        return False
+    pairs = list(zip(got, f.vjp(g, *f.inputs), strict=False))
+    if len(got) != len(f.inputs) or any(np.shape(mine) != its.shape for mine, its in pairs):
+        return True
+    gaps = [np.abs(mine - its).max() / np.abs(its).max() for mine, its in pairs if its.any()]
+    return not max(gaps, default=0.0) < VISIBLY_WRONG
+
+
+def array(rng, *shape) -> np.ndarray:
+    """Numbers of both signs between 0.4 and 1.6 in size: no gradient is 0 by accident, no kink is near."""
+    return np.asarray(rng.uniform(0.4, 1.6, size=shape) * rng.choice([-1.0, 1.0], size=shape))
+
+
+def apart(rng, *shape) -> np.ndarray:
+    """Numbers at least 0.2 apart, so that every maximum is clear."""
+    size = int(np.prod(shape))
+    return ((rng.permutation(size) - size / 2 + rng.uniform(0.0, 0.5, size=size)) * 0.4).reshape(shape)
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def logsumexp(x, axis):
+    return np.log(np.exp(x).sum(axis=axis))
+
+
+def cross_entropy(logits, targets):
+    log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return -log_p[np.arange(len(targets)), targets].mean()
+
+
+def normalized(x, eps, axis=-1):
+    return x / np.sqrt((x**2).mean(axis=axis, keepdims=True) + eps)
+
+
+def layernorm(x, gamma, beta, eps):
+    return normalized(x - x.mean(axis=-1, keepdims=True), eps) * gamma + beta
+
+
+def rmsnorm(x, gamma, eps):
+    return normalized(x, eps) * gamma
+
+
+def batchnorm(x, gamma, beta, eps):
+    return normalized(x - x.mean(axis=0), eps, axis=0) * gamma + beta
+
+
+def convolution(x, w, b, stride, padding):
+    x = np.pad(x, [(0, 0), (0, 0), (padding, padding), (padding, padding)])
+    height, width = w.shape[2:]
+    windows = np.lib.stride_tricks.sliding_window_view(x, (height, width), axis=(2, 3))[:, :, ::stride, ::stride]
+    return np.einsum("ncrsij,fcij->nfrs", windows, w) + b[:, None, None]
+
+
+def pooling(x, size):
+    n, c, h, w = x.shape
+    rows, cols = h // size, w // size
+    return x[:, :, : rows * size, : cols * size].reshape(n, c, rows, size, cols, size).max(axis=(3, 5))
+
+
+def attention(q, k, v, causal):
+    weights = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]))
+    if causal:
+        weights = np.tril(weights)
+    return weights / weights.sum(axis=-1, keepdims=True) @ v
+
+
+@cache  # the same questions for every submission of a class
+def elementwise_rules(seed: int) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    shapes = {"a row added to each row": ((2, 3), (3,)), "a column and a row": ((2, 1), (1, 3)), "a number": ((3,), ())}
+    pairs = {words: (array(rng, *a), array(rng, *b)) for words, (a, b) in shapes.items()}
+    x = array(rng, 2, 3)
+    many = array(rng, 4, 5)  # so that the signs of g and of x are not the same by accident
+    return [
+        *about_rule(rng, "add_vjp", [Function(f"a + b, {words}", np.add, inputs) for words, inputs in pairs.items()]),
+        *about_rule(
+            rng, "mul_vjp", [Function(f"a * b, {words}", np.multiply, inputs) for words, inputs in pairs.items()]
+        ),
+        *about_rule(rng, "relu_vjp", [Function("relu", lambda x: np.where(x.real > 0, x, 0), (many,))]),
+        *about_rule(rng, "sigmoid_vjp", [Function("the sigmoid", lambda x: 1 / (1 + np.exp(-x)), (x,))]),
+        *about_rule(rng, "tanh_vjp", [Function("tanh", np.tanh, (x,))]),
+    ]
+
+
+@cache
+def rules_along_an_axis(seed: int) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    square, grid, cube = array(rng, 2, 2), array(rng, 3, 3), array(rng, 2, 2, 2)
+    sums = [
+        Function(f"x.sum(axis={axis}) of shape {x.shape}", lambda x, axis: x.sum(axis=axis), (x,), (axis,))
+        for x, axis in [(square, 0), (square, 1), (cube, (1, 0))]
+    ]
+    maxima = [
+        Function(f"x.max(axis={axis}) of shape (3, 3)", lambda x, axis: x.max(axis=axis), (apart(rng, 3, 3),), (axis,))
+        for axis in (1, 0)
+    ]
+    softmaxes = [Function(f"the softmax along axis {axis}", softmax, (array(rng, 2, 3),), (axis,)) for axis in (-1, 0)]
+    logsumexps = [Function(f"logsumexp along axis {axis}", logsumexp, (grid,), (axis,)) for axis in (-1, 0)]
+    losses = [Function("the cross-entropy", cross_entropy, (array(rng, 3, 3),), (np.array([2, 0, 2]),))]
+    return [
+        *about_rule(rng, "sum_vjp", sums),
+        *about_rule(rng, "max_vjp", maxima),
+        *about_rule(rng, "softmax_vjp", softmaxes),
+        *about_rule(rng, "logsumexp_vjp", logsumexps),
+        *about_rule(rng, "cross_entropy_vjp", losses),
+    ]
+
+
+@cache
+def products_and_lookups(seed: int) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    stacks = [
+        ("A @ B with square matrices", (2, 2), (2, 2)),
+        ("A @ B, a stack times one matrix", (2, 2, 2), (2, 2)),
+        ("A @ B, a stack of one times a stack", (1, 2, 2), (2, 2, 2)),
+    ]
+    products = [Function(words, np.matmul, (array(rng, *a), array(rng, *b))) for words, a, b in stacks]
+    ids = {"repeated ids": np.array([1, 0, 1]), "rows of repeated ids": np.array([[2, 2], [0, 2]])}
+    lookups = [
+        Function(f"table[ids], {words}", lambda table, ids: table[ids], (array(rng, 3, 2),), (ids,))
+        for words, ids in ids.items()
+    ]
+    return [*about_rule(rng, "matmul_vjp", products), *about_rule(rng, "embedding_vjp", lookups)]
+
+
+@cache
+def normalizations(seed: int) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    questions = []
+    shapes = {" with eps = 0.2": (2, 4), " of a stack": (2, 2, 3)}  # an eps large enough to matter
+    rules: list[tuple[str, Callable[..., Any], int]] = [("layernorm", layernorm, 2), ("rmsnorm", rmsnorm, 1)]
+    for name, compute, parameters in rules:
+        functions = [
+            Function(name + words, compute, (array(rng, *shape), *array(rng, parameters, shape[-1])), (0.2,))
+            for words, shape in shapes.items()
+        ]
+        questions += about_rule(rng, f"{name}_vjp", functions)
+    inputs = (array(rng, 4, 2), array(rng, 2), array(rng, 2))
+    return questions + about_rule(
+        rng, "batchnorm_vjp", [Function("batchnorm with eps = 0.2", batchnorm, inputs, (0.2,))]
+    )
+
+
+@cache
+def large_rules(seed: int) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    shapes = [
+        ("a convolution", (2, 1, 3, 3), (2, 1, 2, 2), (1, 0)),
+        ("a convolution with stride 2 and padding 1", (1, 1, 3, 3), (1, 1, 2, 2), (2, 1)),
+    ]
+    convolutions = [
+        Function(words, convolution, (array(rng, *x), array(rng, *w), array(rng, w[0])), arguments)
+        for words, x, w, arguments in shapes
+    ]
+    poolings = [Function("a max-pooling with a column left over", pooling, (apart(rng, 1, 1, 2, 5),), (2,))]
+    sizes: list[tuple[str, list[tuple[int, ...]], bool]] = [
+        ("attention", [(3, 2), (3, 2), (3, 3)], False),
+        ("causal attention", [(3, 3), (3, 3), (3, 3)], True),
+        ("attention with heads", [(2, 2, 2)] * 3, False),
+    ]
+    attentions = [
+        Function(words, attention, tuple(array(rng, *shape) for shape in shapes), (causal,))
+        for words, shapes, causal in sizes
+    ]
+    return [
+        *about_rule(rng, "conv2d_vjp", convolutions),
+        *about_rule(rng, "maxpool2d_vjp", poolings),
+        *about_rule(rng, "attention_vjp", attentions),
+    ]
+
+
+# The rules of the next part come on hidden inputs only: the questions are many, and what they ask for is the same.
+
+
+@exercise("gradcheck", visible=False)
+def test_elementwise_rules(learner, rng):
+    """Sums, products and activations, with the mistakes that learners make in them."""
+    ask(learner, rng, elementwise_rules(int(rng.integers(2**31))))
+
+
+@exercise("gradcheck", visible=False)
+def test_rules_along_an_axis(learner, rng):
+    """Sum, maximum, softmax, logsumexp and cross-entropy, with the mistakes that learners make in them."""
+    ask(learner, rng, rules_along_an_axis(int(rng.integers(2**31))))
+
+
+@exercise("gradcheck", visible=False)
+def test_matrix_products_and_lookups(learner, rng):
+    """Products of matrices and of stacks of them, and rows of a table, with the mistakes that learners make in them."""
+    ask(learner, rng, products_and_lookups(int(rng.integers(2**31))))
+
+
+@exercise("gradcheck", visible=False)
+def test_normalizations(learner, rng):
+    """Layer, RMS and batch normalization, with the mistakes that learners make in them."""
+    ask(learner, rng, normalizations(int(rng.integers(2**31))))
+
+
+@exercise("gradcheck", visible=False)
+def test_convolution_pooling_and_attention(learner, rng):
+    """The largest rules, with the mistakes that learners make in them."""
+    ask(learner, rng, large_rules(int(rng.integers(2**31))))
+
+
+def scaled(factor: float, f: Function) -> Vjp:
+    """The right VJP times a factor."""
+    return lambda g, *inputs: tuple(factor * gradient for gradient in f.vjp(g, *inputs))
+
+
+@exercise("gradcheck")
+def test_large_and_small_gradients(learner, rng):
+    """A mistake of one percent in a large gradient, of one half in a small one: what counts is relative."""
+    for words, scale, factors in [
+        ("x²", 1.0, {"one percent too large": 1.01, "with the wrong sign": -1.0}),
+        ("500,000 x²", 5e5, {"one percent too large": 1.01, "twice what it should be": 2.0}),
+        (
+            "3e-7 x², with gradients of less than 1e-6",
+            3e-7,
+            {"half of what it should be": 0.5, "twice what it should be": 2.0},
+        ),
+    ]:
+        f = Function(words, lambda x, scale: scale * x**2, (array(rng, 3),), (scale,))
+        ask(learner, rng, [right(f), *(wrong(f, what, scaled(factor, f)) for what, factor in factors.items())])
+
+
+@exercise("gradcheck")
+def test_curved_functions(learner, rng):
+    """Steep valleys, where one-sided differences are off, and fast waves, where a large step is."""
+    bottom = 1e-5 * array(rng, 3)
+    for f in (
+        Function("50,000 x² close to its minimum", lambda x: 5e4 * x**2, (bottom,)),
+        Function("sin(30 x)", lambda x: np.sin(30 * x), (0.02 * array(rng, 2, 2),)),
+        Function("exp(20 x)", lambda x: np.exp(20 * x), (0.02 * array(rng, 2),)),
+    ):
+        ask(learner, rng, [right(f), wrong(f, "one percent too small", scaled(0.99, f))])
+
+
+@exercise("gradcheck")
+def test_gradients_of_zero(learner, rng):
+    """A function that does not depend on an input, and one that does not change although it seems to."""
+    x, y = array(rng, 3), array(rng, 2)
+    unused = Function("y², which does not depend on x", lambda x, y: y**2, (x, y))
+    total = Function("the sum of a softmax, always 1", lambda x: softmax(x).sum(), (x,))
+    questions = [
+        right(unused),
+        wrong(unused, "with x for the gradient of x", lambda g, x, y: (x, 2 * g * y)),
+        right(total),
+        wrong(total, "as if it were the sum of exponentials", lambda g, x: g * np.exp(x)),
+        wrong(unused, "zeros for both inputs", lambda g, x, y: (0 * x, 0 * y)),
+    ]
+    ask(learner, rng, questions)
+
+
+@exercise("gradcheck")
+def test_upstream_gradients_that_hide_nothing(learner, rng):
+    """Wrong VJPs that are right for a g of all ones, for a constant, a symmetric or a one-hot g."""
+    x = array(rng, 3)
+    square = Function("x²", lambda x: x**2, (x,))
+    probabilities = Function("the softmax", softmax, (x,))
+    gram = Function("A Aᵀ", lambda A: A @ A.T, (array(rng, 3, 2),))
+    sums = Function("the cumulative sum", np.cumsum, (x,))
+    questions = [
+        right(square),
+        wrong(square, "2x, without g", lambda g, x: 2 * x),
+        wrong(square, "with the mean of g for g", lambda g, x: 2 * x * g.mean()),
+        wrong(square, "from the first output only", lambda g, x: 2 * x * g * np.eye(len(x))[0]),
+        right(probabilities),
+        wrong(probabilities, "all zeros, as for a constant g", lambda g, x: np.zeros_like(x)),
+        wrong(probabilities, "with the plain mean of g", lambda g, x: softmax(x) * (g - g.mean())),
+        right(gram),
+        wrong(gram, "2 g A, right for a symmetric g", lambda g, A: 2 * g @ A),
+        right(sums),
+        wrong(sums, "g itself", lambda g, x: g),
+        wrong(sums, "the cumulative sum of g", lambda g, x: np.cumsum(g)),
+    ]
+    ask(learner, rng, questions)
+
+
+@exercise("gradcheck")
+def test_every_input(learner, rng):
+    """One wrong input among right ones."""
+    f = Function("a * b + c", lambda a, b, c: a * b + c, (array(rng, 2, 3), array(rng, 3), array(rng)))
+
+    def wrong_in(which: int) -> Vjp:
+        return lambda g, *inputs: tuple(d * 1.5 if i == which else d for i, d in enumerate(f.vjp(g, *inputs)))
+
+    names = ("first", "second", "last")
+    ask(learner, rng, [right(f), *(wrong(f, f"for the {name} input", wrong_in(i)) for i, name in enumerate(names))])
+
+
+@exercise("gradcheck")
+def test_every_entry(learner, rng):
+    """One wrong entry among right ones, and gradients whose sum, norm or direction is right."""
+    f = Function("x³", lambda x: x**3, (np.sort(rng.uniform(0.4, 1.6, size=4)),))
+
+    def off_by(*amounts: float) -> Vjp:
+        return lambda g, x: 3 * g * x**2 + amounts
+
+    questions = [
+        right(f),
+        wrong(f, "in its first entry only", off_by(0.3, 0, 0, 0)),
+        wrong(f, "in its last entry only", off_by(0, 0, 0, -0.3)),
+        wrong(f, "in its second entry only", off_by(0, 0.3, 0, 0)),
+        wrong(f, "with its sum right and its entries wrong", off_by(0.3, -0.2, -0.2, 0.1)),
+        wrong(f, "with the wrong sign", lambda g, x: -3 * g * x**2),
+        wrong(f, "with its entries in reverse order", lambda g, x: (3 * g * x**2)[::-1]),
+        wrong(f, "without the factor 3", lambda g, x: g * x**2),
+    ]
+    ask(learner, rng, questions)
+
+
+@exercise("gradcheck")
+def test_shapes(learner, rng):
+    """0-d inputs and outputs, rows, and gradients that have another shape than their input."""
+    number = Function("x³ of a 0-d array", lambda x: x**3, (array(rng),))
+    spread = Function("x c, a 0-d array times three numbers", lambda x, c: x * c, (array(rng), array(rng, 3)))
+    row = Function("x² of a row", lambda x: x**2, (array(rng, 1, 3),))
+    bias = Function("X + b", lambda X, b: X + b, (array(rng, 2, 2), array(rng, 2)))
+    questions = [
+        *map(right, (number, spread, row, bias)),
+        wrong(number, "3x², without g", lambda g, x: 3 * x**2),
+        wrong(row, "a gradient of shape (3,) for an input of shape (1, 3)", lambda g, x: (2 * g * x).ravel()),
+        wrong(number, "a gradient of shape (1,) for an input of shape ()", lambda g, x: np.reshape(3 * g * x**2, 1)),
+        wrong(row, "a gradient of shape (3, 1) for an input of shape (1, 3)", lambda g, x: (2 * g * x).T),
+        wrong(bias, "one gradient for two inputs, that of b is missing", lambda g, X, b: (g,)),
+        wrong(bias, "the gradient of b not summed: shape (2, 2) for an input of shape (2,)", lambda g, X, b: (g, g)),
+        wrong(
+            spread, "the gradient of x not summed: shape (3,) for an input of shape ()", lambda g, x, c: (g * c, g * x)
+        ),
+    ]
+    ask(learner, rng, questions)
+
+
+@exercise("gradcheck")
+def test_gradients_that_are_no_numbers(learner, rng):
+    """A nan or an infinity is never right, wherever it is."""
+    f = Function("x²", lambda x: x**2, (array(rng, 3),))
+    questions = [
+        right(f),
+        wrong(f, "x, without g and the factor 2", lambda g, x: x),
+        wrong(f, "nan in every entry", lambda g, x: np.full_like(x, np.nan)),
+        wrong(f, "nan in its last entry", lambda g, x: np.where([True, True, False], 2 * g * x, np.nan)),
+        wrong(f, "infinite in its first entry", lambda g, x: np.where([False, True, True], 2 * g * x, np.inf)),
+    ]
+    ask(learner, rng, questions)
+
+
+@exercise("gradcheck")
+def test_the_same_seed(learner, rng):
+    """The same seed gives the same g. (That the inputs stay as they are, every check of gradcheck sees.)"""
+    f = Function("a * b", np.multiply, (array(rng, 2, 3), array(rng, 3)))
+    ask(learner, rng, [right(f), wrong(f, "without the sum for b", lambda g, a, b: (g * b, (g * a)[0]))])
+    seed, seen = int(rng.integers(2**31)), []
+    for _ in range(2):
+        drawn = []
+
+        def vjp(g, *inputs, drawn=drawn):
+            drawn.append(np.array(g, dtype=np.float64).tolist())
+            return f.vjp(g, *inputs)
+
+        learner.scenario.gradcheck(f, vjp, f.inputs, seed)
+        seen.append(drawn)
+    expect(bool(seen[0]), "gradcheck did not call vjp.")
+    same = "gradcheck called twice with generators of the same seed used different g: draw all that is random from rng."
+    expect(seen[0] == seen[1], same)
