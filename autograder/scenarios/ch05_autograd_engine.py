@@ -1,0 +1,293 @@
+"""Scenarios of ch05_autograd_engine: expressions and programs that use the submission's Tensor.
+
+Code is text, as a learner could type it into a cell: `h = a * b`. Its leaves are tensors that require a gradient.
+A submission may have a tape of its own, without `record` and `edges`: then gradients are those of its `backward`.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+
+def has_its_own_tape(submission: Any) -> bool:
+    """Whether the submission keeps its graph in another way than the notebook proposes."""
+    if hasattr(submission, "record"):
+        return False
+    return not hasattr(submission.Tensor(0.0), "edges")
+
+
+def walk_edges(
+    submission: Any, expression: str, leaves: Mapping[str, Any], g: Any, given: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The value of an expression, and each leaf's gradient by way of the edges: `backward` is not needed.
+
+    Args:
+        given: what else the expression names: numbers, arrays, tuples.
+
+    Returns:
+        Also `changed`: the names of the arrays that are no longer what they were.
+    """
+    arrays = _own({**(given or {}), **leaves})
+    tensors = _leaves(submission, {name: arrays[name] for name in leaves})
+    upstream = np.array(g)
+    with _explained(submission, [expression]):
+        y = eval(expression, {**_names(submission), **arrays, **tensors})
+    _expect_tensor(submission, y, expression)
+    sums: dict[str, Any] = dict.fromkeys(leaves)
+    if has_its_own_tape(submission):
+        y.backward(upstream)
+        sums = {name: _as_floats(submission, tensors[name].grad, expression) for name in leaves}
+        y, paths = submission.Tensor(y.data), []
+    else:
+        paths = [(y, upstream)]
+    name_of = {id(tensor): name for name, tensor in tensors.items()}
+    while paths:  # one path at a time, each to its leaf: expressions are small
+        node, gradient = paths.pop()
+        name = name_of.get(id(node))
+        if name is not None:
+            sums[name] = gradient if sums[name] is None else sums[name] + gradient
+            continue
+        for parent, vjp in node.edges:
+            with _explained(submission, [expression]):
+                paths.append((parent, _as_floats(submission, vjp(gradient), expression)))
+    changed = [*_changed({**(given or {}), **leaves}, arrays), *_changed({"g": g}, {"g": upstream})]
+    return {"value": y.data, **{f"d{name}": gradient for name, gradient in sums.items()}, "changed": changed}
+
+
+def run(
+    submission: Any,
+    code: str,
+    leaves: Mapping[str, Any],
+    ask: Sequence[str],
+    given: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What the expressions in `ask` are worth after `code` has run; recording is on again in any case.
+
+    Also `changed`: the names of the arrays that are no longer what they were. Where the submission has a tape of its
+    own, what is asked about `edges` and `recording` has no answer, and `own_tape` is there.
+    """
+    own = {"own_tape": True} if has_its_own_tape(submission) else {}
+    ask = [expression for expression in ask if not own or not is_of_the_tape(expression)]
+    arrays = _own({**(given or {}), **leaves})
+    names = {**_names(submission), **arrays, **_leaves(submission, {name: arrays[name] for name in leaves})}
+    try:
+        with _explained(submission, [code, *ask]):
+            exec(code, names)
+            answers = {expression: eval(expression, names) for expression in ask}
+        return {**answers, "changed": _changed({**(given or {}), **leaves}, arrays), **own}
+    finally:
+        submission.Tensor.recording = True
+
+
+def is_of_the_tape(expression: str) -> bool:
+    """Whether an expression asks for what only the notebook's own tape has."""
+    return "edges" in expression or "recording" in expression
+
+
+def vjp_calls(submission: Any, rungs: int) -> list[int]:
+    """How often each VJP of a ladder is called by one backward pass: each rung uses the one below it twice."""
+    calls = [0] * (2 * rungs)
+
+    def counting(number: int) -> Any:
+        def vjp(g: Any) -> Any:
+            calls[number] += 1
+            return 0.5 * g
+
+        return vjp
+
+    y = submission.Tensor(np.ones(1), requires_grad=True)
+    for rung in range(rungs):
+        y = submission.record(y.data + 1.0, (y, counting(2 * rung)), (y, counting(2 * rung + 1)))
+    y.backward()
+    return calls
+
+
+def alive(submission: Any, operations: int) -> dict[str, int]:
+    """How many arrays and VJPs of a chain are alive: before a backward pass, at the lower end of it, and after it.
+
+    The result is held all the while. At the lower end, the pass has come to the first of the operations.
+    """
+    arrays: list[Any] = []
+    vjps: list[Any] = []
+    counts: dict[str, int] = {}
+
+    def count(when: str) -> None:
+        if f"arrays {when}" not in counts:
+            gc.collect()
+            counts[f"arrays {when}"] = sum(array() is not None for array in arrays)
+            counts[f"vjps {when}"] = sum(vjp() is not None for vjp in vjps)
+
+    def probe(g: Any) -> Any:
+        count("at the lower end")
+        return g
+
+    own = has_its_own_tape(submission)
+    x = submission.Tensor(np.full(3, 0.5), requires_grad=True)
+    y = x + 0.0 if own else submission.record(x.data + 0.0, (x, probe))
+    for _ in range(operations):
+        y = (y * y).tanh()
+        arrays.append(weakref.ref(y.data))
+        if not own:
+            vjps.append(weakref.ref(y.edges[0][1]))
+    y = y.sum()
+    count("before")
+    y.backward()
+    count("after")
+    if own:  # nothing can be put into its walk
+        count("at the lower end")
+    return counts
+
+
+def backward_calls(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> int:
+    """How often `train_digits` calls `Tensor.backward`."""
+    original = submission.Tensor.backward
+    calls = 0
+
+    def counting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return original(self, *args, **kwargs)
+
+    submission.Tensor.backward = counting
+    try:
+        submission.train_digits(X, y, X_test, seed)
+    finally:
+        submission.Tensor.backward = original
+    return calls
+
+
+def grads_never_reset(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> bool:
+    """Whether `train_digits` begins every pass but the first with the very grads that the pass before left.
+
+    Grads that are gathered over a few passes, and grads that decay, are no such thing.
+    """
+    original = submission.Tensor.backward
+    left: dict[int, tuple[Any, Any]] = {}
+    passes = stale = 0
+
+    def watching(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal passes, stale
+        leaves = _leaves_below(self)
+        passes += 1
+        stale += any(
+            leaf.grad is not None
+            and id(leaf) in left
+            and np.any(leaf.grad)
+            and np.array_equal(leaf.grad, left[id(leaf)][1])
+            for leaf in leaves
+        )
+        result = original(self, *args, **kwargs)
+        left.update({id(leaf): (leaf, None if leaf.grad is None else np.array(leaf.grad)) for leaf in leaves})
+        return result
+
+    submission.Tensor.backward = watching
+    try:
+        submission.train_digits(X, y, X_test, seed)
+    finally:
+        submission.Tensor.backward = original
+    return passes > 2 and stale == passes - 1
+
+
+def _leaves_below(root: Any) -> list[Any]:
+    """The leaves that a result was computed from and that require a gradient."""
+    leaves, seen, stack = [], {id(root)}, [root] if hasattr(root, "edges") else []
+    while stack:
+        node = stack.pop()
+        if not node.edges and node.requires_grad:
+            leaves.append(node)
+        for parent, _ in node.edges or ():
+            if id(parent) not in seen:
+                seen.add(id(parent))
+                stack.append(parent)
+    return leaves
+
+
+SYMBOLS: dict[type, tuple[str, str]] = {
+    ast.Add: ("+", "__add__"),
+    ast.Sub: ("-", "__sub__"),
+    ast.Mult: ("*", "__mul__"),
+    ast.Div: ("/", "__truediv__"),
+    ast.Pow: ("**", "__pow__"),
+    ast.MatMult: ("@", "__matmul__"),
+    ast.USub: ("-", "__neg__"),
+}
+METHODS: tuple[str, ...] = ("sum", "mean", "exp", "log", "relu", "tanh", "reshape", "transpose", "T")
+METHODS += ("backward", "detach", "register_hook")
+
+
+@contextmanager
+def _explained(submission: Any, code: Sequence[str]) -> Iterator[None]:
+    """Say of an error in what `code` does how it came about, where that can be told."""
+    try:
+        yield
+    except (TypeError, AttributeError) as error:
+        lacking = _lacking(submission, code, error)
+        if lacking:
+            raise type(error)(
+                f"Tensor has no `{lacking}`: was the class cell run again? The cells below it attach the operators and "
+                "methods to the class: run those again, too"
+            ) from None
+        if isinstance(error, AttributeError) and isinstance(error.obj, int | float | np.ndarray):
+            what = "an array" if isinstance(error.obj, np.ndarray) else "a number"
+            told = f"{error}: this operand is {what}, not a Tensor yet. Call lift first: a, b = lift(a, b)"
+            raise AttributeError(told).with_traceback(error.__traceback__) from None
+        raise
+
+
+def _lacking(submission: Any, code: Sequence[str], error: Exception) -> str:
+    """An operator or method that the code uses and the class lacks; empty if it has all of them."""
+    tensor = submission.Tensor
+    used = [name for name in METHODS if isinstance(error, AttributeError) and error.name == name]
+    for node in (node for part in code for node in ast.walk(ast.parse(part))):
+        if isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in SYMBOLS:
+            symbol, method = SYMBOLS[type(node.op)]
+            if not hasattr(tensor, method):
+                return symbol
+        elif isinstance(node, ast.Subscript) and "not subscriptable" in str(error):
+            used.append("__getitem__")
+        elif isinstance(node, ast.Attribute) and node.attr in METHODS:
+            used.append(node.attr)
+    return next((name for name in used if not hasattr(tensor, name)), "").replace("__getitem__", "[]")
+
+
+def _own(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, with copies of the arrays, for the submission to do with as it likes."""
+    return {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The names of the arrays that differ."""
+    arrays = {name: value for name, value in before.items() if isinstance(value, np.ndarray)}
+    return [name for name, value in arrays.items() if value.tobytes() != after[name].tobytes()]
+
+
+def _names(submission: Any) -> dict[str, Any]:
+    """What code may name: NumPy and what the lesson has defined."""
+    defined = {name: getattr(submission, name, None) for name in ("Tensor", "record", "no_grad")}
+    return {"np": np, **{name: value for name, value in defined.items() if value is not None}}
+
+
+def _leaves(submission: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """A tensor that requires a gradient for each array, which it may share."""
+    return {name: submission.Tensor(array, requires_grad=True) for name, array in arrays.items()}
+
+
+def _expect_tensor(submission: Any, y: Any, expression: str) -> None:
+    if not isinstance(submission.Tensor, type) or not isinstance(y, submission.Tensor):
+        raise TypeError(f"{expression} is of the type {type(y).__name__}, not a Tensor")
+
+
+def _as_floats(submission: Any, gradient: Any, expression: str) -> Any:
+    """A VJP's answer in float64; `TypeError` if it is no array."""
+    if isinstance(gradient, submission.Tensor):
+        raise TypeError(f"a vjp of {expression} returned a Tensor: compute with arrays, .data, where gradients flow")
+    if not isinstance(gradient, np.ndarray | np.generic | int | float):
+        raise TypeError(f"a vjp of {expression} returned something of the type {type(gradient).__name__}, no array")
+    return np.asarray(gradient, dtype=np.float64)
