@@ -63,7 +63,7 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
     ("arguments", "says"),
     [
         (["check"], "there is no lesson in"),
-        (["check", "ch99"], "there is no lesson 'ch99'; there are ch06_vjps"),
+        (["check", "ch99"], "there is no lesson 'ch99'; there are ch01_computation_graph"),
         (["check", "ch06_vjps"], "there is no ch06_vjps.ipynb or ch06_vjps.py"),
         (["check", "ch06_vjps/nope"], "ch06_vjps has no exercise 'nope'; it has add_vjp"),
         (["check", "gone.ipynb"], "there is no file gone.ipynb"),

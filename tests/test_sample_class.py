@@ -13,9 +13,10 @@ import pytest
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.tree import ROOT, Course
 
-CH06, CH07 = "ch06_vjps", "ch07_mlp_backprop"
+CH02, CH05, CH06, CH07 = "ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop"
 
 EXPECTED: dict[tuple[str, str], tuple[float, str]] = {
+    ("ada-perfect", CH05): (26, "graded"),
     ("ada-perfect", CH06): (63, "graded"),
     ("ada-perfect", CH07): (23, "graded"),
     ("ben-half-done", CH06): (25, "graded"),
@@ -31,6 +32,8 @@ EXPECTED: dict[tuple[str, str], tuple[float, str]] = {
     ("kim-uses-torch", CH06): (59, "graded"),
     ("lea-other-style", CH06): (63, "graded"),
     ("max-cut-off", CH06): (0, "unreadable"),
+    ("nina-chain-slips", CH02): (23.26, "graded"),
+    ("otto-engine-slips", CH05): (21.97, "graded"),
 }
 
 NAMED = {
@@ -42,6 +45,11 @@ NAMED = {
     ("emi-normalisation-slips", "embedding_vjp"): "embedding_assigned",
     ("finn-network-slips", "mse_loss"): "plain_mean_of_squares",
     ("finn-network-slips", "backward"): "bias_means",
+    ("nina-chain-slips", "vjp_chain"): "vjp_in_forward_order",
+    ("nina-chain-slips", "gradcheck"): "ones_for_g",
+    ("otto-engine-slips", "Tensor"): "matmul_with_plain_transposes",
+    ("otto-engine-slips", "Tensor.backward"): "recursive_order",
+    ("otto-engine-slips", "Tensor.register_hook"): "hooks_never_called",
 }
 
 STATUS = {

@@ -15,6 +15,8 @@ from autograder.authoring.tree import Course
 from autograder.workbook import as_python
 
 SAMPLE_CLASS = "autograder/sample_class"
+LESSONS = ("ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop")
+"""The lessons that are handed in; they need NumPy alone, so the sample class is graded without PyTorch."""
 Answers = dict[str, str]
 
 CORE_OF_CH06 = (
@@ -86,6 +88,74 @@ def backward(params, cache, dout):
     slope = {"relu": Z > 0, "tanh": 1 - H**2, "sigmoid": H * (1 - H)}[activation]
     dZ = dH * slope
     return {"W1": X.T @ dZ, "b1": dZ.mean(axis=0), "W2": H.T @ dout, "b2": dout.mean(axis=0)}
+""",
+}
+
+CHAIN_SLIPS: Answers = {
+    "vjp_chain": """
+def vjp_chain(Ws, u):
+    for W in Ws:
+        u = W.T @ u
+    return u
+""",
+    "gradcheck": """
+def gradcheck(f, vjp, inputs, rng):
+    g = np.ones(np.shape(f(*inputs)))
+    gradients = vjp(g, *inputs)
+    for i, x in enumerate(inputs):
+        expected = numerical_gradient(lambda z: np.sum(f(*inputs[:i], z, *inputs[i + 1 :])), x)
+        if np.shape(gradients[i]) != x.shape or not np.allclose(gradients[i], expected, rtol=1e-5, atol=1e-8):
+            return False
+    return True
+""",
+}
+
+ENGINE_SLIPS: Answers = {
+    "Tensor (matmul)": """
+def matmul(a, b):
+    a, b = lift(a, b)
+    return record(a.data @ b.data, (a, lambda g: g @ b.data.T), (b, lambda g: a.data.T @ g))
+
+
+Tensor.__matmul__, Tensor.__rmatmul__ = matmul, reflected(operator.matmul)
+""",
+    "Tensor.backward": """
+def backward(self, g=None, retain_graph=False):
+    if not self.requires_grad:
+        raise RuntimeError("no gradient is wanted")
+    if g is None:
+        if self.data.size != 1:
+            raise ValueError("backward needs g")
+        g = np.ones(self.shape)
+    g = np.asarray(g, dtype=self.data.dtype)
+    if g.shape != self.shape:
+        raise ValueError("g has another shape")
+    order, seen = [], set()
+
+    def visit(node):
+        if id(node) not in seen:
+            seen.add(id(node))
+            if node.edges is None:
+                raise RuntimeError("freed: retain_graph=True keeps it")
+            for parent, _ in node.edges:
+                visit(parent)
+            order.append(node)
+
+    visit(self)
+    gradients = {self: g}
+    while order:
+        node = order.pop()
+        g = gradients.pop(node)
+        if not node.edges:
+            node.grad = np.array(g if node.grad is None else node.grad + g)
+        for parent, vjp in node.edges:
+            dx = np.asarray(vjp(g), dtype=parent.data.dtype)
+            gradients[parent] = gradients[parent] + dx if parent in gradients else dx
+        if node.edges and not retain_graph:
+            node.edges = None
+
+
+Tensor.backward = backward
 """,
 }
 
@@ -228,17 +298,18 @@ for name in "batchnorm embedding conv2d maxpool2d attention".split():
 
 def sample_files(course: Course) -> dict[str, str]:
     """The text of every file of the sample class, by its path below `autograder/sample_class/`."""
-    if not {"ch06_vjps", "ch07_mlp_backprop"} <= course.lessons.keys():
-        return {}  # another course: the sample is of these two lessons
-    vjps, mlp = course.lessons["ch06_vjps"], course.lessons["ch07_mlp_backprop"]
-    solved = {lesson.slug: solved_notebook(lesson, course.root / "solutions") for lesson in (vjps, mlp)}
-    stubs = {lesson.slug: stub_notebook(lesson, course.root / "solutions") for lesson in (vjps, mlp)}
+    if not set(LESSONS) <= course.lessons.keys():
+        return {}  # another course: the sample is of these lessons
+    lessons = [course.lessons[slug] for slug in LESSONS]
+    solved = {lesson.slug: solved_notebook(lesson, course.root / "solutions") for lesson in lessons}
+    stubs = {lesson.slug: stub_notebook(lesson, course.root / "solutions") for lesson in lessons}
 
     def work(slug: str, answers: Answers | None = None, done: Callable[[str], bool] = lambda _: True) -> str:
         return notebook_text(_answered(solved[slug], stubs[slug], answers or {}, done))
 
-    ch06, ch07 = vjps.slug, mlp.slug
+    ch02, ch05, ch06, ch07 = LESSONS
     return {
+        f"ada-perfect/{ch05}.ipynb": work(ch05),
         f"ada-perfect/{ch06}.ipynb": work(ch06),
         f"ada-perfect/{ch07}.ipynb": work(ch07),
         f"ben-half-done/{ch06}.ipynb": work(ch06, done=CORE_OF_CH06.__contains__),
@@ -254,16 +325,18 @@ def sample_files(course: Course) -> dict[str, str]:
         f"kim-uses-torch/{ch06}.ipynb": work(ch06, TORCH),
         f"lea-other-style/{ch06}.py": as_python(work(ch06, OTHER_STYLE)),
         f"max-cut-off/{ch06}.ipynb": work(ch06)[:20_000],
+        f"nina-chain-slips/{ch02}.ipynb": work(ch02, CHAIN_SLIPS),
+        f"otto-engine-slips/{ch05}.py": as_python(work(ch05, ENGINE_SLIPS)),
     }
 
 
 def _answered(solved: NotebookNode, stub: NotebookNode, answers: Answers, done: Callable[[str], bool]) -> NotebookNode:
     """The notebook with the reference in the exercises that are `done`, unless there is another answer."""
     notebook = solved.copy()
-    untouched = {cell.metadata["exercise"]: cell.source for cell in stub.cells if "exercise" in cell.metadata}
+    untouched = {_answer_to(cell): cell.source for cell in stub.cells if "exercise" in cell.metadata}
     notebook.cells = [cell.copy() for cell in solved.cells]
     for cell in notebook.cells:
-        name = cell.metadata.get("exercise")
+        name = _answer_to(cell)
         if name in answers:
             cell.source = answers[name].strip("\n")
         elif name and not done(name):
@@ -272,6 +345,12 @@ def _answered(solved: NotebookNode, stub: NotebookNode, answers: Answers, done: 
         if cell.cell_type == "code" and "solution" in cell.metadata.get("tags", []):
             cell.metadata = {}
     return notebook
+
+
+def _answer_to(cell: NotebookNode) -> str:
+    """What a cell answers: `relu_vjp`, or a part of an exercise, `Tensor (matmul)`; empty if nothing."""
+    part = cell.metadata.get("part")
+    return str(cell.metadata.get("exercise", "")) + (f" ({part})" if part else "")
 
 
 def _forged(stub: NotebookNode) -> NotebookNode:

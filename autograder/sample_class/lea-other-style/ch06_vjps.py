@@ -43,7 +43,7 @@ def shrink(g, shape):
 def add_vjp(g, a, b):
     return [shrink(g, np.shape(v)).astype(v.dtype) for v in (a, b)]
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("add_vjp")  # core, 3 points
 
 # %% [markdown]
@@ -57,7 +57,7 @@ def mul_vjp(g, a, b):
     """(da, db) of y = a * b, in the shapes of a and b; g has their broadcast shape."""
     return unbroadcast(g * b, a), unbroadcast(g * a, b)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("mul_vjp")  # stretch, 3 points
 
 # %% [markdown]
@@ -74,7 +74,7 @@ def matmul_vjp(g, A, B):
     dB = A.swapaxes(-1, -2) @ g
     return unbroadcast(dA, A), unbroadcast(dB, B)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("matmul_vjp")  # core, 4 points
 
 # %% [markdown]
@@ -91,7 +91,7 @@ def sum_vjp(g, x, axis=None, keepdims=False):
         g = np.expand_dims(g, axis)
     return np.broadcast_to(g, x.shape).astype(x.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("sum_vjp")  # stretch, 3 points
 
 # %% [markdown]
@@ -108,7 +108,7 @@ def max_vjp(g, x, axis):
     share = winners / winners.sum(axis=axis, keepdims=True)
     return (np.expand_dims(g, axis) * share).astype(x.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("max_vjp")  # stretch, 3 points
 
 # %% [markdown]
@@ -125,7 +125,7 @@ def relu_vjp(g, x):
             dx[i] = g[i]
     return dx
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("relu_vjp")  # core, 2 points
 
 # %% [markdown]
@@ -140,7 +140,7 @@ def sigmoid_vjp(g, x):
     s = 1 / (1 + np.exp(-np.abs(x)))  # s (1 - s) is the same at -x and x, and exp(-|x|) never overflows
     return (g * s * (1 - s)).astype(x.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("sigmoid_vjp")  # stretch, 2 points
 
 # %% [markdown]
@@ -154,7 +154,7 @@ def tanh_vjp(g, x):
     """dx of y = tanh(x); g and x have one shape."""
     return (g * (1 - np.tanh(x) ** 2)).astype(x.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("tanh_vjp")  # stretch, 2 points
 
 # %% [markdown]
@@ -180,7 +180,7 @@ def softmax_vjp(g, x, axis=-1):
         out[i] = (np.diag(s) - np.outer(s, s)) @ upstream[i]
     return np.moveaxis(out, -1, axis).astype(x.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("softmax_vjp")  # core, 4 points
 
 # %% [markdown]
@@ -194,7 +194,7 @@ def logsumexp_vjp(g, x, axis=-1):
     """dx of y = log(exp(x).sum(axis)), in the shape of x; g lacks that axis."""
     return (np.expand_dims(g, axis) * softmax(x, axis)).astype(x.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("logsumexp_vjp")  # stretch, 3 points
 
 # %% [markdown]
@@ -213,7 +213,7 @@ def cross_entropy_vjp(g, logits, targets):
     p_minus_y[np.arange(n), targets] -= 1
     return (g * p_minus_y / n).astype(logits.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("cross_entropy_vjp")  # core, 4 points
 
 # %% [markdown]
@@ -239,7 +239,7 @@ def layernorm_vjp(g, x, gamma, beta, eps=1e-5):
     dgamma, dbeta = (g * xhat).sum(axis=rows), g.sum(axis=rows)
     return dx.astype(x.dtype), dgamma.astype(gamma.dtype), dbeta.astype(beta.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("layernorm_vjp")  # core, 5 points
 
 # %% [markdown]
@@ -260,7 +260,7 @@ def rmsnorm_vjp(g, x, gamma, eps=1e-6):
     dgamma = (g * xhat).sum(axis=tuple(range(x.ndim - 1)))
     return dx.astype(x.dtype), dgamma.astype(gamma.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("rmsnorm_vjp")  # stretch, 4 points
 
 # %% [markdown]
@@ -281,7 +281,7 @@ def batchnorm_vjp(g, x, gamma, beta, eps=1e-5):
     dgamma, dbeta = (g * xhat).sum(axis=0), g.sum(axis=0)
     return dx.astype(x.dtype), dgamma.astype(gamma.dtype), dbeta.astype(beta.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("batchnorm_vjp")  # stretch, 4 points
 
 # %% [markdown]
@@ -300,7 +300,7 @@ def embedding_vjp(g, table, ids):
     dtable = onehot.T @ g.reshape(flat.size, table.shape[1])
     return np.asarray(dtable, dtype=table.dtype, order="F")
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("embedding_vjp")  # core, 3 points
 
 # %% [markdown]
@@ -328,7 +328,7 @@ def conv2d_vjp(g, x, w, b, stride=1, padding=0):
     dx = dx_padded[:, :, padding : padding + height, padding : padding + width]
     return dx, dw, g.sum(axis=(0, 2, 3)).astype(b.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("conv2d_vjp")  # stretch, 5 points
 
 # %% [markdown]
@@ -356,7 +356,7 @@ def maxpool2d_vjp(g, x, size):
             unclaimed &= ~first
     return dx
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("maxpool2d_vjp")  # stretch, 4 points
 
 # %% [markdown]
@@ -384,5 +384,5 @@ def attention_vjp(g, q, k, v, causal=False):
     dk = scale * (dscores.swapaxes(-1, -2) @ q)
     return dq.astype(q.dtype), dk.astype(k.dtype), dv.astype(v.dtype)
 
-# %% tags=["check"]
+# %% tags=["check", "raises-exception"]
 check("attention_vjp")  # stretch, 5 points
