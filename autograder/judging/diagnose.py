@@ -21,6 +21,8 @@ from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.expect import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
 
+TELLING = ("RecursionError", "TimeoutError")
+"""Ways to end that say what went wrong, where a check compared nothing."""
 MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
 
@@ -203,7 +205,7 @@ def _explaining(
     if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
         telling = [i for i in failing if not found[0][1][i].passed]
         return [known for known, _ in found], records[telling[0]] if telling else None
-    for i in [i for i in failing if records[i].failures]:
+    for i in [i for i in failing if records[i].failures or _ending(records[i]) in TELLING]:
         alike = [
             known
             for known, theirs in misconceptions.items()
