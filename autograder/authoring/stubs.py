@@ -209,9 +209,14 @@ def _check(exercise: Exercise) -> NotebookNode:
     unit = "point" if exercise.points == 1 else "points"
     source = f'check("{exercise.name}")  # {exercise.tier}, {exercise.points:g} {unit}'
     # An exercise without points raises, because nbgrader wants that; the tag lets "Run All" go on.
-    cell = _ours(f"check-{_slug(exercise.name)}", source, "check", "raises-exception")
+    cell = _ours(check_id(exercise.name), source, "check", "raises-exception")
     cell.metadata["nbgrader"].update(grade=True, points=exercise.points)
     return cell
+
+
+def check_id(exercise: str) -> str:
+    """What nbgrader calls the check cell of an exercise, and its grade."""
+    return f"check-{_slug(exercise)}"
 
 
 def _slug(name: str, part: str | None = None) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.authoring.rules.problem import Problem
-from autograder.authoring.stubs import notebook_text, solved_notebook
+from autograder.authoring.stubs import check_id, notebook_text, solved_notebook
 from autograder.authoring.tree import Course
 from autograder.classroom.class_folder import Work, find_work
 from autograder.classroom.pool import PoolError, grade_all
@@ -78,7 +78,7 @@ def nbgrader_scores(course: Course, work: list[Work]) -> Scores:
             _nbgrader(folder, "autograde", slug, f"--Execute.timeout={CELL_SECONDS}", check=False)
         with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
             for item in work:
-                scores[item.lesson, item.student] = _read_scores(gradebook, item)
+                scores[item.lesson, item.student] = _read_scores(gradebook, item, course.lessons[item.lesson])
     return scores
 
 
@@ -120,9 +120,10 @@ def _nbgrader(folder: Path, *arguments: str, check: bool = True) -> None:
         raise RuntimeError(f"nbgrader {' '.join(arguments)} failed: {(done.stdout + done.stderr)[-2000:]}")
 
 
-def _read_scores(gradebook: Gradebook, item: Work) -> dict[str, float]:
+def _read_scores(gradebook: Gradebook, item: Work, lesson: Lesson) -> dict[str, float]:
     try:
         notebook = gradebook.find_submission_notebook(item.lesson, item.lesson, item.student)
     except MissingEntry:
         return {}
-    return {grade.name.removeprefix("check-"): grade.auto_score or 0.0 for grade in notebook.grades}
+    found = {grade.name: grade.auto_score or 0.0 for grade in notebook.grades}
+    return {e.name: found[check_id(e.name)] for e in lesson.exercises if check_id(e.name) in found}
