@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import Misconception, misconceptions_of
+from autograder.checks.gradcheck_bank import (
+    Function,
+    Question,
+    Vjp,
+    array,
+    elementwise_rules,
+    large_rules,
+    normalizations,
+    products_and_lookups,
+    right,
+    rules_along_an_axis,
+    softmax,
+    wrong,
+)
 from autograder.diagnosis.wording import clean, summarise
 from autograder.judging import exercise, expect, expect_close
 from autograder.judging.errors import Raised
@@ -483,81 +494,7 @@ def test_calls_of_vjp(learner, rng):
     expect_calls(learner.jacobian_from_vjp, rng, shapes, left=True)
 
 
-# gradcheck: a bank of right VJPs, which must be accepted, and wrong ones, which must be rejected
-
-FOUND_BY_NO_DIFFERENCES = {
-    # The dtype alone is wrong: a float32 gradient where the input is float32. All is float64 here.
-    *("add_dtype_of_g", "embedding_always_float64"),
-    # Wrong at one point only, where the function has a kink or a tie and differences mean nothing.
-    *("relu_one_at_zero", "relu_half_at_zero", "max_full_to_each", "max_first_only", "max_near_ties"),
-    *("pool_ties_to_all", "pool_ties_shared", "pool_ties_to_last", "pool_ties_in_column_order"),
-    # Wrong where exp overflows, some hundreds away from 0: right for numbers of size 1.
-    *("sigmoid_overflows_below", "sigmoid_overflows_above", "tanh_overflows", "softmax_overflows"),
-    *("softmax_global_maximum", "logsumexp_overflows", "cross_entropy_overflows", "attention_overflows"),
-    # Raise wherever they would be wrong: an exception tells enough by itself.
-    *("sum_ignores_keepdims", "pool_without_leftovers"),
-}
-"""The mistakes of the next part that a gradient checker cannot see on generic float64 inputs."""
-
-MISTAKES_PER_RULE = 3
-"""A class's salt draws them: all together ask thousands of calls of a learner's checker, and tell no more about it."""
-
-VISIBLY_WRONG = 0.02
-"""The share of a gradient's largest entry by which a VJP of the bank is wrong, at least."""
-
-Vjp = Callable[..., Any]
-
-
-@dataclass
-class Function:
-    """A function of some arrays. It can be computed at complex inputs, too, which gives its exact VJP."""
-
-    words: str
-    compute: Callable[..., Any]
-    inputs: tuple[np.ndarray, ...]
-    arguments: tuple[Any, ...] = ()
-    """What follows the inputs in the rule's arguments: targets, an axis, a stride."""
-
-    def __call__(self, *inputs: Any) -> np.ndarray:
-        inputs = tuple(np.asarray(x, dtype=np.float64) for x in inputs)
-        return np.asarray(self.compute(*inputs, *self.arguments), dtype=np.float64)
-
-    def vjp(self, g: Any, *inputs: Any) -> tuple[np.ndarray, ...]:
-        """The right gradients."""
-        inputs = tuple(np.asarray(x, dtype=np.float64) for x in inputs)
-        here = all(map(np.array_equal, inputs, self.inputs))
-        jacobians = self._jacobians if here else self._jacobians_at(inputs)
-        g = np.broadcast_to(g, np.shape(self(*inputs)))
-        return tuple(np.asarray(np.tensordot(g, jacobian, axes=g.ndim)) for jacobian in jacobians)
-
-    @cached_property
-    def _jacobians(self) -> list[np.ndarray]:
-        return self._jacobians_at(self.inputs)
-
-    def _jacobians_at(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-        """For each input, shape of the output + shape of the input, exact: along the imaginary axis nothing cancels."""
-        step, jacobians = 1e-30, []
-        for i, x in enumerate(inputs):
-            columns = []
-            for index in np.ndindex(x.shape):
-                moved = x.astype(np.complex128)
-                moved[index] += step * 1j
-                outputs = self.compute(*inputs[:i], moved, *inputs[i + 1 :], *self.arguments)
-                columns.append(np.imag(outputs) / step)
-            jacobian = np.stack(columns, axis=-1)
-            jacobians.append(jacobian.reshape(jacobian.shape[:-1] + x.shape))
-        return jacobians
-
-
-@dataclass
-class Question:
-    """A VJP to ask the learner's checker about."""
-
-    f: Function
-    vjp: Vjp
-    right: bool
-    words: str
-    """What is wrong with it; empty if nothing is."""
+# gradcheck
 
 
 class Asked:
@@ -611,229 +548,6 @@ def ask(learner, rng, questions: list[Question]) -> None:
             expect(bool(got), f"gradcheck rejected a right VJP: {of}.")
         else:
             expect(not got, f"gradcheck accepted a wrong VJP: {of}, {question.words}.")
-
-
-def right(f: Function) -> Question:
-    return Question(f, f.vjp, True, "")
-
-
-def wrong(f: Function, words: str, vjp: Vjp) -> Question:
-    """About a VJP that returns a tuple, or an array for a single input."""
-    return Question(f, partial(as_tuple, vjp), False, words)
-
-
-def as_tuple(vjp: Vjp, g: Any, *inputs: Any) -> tuple[Any, ...]:
-    got = vjp(np.asarray(g), *map(np.asarray, inputs))
-    return got if isinstance(got, tuple) else (got,)
-
-
-@cache
-def register() -> list[Misconception]:
-    """The wrong VJPs that learners write in the next part."""
-    return misconceptions_of("ch06_vjps")
-
-
-def mistakes(rule: str) -> list[Misconception]:
-    """Those of one rule that differences can find."""
-    return [m for m in register() if m.exercise == rule and m.name not in FOUND_BY_NO_DIFFERENCES]
-
-
-def about_rule(rng, rule: str, functions: list[Function]) -> list[Question]:
-    """Some mistakes, each at the first function where it shows, and before them the right VJP of that function."""
-    upstream = [rng.normal(size=np.shape(f(*f.inputs))) for f in functions]
-    known = mistakes(rule)
-    asked: list[list[Question]] = [[] for _ in functions]
-    for i in rng.permutation(len(known))[:MISTAKES_PER_RULE]:
-        for f, g, questions in zip(functions, upstream, asked, strict=True):
-            vjp = partial(with_arguments, known[i].function, f.arguments)
-            if is_visibly_wrong(f, vjp, g):
-                words = f"the mistake “{known[i].name.replace('_', ' ')}”"
-                questions += [*([] if questions else [right(f)]), wrong(f, words, vjp)]
-                break
-    return [question for questions in asked for question in questions]
-
-
-def with_arguments(vjp: Vjp, arguments: tuple[Any, ...], g: Any, *inputs: Any) -> Any:
-    return vjp(g, *inputs, *arguments)
-
-
-def is_visibly_wrong(f: Function, vjp: Vjp, g: np.ndarray) -> bool:
-    """Whether a VJP is wrong at the inputs of `f` by what any checker must see. One that raises is not in the bank."""
-    try:
-        got = as_tuple(vjp, g, *f.inputs)
-    except Exception:
-        return False
-    pairs = list(zip(got, f.vjp(g, *f.inputs), strict=False))
-    if len(got) != len(f.inputs) or any(np.shape(mine) != its.shape for mine, its in pairs):
-        return True
-    gaps = [np.abs(mine - its).max() / np.abs(its).max() for mine, its in pairs if its.any()]
-    return not max(gaps, default=0.0) < VISIBLY_WRONG
-
-
-def array(rng, *shape) -> np.ndarray:
-    """Numbers of both signs between 0.4 and 1.6 in size: no gradient is 0 by accident, no kink is near."""
-    return np.asarray(rng.uniform(0.4, 1.6, size=shape) * rng.choice([-1.0, 1.0], size=shape))
-
-
-def apart(rng, *shape) -> np.ndarray:
-    """Numbers at least 0.2 apart, so that every maximum is clear."""
-    size = int(np.prod(shape))
-    return ((rng.permutation(size) - size / 2 + rng.uniform(0.0, 0.5, size=size)) * 0.4).reshape(shape)
-
-
-def softmax(x, axis=-1):
-    e = np.exp(x)
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-def logsumexp(x, axis):
-    return np.log(np.exp(x).sum(axis=axis))
-
-
-def cross_entropy(logits, targets):
-    log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    return -log_p[np.arange(len(targets)), targets].mean()
-
-
-def normalized(x, eps, axis=-1):
-    return x / np.sqrt((x**2).mean(axis=axis, keepdims=True) + eps)
-
-
-def layernorm(x, gamma, beta, eps):
-    return normalized(x - x.mean(axis=-1, keepdims=True), eps) * gamma + beta
-
-
-def rmsnorm(x, gamma, eps):
-    return normalized(x, eps) * gamma
-
-
-def batchnorm(x, gamma, beta, eps):
-    return normalized(x - x.mean(axis=0), eps, axis=0) * gamma + beta
-
-
-def convolution(x, w, b, stride, padding):
-    x = np.pad(x, [(0, 0), (0, 0), (padding, padding), (padding, padding)])
-    height, width = w.shape[2:]
-    windows = np.lib.stride_tricks.sliding_window_view(x, (height, width), axis=(2, 3))[:, :, ::stride, ::stride]
-    return np.einsum("ncrsij,fcij->nfrs", windows, w) + b[:, None, None]
-
-
-def pooling(x, size):
-    n, c, h, w = x.shape
-    rows, cols = h // size, w // size
-    return x[:, :, : rows * size, : cols * size].reshape(n, c, rows, size, cols, size).max(axis=(3, 5))
-
-
-def attention(q, k, v, causal):
-    weights = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]))
-    if causal:
-        weights = np.tril(weights)
-    return weights / weights.sum(axis=-1, keepdims=True) @ v
-
-
-@cache  # the same questions for every submission of a class
-def elementwise_rules(seed: int) -> list[Question]:
-    rng = np.random.default_rng(seed)
-    shapes = {"a row added to each row": ((2, 3), (3,)), "a column and a row": ((2, 1), (1, 3)), "a number": ((3,), ())}
-    pairs = {words: (array(rng, *a), array(rng, *b)) for words, (a, b) in shapes.items()}
-    x = array(rng, 2, 3)
-    many = array(rng, 4, 5)  # so that the signs of g and of x are not the same by accident
-    return [
-        *about_rule(rng, "add_vjp", [Function(f"a + b, {words}", np.add, inputs) for words, inputs in pairs.items()]),
-        *about_rule(
-            rng, "mul_vjp", [Function(f"a * b, {words}", np.multiply, inputs) for words, inputs in pairs.items()]
-        ),
-        *about_rule(rng, "relu_vjp", [Function("relu", lambda x: np.where(x.real > 0, x, 0), (many,))]),
-        *about_rule(rng, "sigmoid_vjp", [Function("the sigmoid", lambda x: 1 / (1 + np.exp(-x)), (x,))]),
-        *about_rule(rng, "tanh_vjp", [Function("tanh", np.tanh, (x,))]),
-    ]
-
-
-@cache
-def rules_along_an_axis(seed: int) -> list[Question]:
-    rng = np.random.default_rng(seed)
-    square, grid, cube = array(rng, 2, 2), array(rng, 3, 3), array(rng, 2, 2, 2)
-    sums = [
-        Function(f"x.sum(axis={axis}) of shape {x.shape}", lambda x, axis: x.sum(axis=axis), (x,), (axis,))
-        for x, axis in [(square, 0), (square, 1), (cube, (1, 0))]
-    ]
-    maxima = [
-        Function(f"x.max(axis={axis}) of shape (3, 3)", lambda x, axis: x.max(axis=axis), (apart(rng, 3, 3),), (axis,))
-        for axis in (1, 0)
-    ]
-    softmaxes = [Function(f"the softmax along axis {axis}", softmax, (array(rng, 2, 3),), (axis,)) for axis in (-1, 0)]
-    logsumexps = [Function(f"logsumexp along axis {axis}", logsumexp, (grid,), (axis,)) for axis in (-1, 0)]
-    losses = [Function("the cross-entropy", cross_entropy, (array(rng, 3, 3),), (np.array([2, 0, 2]),))]
-    return [
-        *about_rule(rng, "sum_vjp", sums),
-        *about_rule(rng, "max_vjp", maxima),
-        *about_rule(rng, "softmax_vjp", softmaxes),
-        *about_rule(rng, "logsumexp_vjp", logsumexps),
-        *about_rule(rng, "cross_entropy_vjp", losses),
-    ]
-
-
-@cache
-def products_and_lookups(seed: int) -> list[Question]:
-    rng = np.random.default_rng(seed)
-    stacks = [
-        ("A @ B with square matrices", (2, 2), (2, 2)),
-        ("A @ B, a stack times one matrix", (2, 2, 2), (2, 2)),
-        ("A @ B, a stack of one times a stack", (1, 2, 2), (2, 2, 2)),
-    ]
-    products = [Function(words, np.matmul, (array(rng, *a), array(rng, *b))) for words, a, b in stacks]
-    ids = {"repeated ids": np.array([1, 0, 1]), "rows of repeated ids": np.array([[2, 2], [0, 2]])}
-    lookups = [
-        Function(f"table[ids], {words}", lambda table, ids: table[ids], (array(rng, 3, 2),), (ids,))
-        for words, ids in ids.items()
-    ]
-    return [*about_rule(rng, "matmul_vjp", products), *about_rule(rng, "embedding_vjp", lookups)]
-
-
-@cache
-def normalizations(seed: int) -> list[Question]:
-    rng = np.random.default_rng(seed)
-    questions = []
-    shapes = {" with eps = 0.2": (2, 4), " of a stack": (2, 2, 3)}  # an eps large enough to matter
-    rules: list[tuple[str, Callable[..., Any], int]] = [("layernorm", layernorm, 2), ("rmsnorm", rmsnorm, 1)]
-    for name, compute, parameters in rules:
-        functions = [
-            Function(name + words, compute, (array(rng, *shape), *array(rng, parameters, shape[-1])), (0.2,))
-            for words, shape in shapes.items()
-        ]
-        questions += about_rule(rng, f"{name}_vjp", functions)
-    inputs = (array(rng, 4, 2), array(rng, 2), array(rng, 2))
-    return questions + about_rule(
-        rng, "batchnorm_vjp", [Function("batchnorm with eps = 0.2", batchnorm, inputs, (0.2,))]
-    )
-
-
-@cache
-def large_rules(seed: int) -> list[Question]:
-    rng = np.random.default_rng(seed)
-    shapes = [
-        ("a convolution", (2, 1, 3, 3), (2, 1, 2, 2), (1, 0)),
-        ("a convolution with stride 2 and padding 1", (1, 1, 3, 3), (1, 1, 2, 2), (2, 1)),
-    ]
-    convolutions = [
-        Function(words, convolution, (array(rng, *x), array(rng, *w), array(rng, w[0])), arguments)
-        for words, x, w, arguments in shapes
-    ]
-    poolings = [Function("a max-pooling with a column left over", pooling, (apart(rng, 1, 1, 2, 5),), (2,))]
-    sizes: list[tuple[str, list[tuple[int, ...]], bool]] = [
-        ("attention", [(3, 2), (3, 2), (3, 3)], False),
-        ("causal attention", [(3, 3), (3, 3), (3, 3)], True),
-        ("attention with heads", [(2, 2, 2)] * 3, False),
-    ]
-    attentions = [
-        Function(words, attention, tuple(array(rng, *shape) for shape in shapes), (causal,))
-        for words, shapes, causal in sizes
-    ]
-    return [
-        *about_rule(rng, "conv2d_vjp", convolutions),
-        *about_rule(rng, "maxpool2d_vjp", poolings),
-        *about_rule(rng, "attention_vjp", attentions),
-    ]
 
 
 # The rules of the next part come on hidden inputs only: the questions are many, and what they ask for is the same.

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
-
-FOLDER = Path(__file__).resolve().parents[1] / "misconceptions"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -44,14 +40,3 @@ def misconceptions_in(module: object) -> list[Misconception]:
     """The misconceptions that a module defines, in order."""
     found = (getattr(value, "misconception", None) for value in vars(module).values())
     return [entry for entry in found if isinstance(entry, Misconception)]
-
-
-def misconceptions_of(slug: str) -> list[Misconception]:
-    """The misconceptions of a lesson. `FileNotFoundError` if there is no file of them."""
-    path = FOLDER / f"{slug}.py"
-    spec = importlib.util.spec_from_file_location(f"backprop_misconceptions_of_{slug}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return misconceptions_in(module)

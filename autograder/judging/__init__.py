@@ -4,5 +4,6 @@ Checks import what they need from here.
 """
 
 from autograder.judging.expect import exercise, expect, expect_close, expect_raises
+from autograder.judging.reference import misconceptions_of
 
-__all__ = ["exercise", "expect", "expect_close", "expect_raises"]
+__all__ = ["exercise", "expect", "expect_close", "expect_raises", "misconceptions_of"]

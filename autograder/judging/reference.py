@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.judging.run import LocalRun
 from autograder.worker import wire
 from course.syllabus import Lesson
@@ -39,6 +40,11 @@ def _load(path: Path) -> ModuleType:
     with _put_off():
         spec.loader.exec_module(module)
     return module
+
+
+def misconceptions_of(slug: str) -> list[Misconception]:
+    """The misconceptions of a lesson. `FileNotFoundError` if there is no file of them."""
+    return misconceptions_in(load_module(ROOT / "autograder" / "misconceptions" / f"{slug}.py"))
 
 
 class Reference:

@@ -84,17 +84,11 @@ def _named(trees: list[ast.Module], slugs: set[str]) -> set[str]:
     words = []
     for tree in trees:
         prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        mistakes = {  # what a check may take from anywhere: wrong answers for a learner's own checker to find
-            id(argument)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "misconceptions_of"
-            for argument in node.args
-        }
         words += [module for module, _ in _imported(tree)]
         words += [
             node.value
             for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose | mistakes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
         ]
     return {slug for slug in slugs if any(re.search(rf"\b{slug}\b", word) for word in words)}
 
