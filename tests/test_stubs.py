@@ -257,6 +257,9 @@ def back(self):
 
 Counter.back = back
 '''
+_UP, _BACK = PARTS.index('# %% exercise="Counter" part="counting up"'), PARTS.index('# %% exercise="Counter.back"')
+APART = PARTS[_BACK:] + "\n" + PARTS[_UP:_BACK]
+"""The second exercise, and after it the second part of the first."""
 IN_PARTS = Lesson("ch01_small", "Small", "I", 10, KIT, (_exercise("Counter", 2), _exercise("Counter.back", 1)))
 
 
@@ -282,6 +285,7 @@ def test_an_exercise_in_parts_has_one_check_after_the_last(tmp_path: Path) -> No
     [
         ('part="counting up"', 'part="starting"', "part 'starting' of exercise 'Counter' has 2 cells"),
         ("class Counter:", "class Count:", "'Counter' does not define Counter"),
+        (PARTS[_UP:], APART, "the parts of exercise 'Counter' are not one after the other"),
         ("Counter.back = back", "Counter.forth = back", "'Counter.back' does not define Counter.back"),
     ],
 )

@@ -134,9 +134,11 @@ def _require_the_syllabus(lesson: Lesson, parts: list[tuple[str, str]]) -> None:
     for name in listed:
         if name not in found:
             raise AuthoringError(f"{file}: exercise {name!r} of course/syllabus.toml is missing")
-    for name, expected in zip(found, listed, strict=True):
+    for name, expected in zip(found, listed, strict=False):
         if name != expected:
             raise AuthoringError(f"{file}: exercise {name!r} stands where course/syllabus.toml has {expected!r}")
+    if len(found) > len(listed):
+        raise AuthoringError(f"{file}: the parts of exercise {found[len(listed)]!r} are not one after the other")
 
 
 def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
