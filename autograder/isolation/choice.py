@@ -55,7 +55,7 @@ class Workers:
 
     def begin(self, exercises: Iterable[Exercise]) -> None:
         """Begin to start what these exercises need, without waiting; whoever asks for a worker meets its errors."""
-        for kit in {exercise.kit for exercise in exercises}:
+        for kit in dict.fromkeys(exercise.kit for exercise in exercises):
             with contextlib.suppress(IsolationError):
                 self.of(kit)
 
