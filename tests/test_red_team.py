@@ -23,6 +23,7 @@ from typing import Any
 
 import psutil
 import pytest
+from traces import look, processes_of
 
 from autograder.isolation import Worker, start_worker
 from autograder.isolation.sandbox import landlock_abi
@@ -159,20 +160,6 @@ def backprop(*arguments: object, folder: Path, timeout: float = 500) -> subproce
     )
 
 
-def processes_of(folder: Path) -> list[str]:
-    """The processes that were started with `folder` in their arguments or environment."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.status() == psutil.STATUS_ZOMBIE:
-                continue
-            if str(folder) in " ".join([*process.cmdline(), *process.environ().values()]):
-                found.append(f"{process.pid} {process.cmdline()[:4]}")
-        except psutil.Error:
-            continue
-    return found
-
-
 def visible_answers(exercise: str) -> dict[tuple[Any, ...], Any]:
     """The arguments and answers of the calls that the visible checks of an exercise make; plain numbers only."""
     program = f"""
@@ -235,13 +222,6 @@ class Servers:
 
         threading.Thread(target=receive, daemon=True).start()
         self._open.append(server)
-
-
-def look(path: Path) -> tuple[Any, ...]:
-    """All that a submission might have changed of a file or folder."""
-    status = path.stat()
-    content = path.read_bytes() if path.is_file() else sorted(os.listdir(path))
-    return content, status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns, os.listxattr(path)
 
 
 def hostile_sources(replacements: dict[str, str]) -> dict[str, str]:
