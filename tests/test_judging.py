@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,88 @@ VECTORS_ONLY = "def double_vjp(g, x): return 2 * g if g.ndim == 1 else g"
 def test_partial_credit_is_the_share_of_checks_that_pass(grade: Callable[..., SubmissionResult]) -> None:
     exercise = by_name(grade(VECTORS_ONLY))["double_vjp"]
     assert (exercise.points, exercise.status) == (2, "partial")
+
+
+ORDER = {
+    "solutions": "def walk(n):\n    return n\n",
+    "autograder/checks": """
+from autograder.judging import exercise, expect_close
+
+def compare(learner, numbers, case):
+    for n in numbers:
+        expect_close(learner.walk(n), n, names=("n",), case=case, rtol=0, atol=0)
+
+@exercise("walk")
+def test_small(learner):
+    compare(learner, (1, 2), "small")
+
+@exercise("walk")
+def test_middling(learner):
+    compare(learner, (10, 20), "middling")
+
+@exercise("walk")
+def test_large(learner):
+    compare(learner, (5000,), "large")
+""",
+    "autograder/misconceptions": """
+from autograder.diagnosis import misconception
+
+@misconception("walk", says="It recurses.")
+def recursive(n):
+    return n and recursive(n - 1) + 1
+
+@misconception("walk", says="It never ends.")
+def endless(n):
+    if n > 100:
+        raise TimeoutError
+    return n
+
+@misconception("walk", says="It is doubled from ten on.")
+def doubled(n):
+    return n if n < 10 else 2 * n
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ExerciseResult]]:
+    """The result of a submission of `walk`, whose checks are on small, middling and large numbers."""
+    folder = tmp_path_factory.mktemp("walks")
+    for place, text in ORDER.items():
+        name = f"test_{LESSON}.py" if place.endswith("checks") else f"{LESSON}.py"
+        (folder / place).mkdir(parents=True)
+        (folder / place / name).write_text(text)
+    lesson = Lesson(LESSON, "Walks", "Part", 5, KIT, (Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=1),))
+    workers = Workers(lesson, "process")
+
+    def run(source: str) -> ExerciseResult:
+        submission = Submission.of_cells("a test", [textwrap.dedent(source)])
+        return with_judge(lesson, lambda judge: judge.grade(submission, workers), root=folder).exercises[0]
+
+    yield run
+    workers.stop()
+
+
+def test_a_mistake_that_one_check_shows_comes_with_that_check(walk: Callable[[str], ExerciseResult]) -> None:
+    found = walk("def walk(n): return {1: 1, 2: 3}.get(n, 2 * n)")
+    assert found.misconceptions == ["doubled"]
+    assert found.message.startswith("It is doubled from ten on.\nn is 20; 10 expected")
+    assert "There is another mistake: n is 3; 2 expected (small)" in found.message
+
+
+def test_recursion_and_endless_loops_are_named(walk: Callable[[str], ExerciseResult]) -> None:
+    recursive = walk("def walk(n): return n and walk(n - 1) + 1")
+    assert (recursive.misconceptions, recursive.points) == (["recursive"], 2)
+    twice_wrong = walk("def walk(n): return 3 if n == 2 else n and walk(n - 1) + 1")
+    assert twice_wrong.misconceptions == ["recursive"]
+    assert walk("def walk(n):\n    while n > 100: pass\n    return n").misconceptions == ["endless"]
+
+
+def test_what_is_wrong_is_shown_before_what_is_not_written(walk: Callable[[str], ExerciseResult]) -> None:
+    half = "def walk(n):\n    if n < 10: raise NotImplementedError('walk (small): your code here')\n    return n + 1"
+    message = walk(half).message
+    assert message.startswith("n is 11; 10 expected")
+    assert message.endswith("walk (small) is not written yet.")
 
 
 def test_weights_in_the_syllabus_move_the_shares(grade: Callable[..., SubmissionResult]) -> None:
