@@ -40,6 +40,8 @@ class Exercise:
     kit: Kit
     seconds: float = 10.0
     """Wall-clock limit of one call, in seconds."""
+    forbidden: tuple[str, ...] = ()
+    """Full names of functions that would do its work: the submission's own code may not call them."""
     weights: dict[str, float] = field(default_factory=dict)
     """Share of the points per check function, where it is not the same for all."""
 
@@ -141,6 +143,7 @@ def _exercise(slug: str, entry: dict[str, Any], kit: Kit) -> Exercise:
             hints=tuple(entry["hints"]),
             kit=Kit(tuple(entry.get("packages", kit.packages)), tuple(entry.get("modules", kit.modules))),
             seconds=entry.get("seconds", 10.0),
+            forbidden=tuple(entry.get("forbidden", ())),
             weights=entry.get("weights", {}),
         )
     except KeyError as missing:

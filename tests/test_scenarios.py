@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from autograder.judging.local import examine
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.session import with_judge
 from autograder.submission import Submission
-from course.syllabus import Exercise, Kit, Lesson
+from autograder.worker.calls import resolve
+from course.syllabus import Exercise, Kit, Lesson, syllabus
 
 SLUG = "ch01_objects"
 NUMPY, TORCH = Kit(("numpy",), ()), Kit(("numpy", "torch"), ())
@@ -47,7 +49,7 @@ def told(submission, start, listen):
 def gradient(submission, x, g):
     import torch
     leaf = torch.tensor(x, requires_grad=True)
-    (submission.tripled(leaf) * torch.tensor(g)).sum().backward()
+    torch.mul(submission.tripled(leaf), torch.tensor(g)).sum().backward()  # what the exercise forbids, we may call
     return leaf.grad
 """
 CHECKS = """
@@ -128,7 +130,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def lesson(torch: Kit = TORCH) -> Lesson:
     kits = {"Counter": NUMPY, "Counter.increase": NUMPY, "tripled": torch}
-    exercises = (Exercise(SLUG, name, 2, "core", ("a", "b"), kit) for name, kit in kits.items())
+    exercises = [Exercise(SLUG, name, 2, "core", ("a", "b"), kit) for name, kit in kits.items()]
+    exercises[-1] = replace(exercises[-1], forbidden=("torch.mul", "torch.nn.Dropout", "torch.no_such_thing"))
     return Lesson(SLUG, "Objects", "Part", 5, NUMPY, tuple(exercises))
 
 
@@ -198,6 +201,51 @@ def test_an_odd_object_is_said_to_be_odd(grade: Callable[..., SubmissionResult])
 def test_numpy_exercises_cannot_use_torch(grade: Callable[..., SubmissionResult]) -> None:
     results = grade(RIGHT.replace("self.n = start", "import torch; self.n = start"), WITH_TORCH)
     assert statuses(results) == ["forbidden", "forbidden", "passed"]
+
+
+MADE_FORBIDDEN = {
+    "called": "import torch\ndef tripled(x): return torch.mul(3, x)",
+    "by another name": "from torch import mul as m\ndef tripled(x): return m(x, 3)",
+    "through a library": "import torch, functools\ndef tripled(x): return functools.partial(torch.mul, 3)(x)",
+    "in a thread": """
+        import torch, concurrent.futures
+        def tripled(x):
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                return pool.submit(torch.mul, 3, x).result()""",
+    "in backward": """
+        import torch
+        class Tripled(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x): return 3 * x
+            @staticmethod
+            def backward(ctx, g): return torch.mul(g, 3)
+        tripled = Tripled.apply""",
+}
+
+
+@pytest.mark.parametrize("cell", MADE_FORBIDDEN.values(), ids=list(MADE_FORBIDDEN))
+def test_a_call_that_does_the_work_is_refused(grade: Callable[..., SubmissionResult], cell: str) -> None:
+    result = by_name(grade(RIGHT, cell))["tripled"]
+    assert (result.status, result.points) == ("forbidden", 0)
+    assert result.message.startswith("tripled calls torch.mul, which does this exercise's work")
+
+
+def test_making_a_forbidden_class_is_refused(grade: Callable[..., SubmissionResult]) -> None:
+    cell = "import torch\ndef tripled(x):\n    return 3 * torch.nn.Dropout(0.0)(x)"
+    result = by_name(grade(RIGHT, cell))["tripled"]
+    assert result.status == "forbidden"
+    assert "torch.nn.Dropout, which does this exercise's work (cell 2, line 3). Write it yourself." in result.message
+
+
+def test_one_exercise_may_call_what_another_may_not(grade: Callable[..., SubmissionResult]) -> None:
+    cells = "import torch\ndef helper(x): return torch.mul(x, 3)\nhelper(torch.ones(2))", WITH_TORCH
+    assert statuses(grade(RIGHT, *cells)) == ["passed", "passed", "passed"]
+
+
+def test_all_that_the_syllabus_forbids_is_there() -> None:
+    for exercise in (exercise for lesson in syllabus().values() for exercise in lesson.exercises):
+        for name in exercise.forbidden:
+            assert callable(resolve(name)[2]), f"{exercise.full_name} forbids {name}"
 
 
 def test_a_package_that_is_not_installed_costs_its_exercises_only(

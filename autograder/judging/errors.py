@@ -33,7 +33,7 @@ class Raised(LearnerError):
 
 
 class Forbidden(LearnerError):
-    """The function wanted a package that the lesson does not allow."""
+    """The function wanted a package that the lesson does not allow, or a call that the exercise does not."""
 
     status = "forbidden"
 

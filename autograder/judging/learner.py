@@ -44,7 +44,7 @@ class Learner:
             names = _argument_names(self._reference.signatures.get(name), args, kwargs)
             values = (*args, *kwargs.values())
             current_record().calls.append(Call(name, tuple(zip(names, as_arrays(values), strict=True))))
-            answer = self._run.call(name, list(args), kwargs, exercise.seconds)
+            answer = self._run.call(name, list(args), kwargs, exercise.seconds, forbidden=exercise.forbidden)
             return self._value(name, names, answer)
 
         return call
@@ -55,7 +55,9 @@ class Learner:
         exercise = self._lesson.exercise(record.exercise)
         names = _argument_names(inspect.signature(self._reference.scenarios[name]), (None, *args), {})[1:]
         record.calls.append(Call(name, tuple(zip(names, as_arrays(args), strict=True)), scenario=True))
-        answer = self._run.call(exercise.name, list(args), {}, exercise.seconds, scenario=name)
+        answer = self._run.call(
+            exercise.name, list(args), {}, exercise.seconds, scenario=name, forbidden=exercise.forbidden
+        )
         return self._value(exercise.name, names, answer)
 
     def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
@@ -63,6 +65,9 @@ class Learner:
             why = self._run.why_missing(name)
             raise Undefined(why) if self._run.tried_to_define(name) else Missing(why)
         failure, forbidden = answer.get("failure"), answer.get("forbidden")
+        called = answer.get("called")
+        if failure is not None and isinstance(called, list) and called:
+            raise _does_the_work(name, called[0], read_failure(failure), self._run)
         if failure is not None:
             raise explain(name, read_failure(failure), forbidden, self._run)
         changed = answer.get("changed")
@@ -124,6 +129,16 @@ def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> 
     )
     line = f" That line is: {failure.line}" if failure.line else ""
     return Raised(message + line + run.hint_about(failure), failure)
+
+
+def _does_the_work(name: str, called: Any, failure: Failure, run: SubmissionRun) -> Forbidden:
+    """The error that stands for a call which the exercise forbids."""
+    what = clean(str(called), 80)
+    function = what.rpartition(".")[2]
+    hidden = not current_record().visible and not run.says(function)  # then the submission has chosen the text
+    where = f" ({failure.place})" if failure.place and run.has_line(failure.place) else ""
+    call = "a function that does this exercise's work" if hidden else f"{what}, which does this exercise's work"
+    return Forbidden(f"{name} calls {call}{where}. Write it yourself.")
 
 
 def _not_written(name: str, message: str) -> str:

@@ -44,15 +44,23 @@ class SubmissionRun:
 
     Args:
         scenarios: source of the lesson's scenarios, which run beside the submission; empty if it has none.
+        watched: functions that some exercise forbids, by their full names.
     """
 
     def __init__(
-        self, submission: Submission, worker: Worker, *, scenarios: str = "", cell_seconds: float = CELL_SECONDS
+        self,
+        submission: Submission,
+        worker: Worker,
+        *,
+        scenarios: str = "",
+        watched: tuple[str, ...] = (),
+        cell_seconds: float = CELL_SECONDS,
     ) -> None:
         self.submission = submission
         self.problems: list[CellProblem] = []
         self._worker = worker
         self._scenarios = scenarios
+        self._watched = watched
         self._cell_seconds = cell_seconds
         self._left_out: set[int] = set()
         self._ended: dict[str, TimedOut | Crashed] = {}
@@ -64,9 +72,16 @@ class SubmissionRun:
         self._returned: dict[str, int] = {}
 
     def call(
-        self, name: str, args: list[Any], kwargs: dict[str, Any], seconds: float, *, scenario: str = ""
+        self,
+        name: str,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        seconds: float,
+        *,
+        scenario: str = "",
+        forbidden: tuple[str, ...] = (),
     ) -> dict[str, Any]:
-        """The worker's answer to a call of `name`, or of a `scenario` that exercises it.
+        """The worker's answer to a call of `name`, or of a `scenario` that exercises it; neither may call `forbidden`.
 
         Raises `TimedOut` or `Crashed`, at once, if a call for `name` did so before.
         """
@@ -76,9 +91,9 @@ class SubmissionRun:
             raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
         if self._returned.get(name, 0) > FUNCTION_BYTES:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
-        request = {"do": "call", "name": name, "args": args, "kwargs": kwargs}
+        request = {"do": "call", "name": name, "args": args, "kwargs": kwargs, "forbidden": list(forbidden)}
         if scenario:
-            request = {"do": "scenario", "name": scenario, "needs": name, "args": args}
+            request |= {"do": "scenario", "name": scenario, "needs": name}
         transport = self._loaded()
         start, before = time.monotonic(), transport.received
         whole = self._seconds_left < seconds
@@ -91,7 +106,7 @@ class SubmissionRun:
         except ChannelClosed:
             how = self._how_it_ended()
             if how is None:
-                return self.call(name, args, kwargs, seconds, scenario=scenario)
+                return self.call(name, args, kwargs, seconds, scenario=scenario, forbidden=forbidden)
             error = Crashed(f"The process ended while {name} ran: it {how}.")
         except WireError as unreadable:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
@@ -173,7 +188,9 @@ class SubmissionRun:
             raise WorkerLost(str(error)) from None
         transport = RemoteTransport(self._connection)
         if self._scenarios:  # before the submission's own code, which may change what they import
-            self._load_scenarios(transport, until)
+            self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
+        if self._watched:
+            self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
         self.problems = [problem for problem in self.problems if problem.cell.number in self._left_out]
         for cell in self.submission.cells:
             if cell.number in self._left_out:
@@ -195,10 +212,10 @@ class SubmissionRun:
                 self.problems.append(CellProblem(cell, self._what_happened(cell, answer), refused))
         return transport
 
-    def _load_scenarios(self, transport: Transport, until: float) -> None:
-        """Load our own code into the submission's process, before what the submission may change in it."""
+    def _prepare(self, transport: Transport, until: float, request: dict[str, Any]) -> None:
+        """Have our own code in the submission's process, before what the submission may change in it."""
         try:
-            answer = transport.ask({"do": "scenarios", "source": self._scenarios}, until - time.monotonic())
+            answer = transport.ask(request, until - time.monotonic())
         except (DeadlinePassed, ChannelClosed, WireError):
             raise WorkerLost("the worker ended before the submission began") from None
         if answer.get("failure") is not None:
@@ -258,7 +275,10 @@ class SubmissionRuns:
             WorkerLost: the cells take too long, or the worker cannot serve them.
         """
         if kit not in self._runs:
-            run = SubmissionRun(self._submission, self._workers.of(kit), scenarios=self._scenarios)
+            exercises = [exercise for exercise in self._workers.lesson.exercises if exercise.kit == kit]
+            watched = tuple(dict.fromkeys(call for exercise in exercises for call in exercise.forbidden))
+            worker = self._workers.of(kit)
+            run = SubmissionRun(self._submission, worker, scenarios=self._scenarios, watched=watched)
             self._runs[kit] = run
             run.load()
         return self._runs[kit]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.worker import wire
+from autograder.worker.calls import Guard
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.execution import Failure, Program, failure
 
@@ -18,9 +19,10 @@ SCENARIO = "<the check's own code>"
 class Conversation:
     """Answers the judge's requests until it hangs up.
 
-    Requests: `scenarios` (load the judge's own code that is to run beside the submission), `cell` (run source),
-    `call` (call a function), `scenario` (call one of the judge's, which calls the submission's). While a call runs,
-    the submission may call back functions of the judge, which travel by number and never leave the judge's process.
+    Requests: `scenarios` (load the judge's own code that is to run beside the submission), `watch` (functions that
+    exercises may forbid), `cell` (run source), `call` (call a function), `scenario` (call one of the judge's, which
+    calls the submission's). While a call runs, the submission may call back functions of the judge, which travel by
+    number and never leave the judge's process.
     """
 
     def __init__(self, channel: Channel, forbidden: list[str]) -> None:
@@ -28,6 +30,7 @@ class Conversation:
         self.forbidden = forbidden
         self.program: Program | None = None
         self.scenarios: dict[str, Any] = {}
+        self.guard = Guard(self.scenarios)
         self.objects: dict[int, Any] = {}
 
     def run(self) -> None:
@@ -46,9 +49,14 @@ class Conversation:
             self.reply({"failure": problem.as_data() if problem else None, "forbidden": list(self.forbidden)})
         elif request["do"] == "scenarios":
             self.reply({"failure": self.load_scenarios(request["source"])})
+        elif request["do"] == "watch":
+            self.guard.watch(request["calls"])
+            self.reply({"failure": None})
         elif request["do"] == "call":
+            self.guard.forbidden = frozenset(request["forbidden"])
             self.reply(self.call(request["name"], request["args"], request["kwargs"]))
         elif request["do"] == "scenario":
+            self.guard.forbidden = frozenset(request["forbidden"])
             self.reply(self.call(request["needs"], request["args"], {}, scenario=request["name"]))
 
     def load_scenarios(self, source: str) -> dict[str, Any] | None:
@@ -63,6 +71,7 @@ class Conversation:
         """The answer to a call of `name`, or of a scenario that needs `name` to be there."""
         if self.program is None or not self.program.defined(name):  # None: not one cell could be run
             return {"missing": True}
+        self.guard.called.clear()
         before = [self.snapshot(value) for value in (*args, *kwargs.values())]
         value, problem = None, None
         try:
@@ -78,6 +87,7 @@ class Conversation:
             "failure": problem.as_data() if problem else None,
             "changed": changed,
             "forbidden": list(self.forbidden),
+            "called": list(self.guard.called),
         }
 
     def reply(self, message: dict[str, Any]) -> None:
