@@ -237,9 +237,9 @@ def test_making_a_forbidden_class_is_refused(grade: Callable[..., SubmissionResu
     assert "torch.nn.Dropout, which does this exercise's work (cell 2, line 3). Write it yourself." in result.message
 
 
-def test_one_exercise_may_call_what_another_may_not(grade: Callable[..., SubmissionResult]) -> None:
-    cells = "import torch\ndef helper(x): return torch.mul(x, 3)\nhelper(torch.ones(2))", WITH_TORCH
-    assert statuses(grade(RIGHT, *cells)) == ["passed", "passed", "passed"]
+def test_a_cell_may_call_what_an_exercise_may_not(grade: Callable[..., SubmissionResult]) -> None:
+    cell = "import torch\nthree = torch.mul(torch.tensor(3), 1)\ndef tripled(x): return three * x"
+    assert statuses(grade(RIGHT, cell)) == ["passed", "passed", "passed"]
 
 
 def test_all_that_the_syllabus_forbids_is_there() -> None:
