@@ -1,0 +1,72 @@
+"""What autograd saves for backward, counted in bytes."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from types import TracebackType
+
+import torch
+from torch import Tensor, nn
+
+
+class SavedTensorMeter:
+    """Counts the bytes that autograd saves for backward while it is active.
+
+        with SavedTensorMeter() as meter:
+            loss = model(x)
+        meter.bytes
+
+    Whole storages count, each once: a view keeps all of the memory that it looks into. `nn.Parameter`s and their
+    views do not count, nor does what shares memory with a tensor of `exclude`. Storages are told apart by identity,
+    not by `data_ptr`, which is 0 for all fake and meta tensors.
+
+    It sees what goes through `save_for_backward`, as the operations of PyTorch do. What a `Function` keeps in an
+    attribute of `ctx`, or selective checkpointing in its cache, is for `LiveStorages` to see.
+    """
+
+    def __init__(self, exclude: Iterable[Tensor] = ()) -> None:
+        self._excluded = list(exclude)  # held, so that no other storage can take the address of one of these
+        self._known = {_address(tensor) for tensor in self._excluded}
+        self._entries: list[tuple[int, tuple[int, ...], torch.dtype]] = []
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the storages saved so far."""
+        return sum(n_bytes for n_bytes, _, _ in self._entries)
+
+    @property
+    def entries(self) -> list[tuple[int, tuple[int, ...], torch.dtype]]:
+        """One `(bytes, shape, dtype)` for each storage, in the order in which they were saved.
+
+        Shape and dtype are those of the tensor that was saved first; the storage may be larger.
+        """
+        return list(self._entries)
+
+    def __enter__(self) -> SavedTensorMeter:
+        self._hooks.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._hooks.__exit__(kind, error, trace)
+
+    def _pack(self, tensor: Tensor) -> Tensor:
+        if _address(tensor) not in self._known and not is_of_parameter(tensor):
+            storage = tensor.untyped_storage()
+            self._entries.append((storage.nbytes(), tuple(tensor.shape), tensor.dtype))
+            self._known.add(storage._cdata)
+            weakref.finalize(storage, self._known.discard, storage._cdata)  # the address may be used again
+        return tensor.detach()  # an output that its own graph refers to would never be freed
+
+
+def _address(tensor: Tensor) -> int:
+    """What tells storages apart as long as they live, under fake tensors too."""
+    return tensor.untyped_storage()._cdata
+
+
+def is_of_parameter(tensor: Tensor) -> bool:
+    """Whether this is an `nn.Parameter` or a view of one."""
+    return isinstance(tensor, nn.Parameter) or isinstance(tensor._base, nn.Parameter)
