@@ -1,0 +1,371 @@
+"""Widgets in a page of the book, steered in a real browser with real clicks and keys, over http and from the disk."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from course.widgets import FOLDER, gradient_flow
+
+pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
+
+SOURCE = Path(__file__).parents[2] / "book"
+PAGE = """---
+file_format: mystnb
+kernelspec: {name: python3}
+---
+# Page
+
+(there)=
+A place.
+
+```{code-cell} python3
+:tags: [remove-input]
+from course.widgets import gradient_flow
+
+def geometric(first, factor, depth):
+    return [first / factor**layer for layer in range(depth)]
+
+cases = {}
+for depth in (10, 30):
+    for act, factor in (("sigmoid", 0.14), ("relu", 0.434)):
+        for init, gain in (("default", 1.0), ("he", 2.2)):
+            flow = factor * gain
+            cases[f"{act}/{init}/0/0/{depth}"] = geometric(5e-2 * flow ** (depth - 1), flow, depth)
+            cases[f"{act}/{init}/0/1/{depth}"] = geometric(0.4 * 1.205 ** (depth - 1), 1.205, depth)
+            cases[f"{act}/{init}/1/1/{depth}"] = geometric(3.67, 1.066, depth)
+cases["sigmoid/he/1/0/30"] = [0.0] * 3 + geometric(1e-44, 0.02, 27)
+cases["relu/default/1/0/30"] = [float("nan")] * 30
+cases["relu/he/0/0/30"] = geometric(2e-5, 0.99, 30)
+cases["relu/he/1/0/30"] = geometric(2e6, 0.91, 30)
+gradient_flow({"sigmoid/default/0/0/30": cases.pop("sigmoid/default/0/0/30"), **cases}, figure="there")
+```
+
+```{code-cell} python3
+:tags: [remove-input]
+gradient_flow({"tanh/xavier/0/0/3": [0.1, 0.1, 0.1], "tanh/<!--<script>/0/0/3": [1.0, 1.0, 1.0]})
+```
+"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing on stderr."""
+
+
+class Browser:
+    """Chromium under its DevTools protocol, spoken over a pair of pipes: JSON messages that end with a zero byte."""
+
+    def __init__(self, profile: Path, *flags: str) -> None:
+        program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if program is None:
+            pytest.fail("the browser test needs Chromium: apt-get install --no-install-recommends -y chromium")
+        (its_in, our_out), (our_in, its_out) = os.pipe(), os.pipe()
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+        line = [program, *options, *flags, "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
+        # Chromium reads from descriptor 3 and writes to 4; the shell puts the pipes there.
+        shell = ["bash", "-c", f'exec 8<&{its_in} 9>&{its_out}; exec 3<&8 4>&9; exec "$@"', "bash", *line]
+        self.process = subprocess.Popen(
+            shell, pass_fds=(its_in, its_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        os.close(its_in)
+        os.close(its_out)
+        self.write, self.read = os.fdopen(our_out, "wb", buffering=0), os.fdopen(our_in, "rb", buffering=0)
+        self.watchdog = threading.Timer(
+            120, self.process.kill
+        )  # a browser that says nothing does not hold up the tests
+        self.watchdog.start()
+        self.buffer = b""
+        self.session: str | None = None
+        self.count = 0
+        self.events: list[dict[str, Any]] = []
+        page = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
+        self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network"):
+            self.call(f"{domain}.enable")
+
+    def message(self) -> dict[str, Any]:
+        while b"\0" not in self.buffer:
+            piece = self.read.read(65536)
+            if not piece:
+                raise EOFError("the browser has ended")
+            self.buffer += piece
+        text, self.buffer = self.buffer.split(b"\0", 1)
+        return dict(json.loads(text))
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        self.count += 1
+        request = {"id": self.count, "method": method, "params": params}
+        if self.session:
+            request["sessionId"] = self.session
+        self.write.write(json.dumps(request).encode() + b"\0")
+        while True:
+            answer = self.message()
+            if answer.get("id") == self.count:
+                assert "error" not in answer, answer
+                return dict(answer["result"])
+            self.events.append(answer)
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression in the page; a promise is waited for."""
+        result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in result, result["exceptionDetails"]
+        return result["result"].get("value")
+
+    def open(self, address: str, width: int = 1200, theme: str = "light", script: bool = True) -> None:
+        """Open a page and wait for its widgets."""
+        self.call("Emulation.setScriptExecutionDisabled", value=not script)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.events.clear()
+        self.call("Page.navigate", url=address)
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self.message())
+        if script:
+            ready = "document.querySelectorAll('.gradient-flow form').length === 2"
+            self.js(f"new Promise((done) => {{ const look = () => {ready} ? done() : setTimeout(look, 20); look(); }})")
+            self.js(f"document.documentElement.dataset.theme = '{theme}'")
+
+    def key(self, name: str, code: int) -> None:
+        text = {"Enter": "\r", " ": " "}.get(name, "")
+        for kind in ("keyDown", "keyUp"):
+            press = {"key": name, "code": name, "windowsVirtualKeyCode": code}
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, **press, **({"text": text} if kind == "keyDown" and text else {})
+            )
+
+    def click(self, selector: str) -> None:
+        """Press the mouse on the middle of an element."""
+        box = self.js(
+            f"(() => {{ const e = document.querySelector({selector!r}); e.scrollIntoView({{ block: 'center' }});"
+            " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+
+    def faults(self) -> list[str]:
+        """What scripts threw, and addresses on other hosts, since the page was opened."""
+        thrown = [event["params"] for event in self.events if event.get("method") == "Runtime.exceptionThrown"]
+        asked = [event["params"] for event in self.events if event.get("method") == "Network.requestWillBeSent"]
+        urls = [one["request"]["url"] for one in asked]
+        return [str(one) for one in thrown] + [
+            url for url in urls if urlsplit(url).hostname not in ("127.0.0.1", "", None)
+        ]
+
+    def close(self) -> None:
+        self.watchdog.cancel()
+        self.process.kill()
+        self.process.wait()
+        self.write.close()
+        self.read.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book of one page with the configuration of ours, warnings as errors."""
+    folder = tmp_path_factory.mktemp("widgets")
+    for name in ("_ext", "_static", "node_modules"):
+        (folder / name).symlink_to(SOURCE / name)
+    shutil.copy(SOURCE / "_config.yml", folder)
+    shutil.copy(SOURCE / "references.bib", folder)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+    (folder / "index.md").write_text(PAGE)
+    builder = str(Path(sys.executable).with_name("jupyter-book"))
+    command = [builder, "build", "-W", "-n", "--keep-going", str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return folder / "_build" / "html" / "index.html"
+
+
+@pytest.fixture(scope="module")
+def site(page: Path) -> Iterator[str]:
+    """The address of the page on a plain file server."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(page.parent)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/index.html"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    running = Browser(tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()
+
+
+def radio(group: str, value: str | int) -> str:
+    return f'.gradient-flow input[name="{group}"][value="{value}"]'
+
+
+def said(browser: Browser, kind: str = "now") -> str:
+    return str(browser.js(f"document.querySelector('.verdicts .{kind}').textContent")).replace("\u00a0", " ")
+
+
+START = (
+    "sigmoid, default init, 30 layers. Vanishes. Layer 1 has 1.7 × 10⁻²⁵ times the gradient of layer 30: "
+    "a factor of 0.140 per layer."
+)
+
+
+@pytest.mark.parametrize("from_disk", [False, True])
+def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:
+    chromium.open(page.as_uri() if from_disk else site)
+    assert said(chromium) == START
+    assert chromium.js("document.querySelectorAll('.plot .mark.now').length") == 30 + 3
+    assert chromium.faults() == []
+
+
+VERDICTS: dict[tuple[str | int, ...], str] = {
+    ("relu", "default", 0, 0, 30): "Vanishes. Layer 1 has 3.1 × 10⁻¹¹ times the gradient of layer 30",
+    ("relu", "default", 0, 0, 10): "Vanishes. Layer 1 has 5.5 × 10⁻⁴ times",
+    ("sigmoid", "default", 0, 1, 30): "Explodes. Layer 1 has 223 times",
+    ("sigmoid", "default", 0, 1, 10): "Healthy. Layer 1 has 5.36 times",
+    ("relu", "default", 1, 1, 30): "Healthy. Layer 1 has 6.38 times",
+    ("sigmoid", "he", 1, 0, 30): "Vanishes. The gradient of 3 of 30 layers is exactly 0: too small to be stored.",
+    ("relu", "default", 1, 0, 30): "Explodes. The gradient of every layer is inf or nan.",
+    ("relu", "he", 1, 0, 30): "Explodes in every layer. None is below 2.0 × 10⁶. Layer 1 has 0.0649 times",
+    ("relu", "he", 0, 0, 30): "Level, but tiny. The largest norm is 2.7 × 10⁻⁵. Layer 1 has 0.747 times",
+    ("sigmoid", "default", 1, 0, 30): "Not measured. Choose something else.",
+}
+GROUPS = ("Activation", "Initialization", "Residual", "BatchNorm", "Hidden layers")
+
+
+def test_a_click_on_each_switch_changes_the_verdict(chromium: Browser, site: str) -> None:
+    chromium.open(site)
+    for choice, verdict in VERDICTS.items():
+        for group, value in zip(GROUPS, choice, strict=True):
+            chromium.click(radio(group, value))
+        assert verdict in said(chromium), choice
+    assert chromium.faults() == []
+
+
+def test_a_pinned_curve_stays_for_comparison(chromium: Browser, site: str) -> None:
+    chromium.open(site)
+    count = "[...document.querySelectorAll('.gradient-flow')[0].querySelectorAll('.plot .mark.{}')].length"
+    chromium.click(".gradient-flow .buttons button")
+    chromium.click(radio("Hidden layers", 10))
+    assert said(chromium, "pinned") == "Pinned: " + START
+    assert said(chromium).startswith("sigmoid, default init, 10 layers. ")
+    assert [chromium.js(count.format(kind)) for kind in ("now", "pinned")] == [10, 30]
+    header = "[...document.querySelectorAll('.numbers th[scope=col]')].map((cell) => cell.textContent).slice(0, 3)"
+    assert chromium.js(header) == ["Layer", "sigmoid, default init, 10 layers", "sigmoid, default init, 30 layers"]
+    chromium.click(".gradient-flow .buttons button:last-child")
+    assert said(chromium, "pinned") == ""
+    assert chromium.js(count.format("pinned")) == 0
+    assert chromium.js("document.activeElement.textContent") == "Pin this curve"
+
+
+def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
+    chromium.open(site)
+    focus = "(() => { const e = document.activeElement; return [e.name || e.textContent, e.value || '']; })()"
+    chromium.js(f"document.querySelector('{radio('Activation', 'sigmoid')}').focus()")
+    stops = []
+    for _ in range(7):
+        stops.append(chromium.js(focus)[0])
+        chromium.key("Tab", 9)
+    assert stops[:-1] == [*GROUPS, "Pin this curve"]
+    assert stops[-1] == "The numbers as a table"
+    chromium.js(f"document.querySelector('{radio('Activation', 'sigmoid')}').focus()")
+    chromium.key("ArrowRight", 39)
+    assert chromium.js(focus) == ["Activation", "relu"]
+    assert said(chromium).startswith("ReLU, default init, 30 layers. Vanishes.")
+    chromium.key("Enter", 13)  # must not send the form
+    for _ in range(5):
+        chromium.key("Tab", 9)
+    chromium.key("Enter", 13)
+    assert said(chromium, "pinned").startswith("Pinned: ReLU, default init, 30 layers.")
+    assert chromium.js("location.search") == ""
+    assert chromium.faults() == []
+
+
+def test_two_on_a_page_do_not_mix(chromium: Browser, site: str) -> None:
+    chromium.open(site)
+    chromium.js("document.querySelectorAll('.gradient-flow')[1].querySelectorAll('input')[2].click()")
+    second = chromium.js("document.querySelectorAll('p.now')[1].textContent")
+    assert second.startswith("tanh, <!--<script> init, 3 layers. Healthy. Layer 1 has 1.00 times")
+    assert said(chromium) == START
+    assert (
+        chromium.js("document.querySelectorAll('.gradient-flow')[1].querySelectorAll('fieldset:not([hidden])').length")
+        == 1
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:
+    """No wider than the screen, letters of a fixed size, and ink and curves that stand out from the page."""
+    chromium.open(site, width, theme)
+    chromium.click(".gradient-flow .buttons button")
+    chromium.click(radio("Activation", "relu"))
+    assert chromium.js("document.documentElement.scrollWidth") <= width
+    assert chromium.js(
+        "[...document.querySelectorAll('.plot')].every((e) => e.clientWidth <= e.parentElement.clientWidth)"
+    )
+    assert chromium.js("getComputedStyle(document.querySelector('.plot text')).fontSize") == "12px"
+    paper = chromium.js("getComputedStyle(document.body).backgroundColor")
+    for selector, what, least in (
+        (".plot text", "fill", 4.5),
+        (".trace.now", "stroke", 3),
+        (".trace.pinned", "stroke", 3),
+    ):
+        ink = chromium.js(f"getComputedStyle(document.querySelector('.gradient-flow {selector}')).{what}")
+        assert contrast(ink, paper) > least, (selector, ink, paper)
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG's contrast of two colors written as rgb(r, g, b)."""
+
+    def luminance(color: str) -> float:
+        channels = [int(part) / 255 for part in color.removeprefix("rgb(").rstrip(")").split(",")]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
+    chromium.open(site, script=False)
+    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert chromium.js("document.querySelector('.widget noscript').innerText").startswith(
+        "This experiment needs JavaScript."
+    )
+    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+
+
+def test_search_does_not_find_its_code(page: Path) -> None:
+    assert "encodeuricompon" not in (page.parent / "searchindex.js").read_text()
+
+
+# ---- the Python side
+
+
+def test_what_json_cannot_say_is_null() -> None:
+    shown = gradient_flow({"relu/he/1/0/3": [math.inf, math.nan, 1.23456789]})
+    script = BeautifulSoup(shown.data, "html.parser").select_one("script[type='application/json']")
+    assert script is not None
+    values = json.loads(script.get_text())
+    assert values["values"] == {"data": {"relu/he/1/0/3": [None, None, 1.235]}}
+    assert values["module"] == (FOLDER / "gradient_flow.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [({}, "empty"), ({"relu/30": [1.0]}, "keys are"), ({"a/b/0/0/1": []}, "norms"), ({"a/b/0/0/1": [-1.0]}, "norms")],
+)
+def test_data_of_another_form_is_refused(data: dict[str, list[float]], fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        gradient_flow(data)
