@@ -72,6 +72,10 @@ class FlopCounter(TorchDispatchMode):
     def total(self) -> int:
         return sum(self.by_operation.values())
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # to ask PyTorch's compiler to skip this imports it: two seconds, and nothing here is compiled
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:

@@ -49,6 +49,10 @@ class LiveStorages(TorchDispatchMode):
         finally:
             self._counting = before
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # to ask PyTorch's compiler to skip this imports it: two seconds, and nothing here is compiled
+
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
