@@ -41,7 +41,8 @@ class Exercise:
     seconds: float = 10.0
     """Wall-clock limit of one call, in seconds."""
     forbidden: tuple[str, ...] = ()
-    """Full names of functions that would do its work: the submission's own code may not call them."""
+    """Full names of functions that would do its work: the submission's own code may not call them. The file may name
+    groups of them."""
     weights: dict[str, float] = field(default_factory=dict)
     """Share of the points per check function, where it is not the same for all."""
 
@@ -90,7 +91,7 @@ class Lesson:
 def read_syllabus(path: Path) -> dict[str, Lesson]:
     """Read a syllabus file; lessons by slug, in order. `SyllabusError` names the entry that is wrong."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    lessons = [_lesson(entry) for entry in raw.get("lesson", [])]
+    lessons = [_lesson(entry, raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
     slugs = [lesson.slug for lesson in lessons]
     if len(set(slugs)) != len(slugs):
         raise SyllabusError(f"{path.name}: a lesson is listed twice: {', '.join(slugs)}")
@@ -111,11 +112,11 @@ def find_lesson(slug: str) -> Lesson:
         raise KeyError(f"there is no lesson {slug!r}; there are {', '.join(syllabus())}") from None
 
 
-def _lesson(entry: dict[str, Any]) -> Lesson:
+def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     slug = entry.get("slug", "?")
     try:
         kit = Kit(tuple(entry["packages"]), tuple(entry["modules"]))
-        exercises = tuple(_exercise(slug, item, kit) for item in entry["exercise"])
+        exercises = tuple(_exercise(slug, item, kit, groups) for item in entry["exercise"])
         lesson = Lesson(
             slug=slug,
             title=entry["title"],
@@ -132,7 +133,7 @@ def _lesson(entry: dict[str, Any]) -> Lesson:
     return lesson
 
 
-def _exercise(slug: str, entry: dict[str, Any], kit: Kit) -> Exercise:
+def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list[str]]) -> Exercise:
     name = entry.get("name", "?")
     try:
         exercise = Exercise(
@@ -143,13 +144,16 @@ def _exercise(slug: str, entry: dict[str, Any], kit: Kit) -> Exercise:
             hints=tuple(entry["hints"]),
             kit=Kit(tuple(entry.get("packages", kit.packages)), tuple(entry.get("modules", kit.modules))),
             seconds=entry.get("seconds", 10.0),
-            forbidden=tuple(entry.get("forbidden", ())),
+            forbidden=tuple(call for name in entry.get("forbidden", ()) for call in groups.get(name, [name])),
             weights=entry.get("weights", {}),
         )
     except KeyError as missing:
         raise SyllabusError(f"{slug}/{name}: {missing.args[0]} is missing") from None
     if exercise.tier not in TIERS:
         raise SyllabusError(f"{slug}/{name}: tier {exercise.tier!r} is not one of {', '.join(TIERS)}")
+    for call in exercise.forbidden:
+        if "." not in call:
+            raise SyllabusError(f"{slug}/{name}: forbidden {call!r} is neither a group nor a full name")
     if exercise.points <= 0:
         raise SyllabusError(f"{slug}/{name}: points must be positive")
     return exercise

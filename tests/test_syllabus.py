@@ -1,0 +1,77 @@
+"""The syllabus: what its entries mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course.syllabus import Lesson, SyllabusError, read_syllabus
+
+LESSON = """
+[[lesson]]
+slug = "ch01_x"
+title = "X"
+part = "P"
+minutes = 5
+packages = ["numpy"]
+modules = []
+"""
+EXERCISE = """
+[[lesson.exercise]]
+name = "f"
+points = 1
+tier = "core"
+hints = ["a", "b"]
+"""
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Reader:
+    return Reader(tmp_path / "syllabus.toml")
+
+
+class Reader:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __call__(self, *parts: str) -> Lesson:
+        self.path.write_text("".join(parts))
+        return read_syllabus(self.path)["ch01_x"]
+
+
+def test_an_exercise_has_what_its_lesson_says_unless_it_says_otherwise(read: Reader) -> None:
+    torch = EXERCISE.replace('"f"', '"g"') + 'packages = ["numpy", "torch"]\nseconds = 30\n'
+    f, g = read(LESSON, EXERCISE, torch).exercises
+    assert (f.kit.packages, f.seconds) == (("numpy",), 10)
+    assert (g.kit.packages, g.seconds) == (("numpy", "torch"), 30)
+
+
+def test_forbidden_calls_stand_alone_or_in_groups(read: Reader) -> None:
+    groups = '[forbidden]\nautograd = ["torch.autograd.grad", "torch.func.grad"]\n'
+    both = 'forbidden = ["torch.mul", "autograd"]\n'
+    assert read(groups, LESSON, EXERCISE, both).exercise("f").forbidden == (
+        *("torch.mul", "torch.autograd.grad", "torch.func.grad"),
+    )
+    assert read(LESSON, EXERCISE).exercise("f").forbidden == ()
+    with pytest.raises(SyllabusError, match=r"ch01_x/f: forbidden 'autograd' is neither a group nor a full name"):
+        read(LESSON, EXERCISE, both)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('tier = "core"\n', "ch01_x/f: tier is missing"),
+        ("points = 1\n", "ch01_x/f: points is missing"),
+    ],
+)
+def test_what_is_missing_is_said(read: Reader, line: str, complaint: str) -> None:
+    with pytest.raises(SyllabusError, match=complaint):
+        read(LESSON, EXERCISE.replace(line, ""))
+
+
+def test_an_unknown_tier_and_a_name_twice(read: Reader) -> None:
+    with pytest.raises(SyllabusError, match="ch01_x/f: tier 'middle' is not one of core, stretch"):
+        read(LESSON, EXERCISE.replace("core", "middle"))
+    with pytest.raises(SyllabusError, match="lesson ch01_x: an exercise is listed twice"):
+        read(LESSON, EXERCISE, EXERCISE)
