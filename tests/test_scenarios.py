@@ -37,8 +37,6 @@ def tripled(x):
     return 3 * x
 """
 SCENARIOS = """
-from __future__ import annotations
-
 def counted(submission, start, steps):
     counter = submission.Counter(start)
     for step in steps:
@@ -48,9 +46,8 @@ def counted(submission, start, steps):
 def told(submission, start, listen):
     return listen(submission.Counter(start).increase(1).n)
 
-import torch  # NumPy's worker has what stands above
-
 def gradient(submission, x, g):
+    import torch
     leaf = torch.tensor(x, requires_grad=True)
     torch.mul(submission.tripled(leaf), torch.tensor(g)).sum().backward()  # what the exercise forbids, we may call
     return leaf.grad

@@ -218,8 +218,8 @@ class SubmissionRun:
             answer = transport.ask(request, until - time.monotonic())
         except (DeadlinePassed, ChannelClosed, WireError):
             raise WorkerLost("the worker ended before the submission began") from None
-        failure = read_failure(answer["failure"]) if answer.get("failure") is not None else None
-        if failure is not None and failure.kind != "ModuleNotFoundError":  # a package of exercises with another kit
+        if answer.get("failure") is not None:
+            failure = read_failure(answer["failure"])
             raise WorkerLost(f"the lesson's scenarios cannot be loaded: {failure.kind}: {failure.message}")
 
     def _leave_out(self, cell: Cell, error: Exception) -> None:
