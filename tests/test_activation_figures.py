@@ -15,16 +15,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from course.experiments.checkpointing import (
+from course.experiments.checkpointing import SMALL, SMALL_SEQ
+from course.experiments.costs import Cost, measure_bytes, predict
+from course.experiments.policies import (
     POLICIES,
-    SMALL,
-    SMALL_SEQ,
-    Cost,
     best_segment_count,
     every_layer,
     layer_bytes,
-    measure_bytes,
-    predict,
     segment_model,
     segments,
 )

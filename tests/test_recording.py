@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import pytest
 
 from course.experiments import checkpointing, recording
-from course.experiments.checkpointing import POLICIES, SMALL, SMALL_SEQ, Cost, measure_bytes
+from course.experiments.checkpointing import SMALL, SMALL_SEQ
+from course.experiments.costs import Cost, measure_bytes
+from course.experiments.policies import POLICIES
 
 
 def test_the_command_writes_what_it_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +20,7 @@ def test_the_command_writes_what_it_measured(tmp_path: Path, monkeypatch: pytest
     file = tmp_path / "result.json"
     assert checkpointing.main(["--device", "cpu", "--out", str(file), "--repeats", "1"]) == 0
     result = json.loads(file.read_text())
-    assert result["command"] == "python -m course.experiments.checkpointing --device cpu --repeats 1"
+    assert result["command"] == "python -m course.experiments.checkpointing --repeats 1 --device cpu --out FILE"
     assert set(result["provenance"]) >= {"device", "torch", "python", "system", "date"}
     assert str(tmp_path) not in file.read_text()
     assert [row["policy"] for row in result["policies"]] == list(few)
@@ -38,7 +41,7 @@ def test_a_prediction_says_bytes_and_flops() -> None:
     ("arguments", "complaint"),
     [
         (["--device", "cuda"], "--device cuda: this PyTorch is built for CPUs only; use --device cpu"),
-        (["--device", "tpu"], "there is no device 'tpu': say cpu or cuda"),
+        (["--device", "tpu"], "--device: there is no device 'tpu': say cpu or cuda"),
         (["--repeats", "0"], "--repeats: at least 1"),
     ],
 )
@@ -67,8 +70,9 @@ def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_shipped_results_are_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "RESULTS", tmp_path)
     assert recording.recorded("checkpointing") == []
+    parser, options = ArgumentParser("x"), Namespace(device="cpu")
     for name in ("checkpointing-b", "checkpointing-a", "vanishing-a"):
-        recording.record(tmp_path / f"{name}.json", command=["x"], device="cpu", measurements={"name": name})
+        recording.record(tmp_path / f"{name}.json", parser=parser, options=options, measurements={"name": name})
     assert [entry["name"] for entry in recording.recorded("checkpointing")] == ["checkpointing-a", "checkpointing-b"]
 
 

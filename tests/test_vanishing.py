@@ -188,3 +188,18 @@ def test_command_refuses(tmp_path: Path, wrong: list[str], capsys: pytest.Captur
         vanishing.main(["--out", str(out), *SMALL, *wrong])
     assert not out.exists()
     assert "error" in capsys.readouterr().err
+
+
+def test_a_decay_that_is_no_number_is_recorded_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = {"label": "too deep", "float64": {"decay": None}, "predicted_decay": None}
+    runs = [{"label": "too deep", "optimizer": "SGD", "loss": None}]
+    monkeypatch.setattr(vanishing, "measure", lambda *_, device: {"profiles": [profile], "training": {"runs": runs}})
+    out = tmp_path / "x.json"
+    assert vanishing.main(["--out", str(out)]) == 0
+    assert json.loads(out.read_text())["profiles"] == [profile]
+    said = capsys.readouterr().out
+    assert "per layer no number" in said
+    assert "loss diverged" in said
+    assert str(tmp_path) not in out.read_text()

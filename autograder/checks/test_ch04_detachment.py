@@ -11,26 +11,11 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.wording import summarise
-from autograder.judging import exercise, expect, expect_close
+from autograder.judging import agree, compare, exercise, expect, expect_close
 
 EXACT = {"rtol": 1e-9, "atol": 1e-12}
 SINGLE = {"rtol": 2e-5, "atol": 1e-6}
 F32, F64 = np.float32, np.float64
-
-
-def agree(scenario: str, learner, reference, *arguments: Any, case: str, rtol: float = 1e-9, atol: float = 1e-12):
-    """Expect of a scenario what it gives with the reference."""
-    expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
-    compare(got, expected, case=case, rtol=rtol, atol=atol)
-
-
-def compare(got: dict, expected: dict, *, case: str, rtol: float = 1e-9, atol: float = 1e-12):
-    """Expect the values of a scenario. Under a sentence that says what is wrong it has a bool: whether it is so."""
-    sentences = [name for name, value in expected.items() if isinstance(value, bool)]
-    for sentence in sentences:
-        expect(got[sentence] is expected[sentence], f"{sentence}.", case=case)
-    got, expected = ({name: value for name, value in of.items() if name not in sentences} for of in (got, expected))
-    expect_close(got, expected, case=case, rtol=rtol, atol=atol)
 
 
 def random(rng, shape, dtype=F64):

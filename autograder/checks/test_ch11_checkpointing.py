@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.wording import number, summarise
-from autograder.judging import exercise, expect, expect_close, expect_raises
+from autograder.judging import agree, compare, exercise, expect, expect_close, expect_raises, fine
 from autograder.judging.errors import Raised
 from autograder.judging.expect import current_record
 
@@ -20,28 +20,6 @@ SINGLE: dict[str, Any] = {"rtol": 2e-5, "atol": 1e-6}
 F32, F64 = np.float32, np.float64
 SLACK = 16_384
 """Bytes that a few random states and numbers may take; a tensor of these checks that matters takes far more."""
-
-
-def agree(scenario: str, learner, reference, *arguments: Any, case: str, rtol: float = 1e-9, atol: float = 1e-12):
-    """Expect of a scenario what it gives with the reference."""
-    expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
-    compare(got, expected, case=case, rtol=rtol, atol=atol)
-
-
-def compare(got: dict, expected: dict, *, case: str, rtol: float = 1e-9, atol: float = 1e-12):
-    """Expect the values of a scenario. Under a sentence that says what is wrong it has a bool: whether it is so."""
-    if not fine(got, expected, case=case):
-        return  # the numbers that are missing then say less
-    got, expected = ({name: of[name] for name in of if type(of[name]) is not bool} for of in (got, expected))
-    expect_close(got, expected, case=case, rtol=rtol, atol=atol)
-
-
-def fine(got: dict, expected: dict, *, case: str) -> bool:
-    """Expect the sentences of a scenario to be false; whether they are."""
-    sentences = [name for name, value in expected.items() if isinstance(value, bool)]
-    for sentence in sentences:
-        expect(got[sentence] is expected[sentence], f"{sentence}.", case=case)
-    return all(got[sentence] is expected[sentence] for sentence in sentences)
 
 
 def random(rng, shape, dtype=F64):

@@ -4,6 +4,7 @@ Checks import what they need from here.
 """
 
 from autograder.judging.expect import exercise, expect, expect_close, expect_raises
+from autograder.judging.measured import agree, compare, fine
 from autograder.judging.reference import misconceptions_of
 
-__all__ = ["exercise", "expect", "expect_close", "expect_raises", "misconceptions_of"]
+__all__ = ["agree", "compare", "exercise", "expect", "expect_close", "expect_raises", "fine", "misconceptions_of"]

@@ -1,10 +1,12 @@
-"""Results of experiments as JSON files: what was measured, on what, when, and by which command."""
+"""What the commands of experiments share: their options, and results as JSON files that say where they come from."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,20 +17,21 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 """Results that are shipped with the course: `EXPERIMENT-*.json`."""
 
 
-class UnusableDevice(ValueError):
-    """The device that was asked for is not here; the message says what to do."""
-
-
-def require_device(device: str) -> str:
-    """`device`, if PyTorch can use it: `cpu`, `cuda` or `cuda:1`. `UnusableDevice` if not."""
-    kind = device.partition(":")[0]
+def options_of(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options of an experiment's command: its own, `--device` and `--out`. Wrong ones end it with a line."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the JSON file to write")
+    options = parser.parse_args(arguments)
+    kind = options.device.partition(":")[0]
     if kind not in ("cpu", "cuda"):
-        raise UnusableDevice(f"there is no device {device!r}: say cpu or cuda")
+        parser.error(f"--device: there is no device {options.device!r}: say cpu or cuda")
     if kind == "cuda" and not torch.cuda.is_available():
-        built = torch.version.cuda
-        why = "no GPU is visible here" if built else "this PyTorch is built for CPUs only"
-        raise UnusableDevice(f"--device {device}: {why}; use --device cpu")
-    return device
+        why = "no GPU is visible here" if torch.version.cuda else "this PyTorch is built for CPUs only"
+        parser.error(f"--device {options.device}: {why}; use --device cpu")
+    if not options.out.absolute().parent.is_dir():
+        parser.error(f"--out: there is no folder {options.out.parent}")
+    return options
 
 
 def provenance(device: str) -> dict[str, Any]:
@@ -46,12 +49,17 @@ def provenance(device: str) -> dict[str, Any]:
     }
 
 
-def record(path: Path, *, command: list[str], device: str, measurements: dict[str, Any]) -> None:
-    """Write measurements with their provenance. The file is replaced at once or not at all."""
-    entry = {"command": " ".join(command), "provenance": provenance(device), **measurements}
+def record(
+    path: Path, *, parser: argparse.ArgumentParser, options: argparse.Namespace, measurements: dict[str, Any]
+) -> None:
+    """Write measurements with their provenance and the command, less its path. The file is replaced at once or not."""
+    given = {name: value for name, value in vars(options).items() if name != "out" and value is not None}
+    command = " ".join([parser.prog, *(f"--{name} {value}" for name, value in given.items()), "--out FILE"])
+    entry = {"command": command, "provenance": provenance(options.device), **measurements}
     temporary = path.with_name(path.name + ".part")
     temporary.write_text(json.dumps(entry, indent=1) + "\n", encoding="utf-8")
     temporary.replace(path)
+    print(f"Written to {path}")
 
 
 def recorded(experiment: str) -> list[dict[str, Any]]:

@@ -13,7 +13,6 @@ import statistics
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from course.experiments.recording import UnusableDevice, record, require_device
+from course.experiments.recording import options_of, record
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "relu": nn.ReLU}
 INITS = ("default", "xavier", "he")
@@ -100,7 +99,7 @@ def blocks_of(net: nn.Module) -> list[Block]:
     return [module for module in net.modules() if isinstance(module, Block)]
 
 
-# -- measured ----------------------------------------------------------------------------------------------------------
+# measured
 
 
 def hidden_gradients(net: nn.Module, X: Tensor, y: Tensor) -> list[Tensor]:
@@ -145,7 +144,7 @@ def decay(profile: Sequence[float]) -> float:
     return (profile[0] / profile[-1]) ** (1 / (len(profile) - 1))
 
 
-# -- predicted ---------------------------------------------------------------------------------------------------------
+# predicted
 
 _Z = np.linspace(-10, 10, 20_000)  # an even number of points: none on ReLU's kink
 _P = np.exp(-(_Z**2) / 2)
@@ -229,7 +228,7 @@ def _geometric_mean(values: Sequence[float]) -> float:
     return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
-# -- does it learn? ----------------------------------------------------------------------------------------------------
+# does it learn?
 
 OPTIMIZERS: dict[str, tuple[type[torch.optim.Optimizer], float]] = {
     "SGD": (torch.optim.SGD, 0.05),
@@ -275,7 +274,7 @@ def train(
     return torch.stack(losses).tolist()
 
 
-# -- the command -------------------------------------------------------------------------------------------------------
+# the command
 
 PROFILED = (
     Recipe("sigmoid", "default"),
@@ -339,10 +338,8 @@ def measure(depth: int, width: int, batch: int, seeds: int, steps: int, device: 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
     parser = argparse.ArgumentParser(prog="python -m course.experiments.vanishing", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the JSON goes")
     for name, text in (
         ("depth", "hidden layers"),
         ("width", "units in each"),
@@ -352,27 +349,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         sizes = ", ".join(f"{size[name]} on {device}" for device, size in SIZES.items())
         parser.add_argument(f"--{name}", type=int, help=f"{text} ({sizes})")
-    options = parser.parse_args(arguments)
-    try:
-        device = require_device(options.device)
-    except UnusableDevice as error:
-        parser.error(str(error))
-    size = {key: given if (given := getattr(options, key)) is not None else usual
-            for key, usual in SIZES[device.partition(":")[0]].items()}  # fmt: skip
-    if min(size["width"], size["batch"], size["seeds"]) < 1 or size["depth"] < 2 or size["steps"] < 0:
-        parser.error("a size is out of range: depth needs 2, steps 0, the others 1")
-    measurements = measure(**size, device=device)
-    command = ["python", "-m", "course.experiments.vanishing", "--device", device, "--out", str(options.out)]
-    command += [word for key, value in size.items() for word in (f"--{key}", str(value))]
-    record(options.out, command=command, device=device, measurements=measurements)
+    options = options_of(parser, arguments)
+    for name, usual in SIZES[options.device.partition(":")[0]].items():
+        if getattr(options, name) is None:
+            setattr(options, name, usual)
+        least = {"depth": 2, "steps": 0}.get(name, 1)
+        if getattr(options, name) < least:
+            parser.error(f"--{name}: at least {least}")
+    measurements = measure(
+        options.depth, options.width, options.batch, options.seeds, options.steps, device=options.device
+    )
+    record(options.out, parser=parser, options=options, measurements=measurements)
     for entry in measurements["profiles"]:
-        predicted = entry["predicted_decay"]
+        measured, predicted = entry["float64"]["decay"], entry["predicted_decay"]
+        decays = "no number" if measured is None else f"{measured:.3f}"
         theory = "" if predicted is None else f"   predicted {predicted['weights']:.3f}"
-        print(f"{entry['label']:36} per layer {entry['float64']['decay']:.3f}{theory}")
+        print(f"{entry['label']:36} per layer {decays}{theory}")
     for run in measurements["training"]["runs"]:
         loss = "diverged" if run["loss"] is None else f"{run['loss']:.3f}"
         print(f"{run['label']:36} {run['optimizer']:5} loss {loss}")
-    print(options.out)
     return 0
 
 

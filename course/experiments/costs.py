@@ -1,0 +1,106 @@
+"""What a policy costs: bytes kept, peak bytes and FLOPs of one step, on any machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from course.experiments.policies import Policy
+from course.instruments.flops import FlopCounter
+from course.instruments.live import LiveStorages
+from course.llama import Llama, LlamaConfig, Stack
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one step costs. Bytes are activations and temporaries: no weights, no weight gradients."""
+
+    saved_bytes: int
+    """Alive when the forward pass is over, its result included."""
+    peak_bytes: int
+    """The most that is alive during backward."""
+    forward_flops: int
+    backward_flops: int
+
+    @property
+    def flops(self) -> int:
+        return self.forward_flops + self.backward_flops
+
+
+def predict(
+    policy: Policy,
+    config: LlamaConfig,
+    seq: int,
+    *,
+    batch: int = 1,
+    head: bool = False,
+    dtype: torch.dtype = torch.bfloat16,
+    **options: bool,
+) -> Cost:
+    """The cost of one step, measured with fake tensors: exact, on any machine, without the memory.
+
+    Args:
+        head: the whole model with embedding, head and float32 cross-entropy, instead of the layers alone.
+        options: keywords of `Block`, such as `fused_attention=False`.
+    """
+    with FakeTensorMode():
+        return _measure(policy, config, seq, batch=batch, head=head, dtype=dtype, device="cpu", **options)
+
+
+def measure_bytes(
+    policy: Policy, config: LlamaConfig, seq: int, *, batch: int = 1, dtype: torch.dtype = torch.bfloat16
+) -> Cost:
+    """The same of a real step on the CPU."""
+    return _measure(policy, config, seq, batch=batch, head=False, dtype=dtype, device="cpu")
+
+
+def _measure(
+    policy: Policy,
+    config: LlamaConfig,
+    seq: int,
+    *,
+    batch: int,
+    head: bool,
+    dtype: torch.dtype,
+    device: str,
+    **options: bool,
+) -> Cost:
+    live = LiveStorages()
+    if head:
+        model = Llama(config, seq, dtype=dtype, device=device, **options)
+        ids = torch.zeros(batch, seq, dtype=torch.long, device=device)
+        run = policy(model.stack, live)
+        drop_weight_gradients(model)
+
+        def step() -> Tensor:
+            logits = model.head(model.norm(run(model.embedding(ids)))).float()
+            return F.cross_entropy(logits.flatten(0, 1), ids.flatten())
+    else:
+        stack = Stack(config, seq, dtype=dtype, device=device, **options)
+        x = torch.zeros(batch, seq, config.hidden, dtype=dtype, device=device, requires_grad=True)
+        run = policy(stack, live)
+        drop_weight_gradients(stack)
+
+        def step() -> Tensor:
+            return run(x * 1.0)
+
+    with live, FlopCounter() as forward:
+        out = step()
+    saved, live.peak = live.bytes, live.bytes
+    with live, FlopCounter() as backward:
+        out.backward(torch.ones_like(out))
+    return Cost(saved, live.peak, forward.total, backward.total)
+
+
+def drop_weight_gradients(module: nn.Module) -> None:
+    """Free each weight's gradient as soon as it is there, as an optimizer fused into backward does."""
+
+    def drop(parameter: Tensor) -> None:
+        parameter.grad = None
+
+    for parameter in module.parameters():
+        parameter.register_post_accumulate_grad_hook(drop)
