@@ -192,6 +192,8 @@ def _explaining(
 ) -> tuple[list[Misconception], Record | None]:
     """The known mistakes that give every value that the learner's functions returned.
 
+    `records` may be of the first checks alone, the visible ones.
+
     Two mistakes in one function are no known mistake. Then those count that give every value of a check that
     fails, the first such check that has just one; its record comes with it.
     """
@@ -200,17 +202,13 @@ def _explaining(
     found = [
         (known, theirs)
         for known, theirs in misconceptions.items()
-        if len(theirs) == len(records) and all(_same_record(records[i], theirs[i]) for i in order)
+        if all(_same_record(records[i], theirs[i]) for i in order)
     ]
     if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
         telling = [i for i in failing if not found[0][1][i].passed]
         return [known for known, _ in found], records[telling[0]] if telling else None
     for i in [i for i in failing if records[i].failures or _ending(records[i]) in TELLING]:
-        alike = [
-            known
-            for known, theirs in misconceptions.items()
-            if len(theirs) == len(records) and _same_record(records[i], theirs[i])
-        ]
+        alike = [known for known, theirs in misconceptions.items() if _same_record(records[i], theirs[i])]
         if len(alike) == 1:
             return alike, records[i]
     return [], None

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from autograder.diagnosis import Misconception
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
 from autograder.judging.session import GRADER, Judge, run_pytest, with_judge
@@ -51,7 +52,7 @@ class Findings:
 
 
 def examine(judge: Judge) -> Findings:
-    """Run the reference, the misconceptions and trivial answers through every check."""
+    """Run the reference, the misconceptions and trivial answers through the checks."""
     findings = Findings()
     for exercise in judge.lesson.exercises:
         items = judge.items_of(exercise.name)
@@ -71,15 +72,25 @@ def examine(judge: Judge) -> Findings:
                 if record.passed
             ]
     for known in judge.known:
-        items = judge.items_of(known.exercise)  # run afresh: one that answers differently each time is not named
-        records = judge.observe(items, judge.reference.local(known.replaces, known.function))
-        if all(record.passed for record in records):
+        items = judge.items_of(known.exercise)
+        visible = [item for item in items if (check := identify(item)) and check.visible]
+        rejected, named = _verdict(judge, known, visible)
+        if known.name not in named:  # hidden cases are more of the same, and cost as much again
+            rejected, named = _verdict(judge, known, items)
+        if not rejected:
             findings.accepted.append(f"{known.exercise}: {known.name}")
-            continue
-        named = judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions
-        if known.name not in named:
+        elif known.name not in named:
             findings.unnamed.append(f"{known.exercise}: {known.name} is called {named or 'nothing'}")
     return findings
+
+
+def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...]]:
+    """Whether these checks reject a misconception, and the names that the diagnosis gives to it."""
+    # run afresh: one that answers differently each time is not named
+    records = judge.observe(items, judge.reference.local(known.replaces, known.function))
+    if all(record.passed for record in records):
+        return False, ()
+    return True, tuple(judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions)
 
 
 def failing_oracles(lesson: Lesson, root: Path = GRADER.parent) -> list[str]:

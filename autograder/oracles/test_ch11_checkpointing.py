@@ -16,7 +16,8 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.judging import exercise
-from course.experiments import checkpointing
+from course.experiments.costs import measure_bytes
+from course.experiments.policies import POLICIES
 from course.instruments.live import LiveStorages
 from course.llama import LlamaConfig
 
@@ -428,7 +429,7 @@ def test_measure_against_the_experiment(module):
     """The book's own experiment, which runs its policies by other code. It makes x in the step, so that x counts."""
     x_bytes = 4 * 40 * MODEL.hidden
     for policy in module.POLICIES:
-        cost = checkpointing.measure_bytes(checkpointing.POLICIES[policy], MODEL, 40, dtype=torch.float32)
+        cost = measure_bytes(POLICIES[policy], MODEL, 40, dtype=torch.float32)
         got = module.measure(policy, "cpu")
         assert list(got) == ["saved_bytes", "flops", "seconds", "peak_bytes"]
         assert got["flops"] == cost.flops
