@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 F64 = np.float64
+MOST_ENTRIES = 1_000
+"""Of an array in a question: with larger ones a submission could keep the judge busy for hours."""
 
 
 @dataclass
@@ -43,6 +45,8 @@ class Operation:
         """The answer to what is asked on the other side; an exception there is the operation's."""
         import torch
 
+        if any(np.size(array) > MOST_ENTRIES for group in arguments if isinstance(group, list) for array in group):
+            raise ValueError(f"an array of more than {MOST_ENTRIES:,} entries")
         if what == "forward":
             tensors = [torch.tensor(array) for array in arguments[0]]
             outputs = _as_tuple(self.compute(*tensors))

@@ -478,16 +478,17 @@ def check_reading(learner, rng, enough, case, **options):
 @exercise("train")
 def test_epochs_and_seeds(learner, rng):
     """More epochs change all four parameters for the better; the same seed gives the same ones, another seed others."""
-    (X, y), _ = permuted_digits(rng)
-    X, y = X[:300], y[:300]
+    (X_all, y_all), _ = permuted_digits(rng)
+    X, y = X_all[:300], y_all[:300]
     runs = []
-    for epochs, seed in [(1, 3), (6, 3), (1, 3), (1, 4)]:
+    for epochs, seed, rows in [(1, 3, 0), (6, 3, 0), (1, 3, 0), (1, 4, 0), (1, 3, 300)]:
         case = f"300 digits, hidden=12, lr=0.05, epochs={epochs}, seed={seed}"
-        params = trained(learner.train(X, y, hidden=12, epochs=epochs, lr=0.05, seed=seed), 12, case)
+        X_part, y_part = X_all[rows : rows + 300], y_all[rows : rows + 300]
+        params = trained(learner.train(X_part, y_part, hidden=12, epochs=epochs, lr=0.05, seed=seed), 12, case)
         if params is None:
             return
         runs.append(params)
-    first, longer, again, other = runs
+    first, longer, again, other, elsewhere = runs
     expect_live_units(longer, X, case="six epochs")
     moved = {name: not np.array_equal(first[name], longer[name]) for name in PARAMETERS}
     message = "One epoch and six give the same parameters: are they updated, and is `epochs` used?"
@@ -504,6 +505,11 @@ def test_epochs_and_seeds(learner, rng):
     for name in ("W1", "W2"):
         differs = not np.array_equal(first[name], other[name])
         expect(differs, f"{name} is the same for two seeds: is `seed` used?", case="two seeds")
+    learned = any(not np.array_equal(first[name], elsewhere[name]) for name in PARAMETERS)
+    message = "One epoch gives the same parameters on other digits: one epoch is one pass over the data, not none."
+    expect(learned, message, case="one epoch on 300 digits and on 300 others")
+    few = np.concatenate([np.flatnonzero(y_all == label)[:2] for label in range(10)])  # fewer than a batch often has
+    trained(learner.train(X_all[few], y_all[few], hidden=12, epochs=2, lr=0.05), 12, "20 digits, two of each class")
 
 
 @exercise("train")

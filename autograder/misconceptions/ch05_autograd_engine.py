@@ -1524,6 +1524,22 @@ def hook_gets_the_original(self, g=None, retain_graph=False):
 @misconception(
     "Tensor.register_hook",
     replaces="Tensor.backward",
+    says="What a hook returns goes into grad in the hook's own dtype. A leaf's grad has the dtype of the leaf: "
+    "np.asarray(replacement, dtype=g.dtype).",
+)
+def replacement_in_its_own_dtype(self, g=None, retain_graph=False):
+    def hooks(node, gradient):
+        for hook in node.hooks:
+            replacement = hook(np.array(gradient))
+            gradient = gradient if replacement is None else replacement
+        return gradient
+
+    _walk(self, g, retain_graph, hooks=hooks)
+
+
+@misconception(
+    "Tensor.register_hook",
+    replaces="Tensor.backward",
     says="Every hook is given the gradient as it arrived. Each sees what the one before it left.",
 )
 def hooks_beside_each_other(self, g=None, retain_graph=False):

@@ -712,3 +712,11 @@ def unseeded(X, y, hidden=64, epochs=20, lr=0.2, seed=0):
 def one_seed_for_all(X, y, hidden=64, epochs=20, lr=0.2, seed=0):
     rng = np.random.default_rng(0)
     return _sgd(_initial(X, hidden, rng), X, y, epochs, lr, rng)
+
+
+@misconception(
+    "train", says="One pass too few: epochs=1 goes through the rows once, and range(1, epochs) makes epochs − 1 passes."
+)
+def one_pass_too_few(X, y, hidden=64, epochs=20, lr=0.2, seed=0):
+    rng = np.random.default_rng(seed)
+    return _sgd(_initial(X, hidden, rng), X, y, epochs - 1, lr, rng)
