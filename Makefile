@@ -26,7 +26,7 @@ $(BIN)/python:
 
 .venv/.all: .venv/.core
 	@echo "Installing everything for authors into .venv (several minutes, once)"
-	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch,instructor,book,dev]'
+	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch,instructor,cluster,book,dev]'
 	@touch $@
 
 setup: .venv/.all
@@ -46,7 +46,7 @@ lint: .venv/.all
 types: .venv/.all
 	$(BIN)/mypy
 
-unit: .venv/.all
+unit: .venv/.all browser
 	$(BIN)/pytest tests --ignore tests/book --numprocesses $(JOBS) --dist loadscope --quiet
 
 # Formulas are rendered at build time, by KaTeX in node.
@@ -59,12 +59,12 @@ book: .venv/.all book/node_modules/.package-lock.json
 	@rm -rf book/_build/html book/_build/.doctrees  # pages run again, whatever they import has changed
 	@$(BIN)/jupyter-book build -W -n --keep-going --quiet book
 
-# The book's test looks at its pages in a real browser.
+# Tests look at pages of the book and of reports in a real browser.
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
 	  echo "Installing Chromium"; \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
-	} || { echo "Install Chromium: the book's test opens its pages in a browser."; exit 1; }
+	} || { echo "Install Chromium: the tests open pages in a browser."; exit 1; }
 
 health: .venv/.all
 	$(BIN)/backprop build --check --nbgrader

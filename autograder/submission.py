@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import os
 import re
 import stat
 from dataclasses import dataclass
@@ -91,7 +93,8 @@ def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
 def read_bytes(path: Path, inside: Path | None) -> bytes:
     """The content of a file that may be graded. `SubmissionError` as for `read_submission`."""
     try:
-        if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
+        real = Path(os.path.realpath(path))  # `Path.resolve` raises for a link to itself, and no OSError
+        if inside is not None and not real.is_relative_to(os.path.realpath(inside)):
             raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -154,7 +157,7 @@ def _joined(source: Any) -> str | None:
 def _python_cells(text: str) -> tuple[Cell, ...]:
     """The cells of a py:percent file; without a `# %%` line the whole file is one."""
     starts: list[tuple[int, str]] = [(0, "")]
-    lines = text.splitlines(keepends=True)
+    lines = io.StringIO(text, newline="").readlines()  # Python's lines: `splitlines` knows others, as form feeds
     for number, line in enumerate(lines):
         match = _MARK.match(line.rstrip("\r\n"))
         if match:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -147,6 +149,42 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
     assert "essay.md: no lesson of that name" in done.stderr
     assert "ann/ch06_vjps.py: ch06_vjps.ipynb is graded" in done.stderr
     assert len(list((tmp_path / "out").glob("*/*.json"))) == 2
+
+
+def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None:
+    """In a pipe, progress is a line for each twentieth of the way; on a terminal, the table has one for each lesson."""
+    for i in range(101):
+        (tmp_path / "class" / f"s{i:03}").mkdir(parents=True)
+        (tmp_path / "class" / f"s{i:03}" / "ch06_vjps.py").write_text("")
+    done = backprop("grade", "class", "--out", "out")
+    lines = [line for line in done.stderr.splitlines() if "/101  s" in line]
+    assert 21 <= len(lines) < 40, "more if the machine is so busy that there is silence"
+    assert lines[0].startswith("1/101  s")
+    assert lines[-1].startswith("101/101  s")
+    assert "/s" in lines[10]
+    assert " left" in lines[10]
+    assert sum(line.startswith("s0") for line in done.stdout.splitlines()) == 100
+    shown = on_a_terminal("grade", "class", "--out", "out", cwd=tmp_path)
+    assert "101 submissions are graded already" in shown
+    assert re.search(r"ch06_vjps +101 +0\.0 +63 +0 +101", shown)
+    assert "s050" not in shown
+    assert "backprop report out" in shown
+
+
+def on_a_terminal(*args: str, cwd: Path) -> str:
+    """What the command shows on a terminal."""
+    ours, theirs = os.openpty()
+    command = [str(Path(sys.executable).with_name("backprop")), *args]
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(command, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # how a terminal ends
+            while part := os.read(ours, 65536):
+                shown += part
+        os.close(ours)
+    assert process.returncode == 0
+    return shown.decode()
 
 
 def test_report_shows_a_class_a_student_and_json(backprop: Command, tmp_path: Path) -> None:

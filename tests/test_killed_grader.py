@@ -68,6 +68,10 @@ class Class:
         """Whether the slow function runs now."""
         return any(self.folder.glob("tmp/backprop-*/scratch/*/started"))
 
+    def under_way(self) -> bool:
+        """Whether the slow function runs now and the result before it is written: its grader did not wait for that."""
+        return self.started() and (self.folder / "results" / "ann" / f"{LESSON}.json").is_file()
+
     def results(self) -> dict[str, Any]:
         """All results, without the times that they took."""
         found = {}
@@ -135,7 +139,7 @@ def assert_nothing_is_left(a_class: Class) -> None:
 @pytest.mark.parametrize("victim", VICTIMS)
 def test_one_process_is_killed(a_class: Class, undisturbed: dict[str, Any], victim: str) -> None:
     command = a_class.start()
-    wait_until(a_class.started)
+    wait_until(a_class.under_way)
     process = VICTIMS[victim](command)
     assert process is not None
     process.kill()
@@ -154,7 +158,7 @@ def test_one_process_is_killed(a_class: Class, undisturbed: dict[str, Any], vict
 def test_the_whole_group_is_killed(a_class: Class, undisturbed: dict[str, Any]) -> None:
     """As a shell's `kill -9 %1` does."""
     command = a_class.start()
-    wait_until(a_class.started)
+    wait_until(a_class.under_way)
     os.killpg(command.pid, signal.SIGKILL)
     command.wait()
     assert_nothing_is_left(a_class)
@@ -181,7 +185,7 @@ def test_a_plain_process_ends_with_its_judge(tmp_path: Path, at_work: bool) -> N
 def test_the_command_is_interrupted(a_class: Class, undisturbed: dict[str, Any], number: signal.Signals) -> None:
     """By Ctrl-C or a job system: no traceback, and it goes on from there."""
     command = a_class.start()
-    wait_until(a_class.started)
+    wait_until(a_class.under_way)
     os.killpg(command.pid, number)
     _, said = command.communicate(timeout=5 * PATIENCE)
     assert command.returncode != 0
@@ -191,14 +195,18 @@ def test_the_command_is_interrupted(a_class: Class, undisturbed: dict[str, Any],
     assert a_class.results() == undisturbed
 
 
-def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any]) -> None:
-    """That costs the function that ran, and nobody else."""
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any], times: int) -> None:
+    """Once costs nothing: calls that were made together are made again. Twice costs the function that ran."""
     command = a_class.start()
-    wait_until(a_class.started)
-    running(command, "bootstrap.py").children()[0].kill()
+    for _ in range(times):
+        wait_until(a_class.started)
+        (submission,) = running(command, "bootstrap.py").children()
+        submission.kill()
+        wait_until(lambda gone=submission: not gone.is_running())  # type: ignore[misc]
     command.communicate(timeout=5 * PATIENCE)
     results = a_class.results()
     assert {name: result["points"] for name, result in results.items()} == {"ann": 4, "ben": 4, "cleo": 4}
-    assert "was killed by SIGKILL" in str(results["ben"])
+    assert ("was killed by SIGKILL" in str(results["ben"])) == (times == 2)
     assert (results["ann"], results["cleo"]) == (undisturbed["ann"], undisturbed["cleo"])
     assert_nothing_is_left(a_class)

@@ -23,7 +23,7 @@ from typing import Any
 
 import psutil
 import pytest
-from traces import look, processes_of
+from traces import left_behind, look, processes_of
 
 from autograder.isolation import Worker, start_worker
 from autograder.isolation.sandbox import landlock_abi
@@ -39,6 +39,8 @@ RED_TEAM = TESTS / "red_team"
 BACKPROP = Path(sys.executable).with_name("backprop")
 HONEST_PART = "honest_part"
 LESSON = "ch07_mlp_backprop"
+HONEST = ("aa_honest", "honest_all", "zz_honest", "mm_honest")
+"""All of the solutions, but for the last: the honest part alone."""
 
 pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
 
@@ -76,7 +78,7 @@ OUTCOMES = {
     "forks": REACHED_NOTHING,
     "threads": Outcome(),
     "signals": Outcome(
-        {"forward": "error", "cross_entropy_loss": "failed", "single_example_gradients": "error"},
+        {"forward": "error", "cross_entropy_loss": "error", "single_example_gradients": "error"},
         ("reached: nothing", "was killed by signal 40"),
     ),
     "stops_itself": Outcome({"forward": "timeout"}),
@@ -85,7 +87,18 @@ OUTCOMES = {
     "half_a_frame": Outcome({"forward": "timeout"}),
     "malformed_frames": Outcome({"forward": "error", "backward": "error"}, ("sent something that cannot be read",)),
     "hostile_replies": Outcome({"forward": "error"}),
+    "frames_that_grow": Outcome(
+        {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
+        ("an array without its bytes", "buffers are not described", "an impossible shape"),
+    ),
+    "desynchronised": Outcome(),
+    "patched_channel": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "descriptors_in_flight": Outcome(
+        {"single_example_gradients": "failed", "forward": "error", "cross_entropy_loss": "error"},
+        ("Too many references", "Too many open files"),
+    ),
     "walks_memory": REACHED_NOTHING,
+    "looks_for_the_salt": REACHED_NOTHING,
     "reads_files": REACHED_NOTHING,
     "writes_files": REACHED_NOTHING,
     "fills_the_disk": Outcome({"single_example_gradients": "error"}, ("filled its scratch folder",)),
@@ -94,6 +107,12 @@ OUTCOMES = {
         {"cross_entropy_loss": "forbidden", "forward": "error"}, ("imports scipy, which this lesson does not allow",)
     ),
     "torch_by_path": REACHED_NOTHING,
+    "leaves_things_behind": REACHED_NOTHING,
+    "loosens_its_limits": REACHED_NOTHING,
+    "names_as_paths": Outcome(
+        {"forward": "error", "cross_entropy_loss": "error"}, ("raised ../../results/class.json",)
+    ),
+    "more_system_calls": REACHED_NOTHING,
     "system_calls": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("reached: nothing",)),
     "escape_codes": Outcome({"forward": "error", "cross_entropy_loss": "failed"}),
     "handlers_and_traces": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
@@ -146,6 +165,10 @@ class Graded:
     touched: dict[Path, tuple[Any, ...]]
     """Files and folders that changed, as they were before."""
     left_running: list[str]
+    left_behind: list[str]
+    """What others of the same user would find in the kernel."""
+    undisturbed: dict[str, dict[str, Any]]
+    """The results of the honest students in a class of their own."""
 
 
 def backprop(*arguments: object, folder: Path, timeout: float = 500) -> subprocess.CompletedProcess[str]:
@@ -253,9 +276,9 @@ def make_class(folder: Path, replacements: dict[str, str]) -> Path:
         _write(students / name.partition(".")[0] / f"{LESSON}.ipynb", content)
     for name in STUDENTS:
         _write(students / name / f"{LESSON}.ipynb", half_done().encode())
-    for name in ("aa_honest", "honest_all", "zz_honest"):
+    for name in HONEST[:3]:
         _write(students / name / f"{LESSON}.py", (REPOSITORY / "solutions" / f"{LESSON}.py").read_bytes())
-    _write(students / "mm_honest" / f"{LESSON}.ipynb", half_done().encode())
+    _write(students / HONEST[3] / f"{LESSON}.ipynb", half_done().encode())
     _make_oddities(students, folder)
     return students
 
@@ -264,11 +287,13 @@ def _make_oddities(students: Path, folder: Path) -> None:
     """Things in the places of files that are not files, or not this student's."""
     elsewhere = students / "honest_all" / f"{LESSON}.py"
     links = {"link_to_a_classmate": str(elsewhere), "link_to_nothing": "nowhere", "link_to_a_device": "/dev/zero"}
+    links["link_to_itself"] = f"{LESSON}.py"
     for name, target in links.items():
         (students / name).mkdir()
         (students / name / f"{LESSON}.py").symlink_to(target)
     (students / "linked_folder").symlink_to(students / "honest_all")
     (students / "outside").symlink_to(folder / "outside")
+    (students / "a_loop").symlink_to("a_loop")
     (students / "fifo").mkdir()
     os.mkfifo(students / "fifo" / f"{LESSON}.ipynb")
     (students / "folder" / f"{LESSON}.ipynb").mkdir(parents=True)
@@ -306,6 +331,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
     watched = [students, folder / "outside", folder / "outside" / "secret", folder / "home"]
     watched += [*students.glob("*honest*/*.py"), REPOSITORY / "solutions", REPOSITORY / "solutions" / f"{LESSON}.py"]
     before = {path: look(path) for path in watched}
+    undisturbed = folder / "undisturbed"
+    for name in HONEST:
+        shutil.copytree(students / name, undisturbed / name)
+    left_before = left_behind()
     try:
         limits = bystander.rlimit(psutil.RLIMIT_CPU), bystander.nice(), bystander.cpu_affinity()
         command = backprop("grade", students, "--out", folder / "results", "--jobs", 3, folder=folder)
@@ -316,16 +345,22 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
         )
         time.sleep(0.5)
         left_running = processes_of(folder)
-        results = {
-            file.parent.name: json.loads(file.read_text(encoding="utf-8"))
-            for file in (folder / "results").glob(f"*/{LESSON}.json")
-        }
+        results = results_in(folder / "results")
         touched = {path: value for path, value in before.items() if look(path) != value}
-        yield Graded(folder, command, results, servers.connections, as_before, touched, left_running)
+        new = sorted(left_behind() - left_before)
+        backprop("grade", undisturbed, "--out", folder / "apart", folder=folder)
+        apart = results_in(folder / "apart")
+        yield Graded(folder, command, results, servers.connections, as_before, touched, left_running, new, apart)
     finally:
         bystander.kill()
         bystander.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def results_in(folder: Path) -> dict[str, dict[str, Any]]:
+    """Student to result."""
+    files = folder.glob(f"*/{LESSON}.json")
+    return {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
 
 def exercises_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -379,6 +414,7 @@ def test_what_is_no_notebook_is_said_in_one_line(graded: Graded, name: str) -> N
         ("link_to_a_classmate", "a link that leads out of its folder"),
         ("link_to_a_device", "a link that leads out of its folder"),
         ("link_to_nothing", "cannot be read"),
+        ("link_to_itself", "cannot be read"),
         ("fifo", "not a regular file"),
         ("folder", "not a regular file"),
         ("large", "100 MiB"),
@@ -391,8 +427,8 @@ def test_what_is_not_a_file_of_the_student_is_not_read(graded: Graded, student: 
 
 
 def test_links_to_folders_are_passed_over(graded: Graded) -> None:
-    assert not {"linked_folder", "outside", "a_file"} & set(graded.results)
-    for name in ("linked_folder", "outside", "a_file"):
+    assert not {"linked_folder", "outside", "a_loop", "a_file"} & set(graded.results)
+    for name in ("linked_folder", "outside", "a_loop", "a_file"):
         assert f"{name}: " in graded.command.stderr
 
 
@@ -402,11 +438,20 @@ def test_a_strange_name_is_a_name(graded: Graded, student: str) -> None:
     assert graded.results[student]["points"] == 4
 
 
-@pytest.mark.parametrize("student", ["aa_honest", "honest_all", "mm_honest", "zz_honest"])
+@pytest.mark.parametrize("student", HONEST)
 def test_honest_classmates_get_what_they_earned(graded: Graded, student: str) -> None:
     result = graded.results[student]
     assert (result["status"], result["message"]) == ("graded", "")
     assert result["points"] == (4 if student == "mm_honest" else 23)
+
+
+@pytest.mark.parametrize("student", HONEST)
+def test_hostile_classmates_change_nothing_for_the_honest(graded: Graded, student: str) -> None:
+    here, apart = (json.loads(json.dumps(results[student])) for results in (graded.results, graded.undisturbed))
+    for result in (here, apart):
+        for exercise in result["exercises"]:
+            del exercise["seconds"]
+    assert here == apart
 
 
 def test_the_command_ends_as_always(graded: Graded) -> None:
@@ -417,7 +462,7 @@ def test_the_command_ends_as_always(graded: Graded) -> None:
     summary = json.loads((graded.folder / "results" / "class.json").read_text(encoding="utf-8"))
     assert len(summary["submissions"]) == len(students)
     progress = [line for line in graded.command.stderr.splitlines() if not line.startswith("backprop: ")]
-    assert len(progress) == len(students)
+    assert 20 <= len(progress) <= len(students), "the grader's own lines alone"
 
 
 def test_hidden_inputs_are_not_told(graded: Graded) -> None:
@@ -445,6 +490,7 @@ def test_nothing_outside_was_reached(graded: Graded) -> None:
 
 def test_nothing_is_left_behind(graded: Graded) -> None:
     assert graded.left_running == []
+    assert graded.left_behind == []
     assert os.listdir(graded.folder / "tmp") == []
     assert os.listdir(graded.folder / "home") == []
 
@@ -566,6 +612,20 @@ def test_calls_just_below_their_limit_meet_that_of_the_submission(run_of: Callab
         run.call("other", [], {}, 60.0)
 
 
+def test_a_worker_that_starts_slowly_takes_no_submission_s_time(
+    run_of: Callable[..., SubmissionRun], worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready, waits = worker.ready, iter([3.5])
+
+    def slowly() -> None:
+        time.sleep(next(waits, 0.0))
+        ready()
+
+    monkeypatch.setattr(worker, "ready", slowly)
+    run = run_of("def f(): return 1")
+    assert run.call("f", [], {}, 60.0)["value"] == 1
+
+
 def test_cells_just_below_their_limit_meet_that_of_the_submission(run_of: Callable[..., SubmissionRun]) -> None:
     run = run_of(*["import time; time.sleep(0.9)"] * 1000)
     with pytest.raises(WorkerLost, match="did not run within 3 seconds"):
@@ -615,3 +675,14 @@ for _ in range(3):
     time.sleep(0.5)
     assert processes_of(tmp_path) == []
     assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_security_md_names_the_exercises_with_instrumented_checks() -> None:
+    promises: dict[str, set[bool]] = {}
+    for file in (REPOSITORY / "autograder" / "checks").glob("test_*.py"):
+        for name, rest in re.findall(r'^@exercise\("([^"]+)"(.*)\)$', file.read_text(encoding="utf-8"), re.MULTILINE):
+            promises.setdefault(name, set()).add("instrumented" in rest)
+    text = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
+    listed = text[text.index("**Instrumented checks**") : text.index("**Hidden inputs")]
+    assert set(re.findall(r"`([A-Za-z_.]+)`", listed)) == {name for name, kinds in promises.items() if True in kinds}
+    assert not [name for name, kinds in promises.items() if kinds == {True}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from pathlib import Path
 from typing import Any
@@ -28,3 +29,28 @@ def look(path: Path) -> tuple[Any, ...]:
     status = path.stat()
     content = path.read_bytes() if path.is_file() else sorted(os.listdir(path))
     return content, status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns, os.listxattr(path)
+
+
+def left_behind() -> set[str]:
+    """What outlives a process in the kernel, by the names and keys that the hostile submissions use."""
+    libc = ctypes.CDLL("librt.so.1")
+    found = set()
+    for name in (b"backprop-red-team", b"owned", b"left"):
+        queue = libc.mq_open(b"/" + name, os.O_RDONLY)
+        if queue >= 0:
+            os.close(queue)
+            libc.mq_unlink(b"/" + name)  # or the next run would find it, too
+            found.add(f"message queue {name.decode()}")
+    for kind in ("shm", "sem", "msg"):
+        for line in Path("/proc/sysvipc", kind).read_text().splitlines()[1:]:
+            if int(line.split()[0]) in (0xBAC, 0x1234):
+                found.add(f"{kind} {line.split()[0]}")
+    keys = Path("/proc/keys").read_text() if Path("/proc/keys").exists() else ""
+    found |= {f"key {line}" for line in keys.splitlines() if "backprop-red-team" in line}
+    found |= {
+        f"abstract socket {line}" for line in Path("/proc/net/unix").read_text().split() if line == "@backprop-red-team"
+    }
+    for folder in ("/dev/shm", "/tmp", "/run", "/var/tmp", "/root"):
+        if os.access(folder, os.R_OK):
+            found |= {f"{folder}/{name}" for name in os.listdir(folder) if "backprop-red" in name or name == "owned"}
+    return found

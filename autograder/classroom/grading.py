@@ -21,7 +21,7 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
     except SubmissionError as error:
         return ungraded(work, "unreadable", f"{work.file.name}: {error}.", workers.isolation, judge.salt)
     try:
-        return judge.grade(submission, workers, student=work.student)
+        return judge.grade(submission, workers, student=work.student, of_many=True)
     except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
         what = f"the grader itself failed ({type(error).__name__}: {error}); please report it."
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
@@ -34,7 +34,7 @@ def ungraded(work: Work, status: str, message: str, isolation: str, salt: str) -
         lesson=work.lesson,
         file=work.file.name,
         sha256=file_sha256(work),
-        grader_version=grader_version(),
+        grader_version=grader_version(work.lesson),
         isolation=isolation,
         points=0.0,
         max_points=find_lesson(work.lesson).points,
@@ -53,11 +53,12 @@ def file_sha256(work: Work) -> str:
 
 
 def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
-    """Whether a result is still that of this file, this grader and this salt."""
+    """Whether a result is still that of this file, this grader and this salt. Reads the file if all else is."""
     return (
         result is not None
+        and (result.student, result.lesson) == (work.student, work.lesson)
         and result.status != "killed"
-        and result.grader_version == grader_version()
+        and result.grader_version == grader_version(work.lesson)
         and result.salt_sha256 == fingerprint(salt)
         and result.sha256 == file_sha256(work)
     )

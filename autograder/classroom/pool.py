@@ -9,114 +9,243 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import secrets
 import signal
 import threading
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work, ungraded
-from autograder.isolation import IsolationError, Workers
+from autograder.isolation import IsolationError, Workers, remove_folders
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import CheckError, Judge, with_judge
 from course.syllabus import find_lesson
 
 ATTEMPTS = 2
+STILLBORN = 3
+"""Grading processes that may die in a row before they can serve; then something is wrong with all."""
+AHEAD = 64
+"""Submissions that are looked at before the first process starts: enough to see which lessons there are."""
 
 
 class PoolError(RuntimeError):
-    """A grading process could not start; the message says why."""
+    """The backend or a lesson's checks cannot be used; the message says why."""
 
 
-def grade_all(work: list[Work], *, jobs: int, isolation: str, salt: str) -> Iterator[SubmissionResult]:
+def grade_all(
+    work: Iterable[Work | None], *, jobs: int, isolation: str, salt: str
+) -> Generator[SubmissionResult, None, None]:
     """The results of `work`, in the order in which they become known.
 
     Args:
+        work: is gone through while the first are graded. None stands for one that need not be graded after all:
+            finding that out takes time, and nobody waits for the next that must.
         jobs: grading processes that run at a time.
 
     Raises:
-        PoolError: the backend or the checks cannot be used at all.
+        PoolError: a lesson could not be graded at all; raised when all others are done.
     """
-    by_lesson: dict[str, deque[Work]] = {}
-    for item in work:
-        by_lesson.setdefault(item.lesson, deque()).append(item)
-    for lesson, queue in by_lesson.items():
-        yield from _grade_lesson(lesson, queue, min(jobs, len(queue)), isolation, salt)
-
-
-def _grade_lesson(lesson: str, queue: deque[Work], jobs: int, isolation: str, salt: str) -> Iterator[SubmissionResult]:
-    attempts: dict[Work, int] = {}
-    graders = [_Grader(lesson, isolation, salt) for _ in range(jobs)]
+    pool = _Pool(work, jobs, isolation, salt)
     try:
-        while queue or any(grader.at for grader in graders):
-            for grader in graders:
-                if grader.ready and queue:
-                    grader.hand(queue.popleft())
-            for connection in wait([grader.connection for grader in graders]):
-                grader = next(grader for grader in graders if grader.connection is connection)
-                try:
-                    kind, value = grader.connection.recv()
-                except (EOFError, OSError):
-                    graders[graders.index(grader)] = _Grader(lesson, isolation, salt)
-                    lost = grader.at
-                    grader.stop()
-                    if lost is None:
-                        raise PoolError(f"the grading process for {lesson} ended before it began") from None
-                    attempts[lost] = attempts.get(lost, 0) + 1
-                    if attempts[lost] < ATTEMPTS:
-                        queue.append(lost)
-                    else:
-                        yield ungraded(lost, "killed", "the grading process was killed, twice.", isolation, salt)
-                    continue
-                if kind == "failed":
-                    raise PoolError(value)
-                grader.ready = True
-                if kind == "result":
-                    grader.at = None
-                    yield value
+        yield from pool.results()
     except BaseException:
-        for grader in graders:
-            grader.process.kill()  # at once: its worker sees that it is gone and leaves nothing behind
+        pool.kill()
         raise
     finally:
-        for grader in graders:
-            grader.stop()
+        pool.stop()
+
+
+class _Queue:
+    """The work that waits, by lesson, drawn from its source little by little."""
+
+    def __init__(self, source: Iterable[Work | None]) -> None:
+        self._source = iter(source)
+        self._waiting: dict[str, deque[Work]] = {}
+        self.complete = False
+        """Whether the source is used up."""
+
+    def draw(self, count: int) -> None:
+        """Take up to `count` more from the source."""
+        drawn = list(islice(self._source, count))
+        self.complete = len(drawn) < count
+        for item in filter(None, drawn):
+            self.put(item)
+
+    def put(self, item: Work) -> None:
+        self._waiting.setdefault(item.lesson, deque()).append(item)
+
+    def take(self, lesson: str) -> Work | None:
+        """The next of a lesson, if one waits."""
+        waiting = self._waiting.get(lesson)
+        return waiting.popleft() if waiting else None
+
+    def busiest(self, graders: Counter[str]) -> str | None:
+        """The lesson that another grader would help most, given how many each lesson has."""
+        waiting = [lesson for lesson, items in self._waiting.items() if items]
+        return max(waiting, key=lambda lesson: len(self._waiting[lesson]) / (1 + graders[lesson]), default=None)
+
+
+class _Pool:
+    """Grading processes, and who of them does what.
+
+    A process keeps its lesson while there is work in it: to start on another one costs as much as many submissions.
+    Then it makes room for one of the lesson that has most work for each of its processes, so that none waits for
+    the last submission of a lesson.
+    """
+
+    def __init__(self, work: Iterable[Work | None], jobs: int, isolation: str, salt: str) -> None:
+        self._queue = _Queue(work)
+        self._jobs = jobs
+        self._isolation, self._salt = isolation, salt
+        self._run = f"{secrets.token_hex(8)}-"
+        self._graders: list[_Grader] = []
+        self._retired: list[_Grader] = []
+        self._attempts: Counter[Work] = Counter()
+        self._stillborn = 0
+        self._failures: Counter[str] = Counter()
+        self._failed: dict[str, str] = {}
+
+    def results(self) -> Iterator[SubmissionResult]:
+        self._queue.draw(AHEAD)
+        while True:
+            self._hand_out()
+            busy = [grader for grader in self._graders if grader.at is not None]
+            if not busy and self._queue.complete:
+                break
+            ready = wait([grader.connection for grader in busy], timeout=None if self._queue.complete else 0)
+            heard = [grader for grader in busy if grader.connection in ready]
+            found = [result for grader in heard if (result := self._receive(grader)) is not None]
+            if not ready:
+                self._queue.draw(1)
+            self._hand_out()  # before the results are written: nobody waits for the disk
+            yield from found
+        if self._failed:
+            raise PoolError("; ".join(dict.fromkeys(self._failed.values())))
+
+    def _hand_out(self) -> None:
+        """Give each process that is free the next submission."""
+        for grader in [grader for grader in self._graders if grader.at is None]:
+            item = self._queue.take(grader.lesson)
+            if item is not None:
+                grader.hand(item)
+            elif self._next_lesson() is not None or self._queue.complete:
+                self._retire(grader)
+        while len(self._graders) < self._jobs and (lesson := self._next_lesson()) is not None:
+            item = self._queue.take(lesson)
+            assert item is not None
+            grader = _Grader(lesson, self._isolation, self._salt, self._run)
+            self._graders.append(grader)
+            grader.hand(item)
+
+    def _next_lesson(self) -> str | None:
+        """The lesson for a new process; what waits in lessons that cannot be graded is dropped."""
+        graders = Counter(grader.lesson for grader in self._graders if grader.at is not None)
+        while (lesson := self._queue.busiest(graders)) in self._failed:
+            assert lesson is not None
+            while self._queue.take(lesson):
+                pass
+        return lesson
+
+    def _receive(self, grader: _Grader) -> SubmissionResult | None:
+        """What a process has to say; a result if that is it."""
+        try:
+            kind, value = grader.connection.recv()
+        except (EOFError, OSError):
+            return self._lost(grader)
+        if kind == "failed":
+            self._could_not_start(grader, value)
+        elif kind == "ready":
+            self._stillborn, self._failures[grader.lesson], grader.ready = 0, 0, True
+        else:
+            grader.at = None
+            assert isinstance(value, SubmissionResult)
+            return value
+        return None
+
+    def _could_not_start(self, grader: _Grader, why: str) -> None:
+        """A process gave up: another one tries, as its worker may have been killed; then the lesson is given up."""
+        assert grader.at is not None
+        self._queue.put(grader.at)
+        self._failures[grader.lesson] += 1
+        if self._failures[grader.lesson] == ATTEMPTS:
+            self._failed[grader.lesson] = why
+        self._retire(grader)
+
+    def _lost(self, grader: _Grader) -> SubmissionResult | None:
+        """A process died: its submission is tried again, or has been often enough."""
+        item = grader.at
+        assert item is not None
+        self._retire(grader)
+        if not grader.ready:
+            self._stillborn += 1
+            if self._stillborn == STILLBORN:
+                raise PoolError(
+                    f"{STILLBORN} grading processes in a row ended before they began, at last for {item.lesson}"
+                )
+        else:
+            self._attempts[item] += 1
+            if self._attempts[item] == ATTEMPTS:
+                return ungraded(item, "killed", "the grading process was killed, twice.", self._isolation, self._salt)
+        self._queue.put(item)
+        return None
+
+    def _retire(self, grader: _Grader) -> None:
+        """Let a process end, and go on without waiting for it."""
+        self._graders.remove(grader)
+        grader.at = None
+        grader.connection.close()
+        self._retired = [other for other in self._retired if other.process.is_alive()] + [grader]
+
+    def kill(self) -> None:
+        """End all at once: their workers see that they are gone and leave nothing behind."""
+        for grader in [*self._graders, *self._retired]:
+            grader.process.kill()
+
+    def stop(self) -> None:
+        """Let all end, and see to it."""
+        for grader in self._graders:
+            grader.connection.close()
+        for grader in [*self._graders, *self._retired]:
+            grader.await_end()
+        remove_folders(self._run)
 
 
 class _Grader:
-    """The parent's end of one grading process."""
+    """The parent's end of one grading process, and the submission that it is `at`."""
 
-    def __init__(self, lesson: str, isolation: str, salt: str) -> None:
+    def __init__(self, lesson: str, isolation: str, salt: str, run: str) -> None:
+        self.lesson = lesson
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, lesson, isolation, salt), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, lesson, isolation, salt, run), daemon=True)
         self.process.start()
         theirs.close()
         self.ready = False
         self.at: Work | None = None
 
     def hand(self, work: Work) -> None:
-        self.at, self.ready = work, False
+        self.at = work
         with contextlib.suppress(OSError):  # it died meanwhile: the next wait sees that
             self.connection.send(work)
 
-    def stop(self) -> None:
-        self.connection.close()
+    def await_end(self) -> None:
         self.process.join(5)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
 
 
-def _work(connection: Connection, lesson: str, isolation: str, salt: str) -> None:
+def _work(connection: Connection, lesson: str, isolation: str, salt: str, run: str) -> None:
     """The grading process: results for work, until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_follow_parent, daemon=True).start()
 
     def use(judge: Judge) -> None:
-        workers = Workers(judge.lesson, isolation)
+        workers = Workers(judge.lesson, isolation, run)
         try:
             workers.start()
             connection.send(("ready", None))

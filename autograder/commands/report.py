@@ -2,41 +2,106 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from autograder.reports.formats import Order
+
+NEEDED_BY = {"matplotlib": "html", "jinja2": "html"}
+"""What a format needs that learners do not."""
 
 
 def report(
     results: Annotated[Path, typer.Argument(help="The folder that 'backprop grade' wrote.")],
-    format_: Annotated[str, typer.Option("--format", help="terminal or json.")] = "terminal",
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format", help="One or more of terminal, json, html, csv, junit, gradescope, github; with commas between."
+        ),
+    ] = "terminal",
     student: Annotated[str | None, typer.Option(help="Only this student, with the feedback in full.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where files go; RESULTS/__reports__ if left out.", show_default=False)
+    ] = None,
+    book_url: Annotated[
+        str | None, typer.Option(help="Where the built book is, for links to its sections.", show_default=False)
+    ] = None,
+    hidden: Annotated[
+        str, typer.Option(help="When Gradescope shows hidden checks: hidden, after_due_date, after_published, visible.")
+    ] = "hidden",
 ) -> None:
-    """Show the results of a class."""
-    import json
-
-    from autograder.classroom.results_folder import read_results
+    """Show the results of a class, or write them as pages, a gradebook or what other programs read."""
     from autograder.commands.console import console, give_up
-    from autograder.reports.class_table import print_class
-    from autograder.reports.feedback import print_feedback
-    from course.syllabus import find_lesson
+    from autograder.diagnosis.wording import clean, enumeration
+    from autograder.reports.class_results import REPORTS, ClassResults
+    from autograder.reports.formats import MAKERS, VISIBILITIES, Order
 
-    found, problems = read_results(results)
-    if student is not None:
-        found = [result for result in found if result.student == student]
-    if not found:
-        who = f" of {student}" if student else ""
+    formats = list(dict.fromkeys(name.strip() for name in format_.split(",")))
+    for name in formats:
+        if name not in MAKERS:
+            give_up(f"there is no format {name!r}; there are {enumeration(list(MAKERS))}")
+    if hidden not in VISIBILITIES:
+        give_up(f"there is no visibility {hidden!r}; there are {enumeration(VISIBILITIES)}")
+    folder = out or results / REPORTS
+    if _among_results(folder, results):
+        give_up(f"{folder} lies among the results, where a report could be taken for one; name another folder")
+    if book_url is not None and not _address(book_url):
+        give_up(f"{book_url!r} is neither an address (https://...) nor a folder with the built book")
+    classroom = ClassResults(results, only=student)
+    order = Order(classroom, folder, console(), only=student, book_url=book_url, hidden_checks=hidden)
+    try:
+        lines = _write(formats, order)
+    except ModuleNotFoundError as missing:
+        if missing.name not in NEEDED_BY:
+            raise
+        give_up(f"{NEEDED_BY[missing.name]} needs {missing.name}: pip install 'backprop-course[instructor]'")
+    except BrokenPipeError:  # whoever read has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
+    except OSError as error:
+        give_up(f"{error.filename or folder} cannot be written ({error.strerror})")
+    if lines is None:
+        who = f" of {student}" if student is not None else ""
+        problems = classroom.problems
         give_up(f"there are no results{who} in {results}" + (f" ({problems[0]})" if problems else ""))
-    screen = console()
-    if format_ == "json":
-        typer.echo(json.dumps([result.to_json() for result in found], indent=1, ensure_ascii=False))
-    elif format_ != "terminal":
-        give_up(f"there is no format {format_!r}; there are terminal and json")
-    elif student is not None:
-        for result in found:
-            print_feedback(screen, find_lesson(result.lesson), result, hints=1)
-    else:
-        print_class(screen, found)
-    for problem in problems:
-        typer.echo(f"backprop: {problem}", err=True)
+    for line in lines:
+        typer.echo(clean(line, 500), err=True)  # standard output may be JSON
+    for problem in classroom.problems:
+        typer.echo(f"backprop: {clean(problem, 500)}", err=True)
+
+
+def _write(formats: list[str], order: Order) -> list[str] | None:
+    """Read the class once and report it in all formats; None if there is nobody."""
+    from contextlib import ExitStack
+    from itertools import chain
+
+    from autograder.reports.formats import make_report
+
+    students = iter(order.classroom)
+    first = next(students, None)
+    if first is None:
+        return None
+    with ExitStack() as stack:
+        reports = [stack.enter_context(make_report(name, order)) for name in formats]
+        for work in chain([first], students):
+            for each in reports:
+                each.add(work)
+        return [line for each in reports for line in each.finish()]
+
+
+def _among_results(folder: Path, results: Path) -> bool:
+    """Whether files in `folder` could lie where results do; our own folder in there is no student's."""
+    from autograder.reports.class_results import REPORTS
+
+    inside, around = folder.resolve(), results.resolve()
+    return inside.is_relative_to(around) and not inside.is_relative_to(around / REPORTS)
+
+
+def _address(book_url: str) -> bool:
+    """Whether a page may link there: never to a script."""
+    return book_url.startswith(("https://", "http://")) or Path(book_url).is_dir()

@@ -2,5 +2,16 @@
 
 from autograder.isolation.base import Connection, IsolationError, Limits, PackageMissing, Worker
 from autograder.isolation.choice import BACKENDS, Workers, start_worker
+from autograder.isolation.forking import remove_folders
 
-__all__ = ["BACKENDS", "Connection", "IsolationError", "Limits", "PackageMissing", "Worker", "Workers", "start_worker"]
+__all__ = [
+    "BACKENDS",
+    "Connection",
+    "IsolationError",
+    "Limits",
+    "PackageMissing",
+    "Worker",
+    "Workers",
+    "remove_folders",
+    "start_worker",
+]

@@ -56,6 +56,8 @@ class Connection:
     scratch: str
     ended: str | None = field(default=None)
     """How the process ended, in words, once that is known."""
+    alone: bool = False
+    """Whether it is known to have left no process behind."""
 
 
 class Worker(ABC):
@@ -66,6 +68,13 @@ class Worker(ABC):
 
     def ready(self) -> None:  # noqa: B027, a backend that starts nothing is ready
         """Wait until it can serve; starting one does not. `IsolationError` if it cannot."""
+
+    def foresee(self, exercise: str, calls: bytes) -> bool:
+        """Let every process that is opened from now on know the calls that the checks of an exercise will make.
+
+        Returns whether this backend can.
+        """
+        return False
 
     @abstractmethod
     def open(self) -> Connection:

@@ -14,13 +14,16 @@ TORCH_MEMORY = 6 * 2**30
 """Bytes of address space where PyTorch is loaded: its libraries alone map more than a NumPy submission may use."""
 
 
-def start_worker(kit: Kit, backend: str, limits: Limits | None = None) -> Worker:
-    """A worker that has `kit`, being warmed. `IsolationError` when the backend is unknown or cannot work here."""
+def start_worker(kit: Kit, backend: str, limits: Limits | None = None, run: str = "") -> Worker:
+    """A worker that has `kit`, being warmed; `run` as for `Workers`.
+
+    `IsolationError` when the backend is unknown or cannot work here.
+    """
     limits = limits or (Limits(memory=TORCH_MEMORY) if "torch" in kit.packages else Limits())
     if backend == "sandlock":
         from autograder.isolation.sandbox import SandboxWorker
 
-        return SandboxWorker(kit, limits)
+        return SandboxWorker(kit, limits, run)
     if backend != "process":
         raise IsolationError(f"there is no isolation {backend!r}; there are {' and '.join(BACKENDS)}")
     if not hasattr(os, "fork"):
@@ -29,15 +32,19 @@ def start_worker(kit: Kit, backend: str, limits: Limits | None = None) -> Worker
         return SpawningWorker(kit)
     from autograder.isolation.process import ProcessWorker
 
-    return ProcessWorker(kit, limits)
+    return ProcessWorker(kit, limits, run)
 
 
 class Workers:
-    """The warm workers of one lesson, one for each kit that its exercises have, started when first needed."""
+    """The warm workers of one lesson, one for each kit that its exercises have, started when first needed.
 
-    def __init__(self, lesson: Lesson, backend: str) -> None:
+    `run` is a name for `remove_folders`, should the process that starts them be killed.
+    """
+
+    def __init__(self, lesson: Lesson, backend: str, run: str = "") -> None:
         self.lesson = lesson
         self.backend = backend
+        self.run = run
         self._started: dict[Kit, Worker] = {}
 
     @property
@@ -50,7 +57,7 @@ class Workers:
     def of(self, kit: Kit) -> Worker:
         """The worker that has `kit`. `IsolationError` as for `start_worker`."""
         if kit not in self._started:
-            self._started[kit] = start_worker(kit, self.backend)
+            self._started[kit] = start_worker(kit, self.backend, run=self.run)
         return self._started[kit]
 
     def begin(self, exercises: Iterable[Exercise]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import select
@@ -12,7 +13,7 @@ import tempfile
 import time
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree, remove_folder
 from autograder.isolation.packages import interpreter, locations
@@ -20,6 +21,8 @@ from autograder.worker.channel import Channel
 from course.syllabus import Kit
 
 BOOTSTRAP = Path(__file__).resolve().parents[1] / "worker" / "bootstrap.py"
+FOLDERS = "backprop-"
+"""How the names of the workers' folders begin; the run's name follows."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -37,6 +40,12 @@ def environment() -> dict[str, str]:
     }
 
 
+def remove_folders(run: str) -> None:
+    """Remove what the workers of a run have left: a judge that is killed while it starts one leaves its folder."""
+    for folder in glob.glob(f"{glob.escape(tempfile.gettempdir())}/{FOLDERS}{run}*"):
+        remove_folder(folder)
+
+
 class _Refused(IsolationError):
     """The worker is there, and says no."""
 
@@ -44,9 +53,12 @@ class _Refused(IsolationError):
 class ForkingWorker(Worker):
     """A worker process that forks for each submission. The backends differ in how they start it."""
 
-    def __init__(self, kit: Kit, limits: Limits) -> None:
+    def __init__(self, kit: Kit, limits: Limits, run: str = "") -> None:
         self.kit = kit
         self.limits = limits
+        self.run = run
+        self._foreseen: dict[str, IO[bytes]] = {}
+        """Files with the calls that are foreseen, for the worker and any that replaces it."""
         self._start()
 
     @abstractmethod
@@ -54,7 +66,7 @@ class ForkingWorker(Worker):
         """Start the worker with `stream` as its standard input."""
 
     def _start(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="backprop-")
+        self._folder = tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}")
         os.mkdir(os.path.join(self._folder, "scratch"))
         self._served = 0
         self._control, theirs = socket.socketpair()
@@ -76,6 +88,27 @@ class ForkingWorker(Worker):
             raise IsolationError(
                 f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
             ) from None
+        for exercise in self._foreseen:  # whatever ended the worker before this one
+            self._tell_foreseen(exercise)
+
+    def foresee(self, exercise: str, calls: bytes) -> bool:
+        self.ready()
+        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115, kept
+        try:
+            if file.write(calls) < len(calls):
+                raise OSError("no room")
+        except OSError:  # a full disk, a quota: each call can be made when it is asked for
+            file.close()
+            return False
+        self._foreseen[exercise] = file
+        self._tell_foreseen(exercise)
+        return True
+
+    def _tell_foreseen(self, exercise: str) -> None:
+        file = self._foreseen[exercise]
+        file.seek(0)
+        with contextlib.suppress(OSError):  # the worker was killed since: the next one is told
+            socket.send_fds(self._control, [json.dumps({"exercise": exercise}).encode()], [file.fileno()])
 
     def open(self) -> Connection:
         self.ready()
@@ -112,7 +145,7 @@ class ForkingWorker(Worker):
         connection.channel.close()
         if connection.ended is None:
             self.await_end(connection, grace)
-        clean = kill_tree(self._pid, keep_root=True)
+        clean = connection.alone or kill_tree(self._pid, keep_root=True)
         if connection.ended is None:
             self.await_end(connection, 5.0)
         remove_folder(connection.scratch)
@@ -129,6 +162,7 @@ class ForkingWorker(Worker):
                 answer = self._answer(left)
                 if answer.get("ended") == connection.pid:
                     connection.ended = answer.get("because") or ending(int(answer["status"]))
+                    connection.alone = bool(answer.get("alone"))
                     return
 
     def stop(self) -> None:
@@ -156,5 +190,8 @@ class ForkingWorker(Worker):
 
 
 def python() -> list[str]:
-    """The command that starts a worker: no site-packages, no user's site, no folder of the script on the path."""
-    return [interpreter(), "-s", "-S", "-P", "-X", "utf8"]
+    """The command that starts a worker: no site-packages, no user's site, no folder of the script on the path.
+
+    No bytecode is written: on a full disk Python 3.11 leaves half of it, and no later worker would start.
+    """
+    return [interpreter(), "-B", "-s", "-S", "-P", "-X", "utf8"]

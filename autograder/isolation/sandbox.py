@@ -21,9 +21,15 @@ REFUSED = (
     *("removexattr", "lremovexattr", "fremovexattr", "removexattrat", "inotify_init", "inotify_init1"),
     # Its signal scope does not cover the priority and the processors of the user's other processes.
     *("setpriority", "ioprio_set"),
+    # Nor the message queues of the user, which stay behind even where Landlock then refuses to open them.
+    *("mq_open", "mq_unlink"),
     *("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"),
 )
 """System calls refused to a worker and its submissions, beside those that sandlock always refuses."""
+FULL_ABI = 6
+"""The Landlock version that has all that confinement needs: Linux 6.12."""
+_SINCE = {"FS_TRUNCATE": 3, "NET_TCP": 4, "FS_IOCTL_DEV": 5, "SIGNAL_SCOPE": 6, "ABSTRACT_UNIX_SOCKET_SCOPE": 6}
+"""By sandlock's names for what Landlock can refuse: the version that brought it. The rest is in all of them."""
 
 
 def landlock_abi() -> int:
@@ -47,9 +53,9 @@ class SandboxWorker(ForkingWorker):
         if abi < 1:
             raise IsolationError(
                 "this machine has no Landlock, so submissions cannot be confined; "
-                "use Linux 6.7 or newer, or accept the risk with --isolation process"
+                "use Linux 6.12 or newer, or accept the risk with --isolation process"
             )
-        self.isolation = f"sandlock (Landlock ABI {abi})" if abi >= 6 else f"sandlock, degraded (Landlock ABI {abi})"
+        self.isolation = f"sandlock{'' if abi >= FULL_ABI else ', degraded'} (Landlock ABI {abi})"
         home = Path(self._folder) / "python"
         stage_python(home)
         scratch = str(Path(self._folder) / "scratch")
@@ -65,10 +71,13 @@ class SandboxWorker(ForkingWorker):
             "cwd": scratch,
             "num_cpus": 1,
         }
-        config = {**config, "readable": paths, "degraded": [], "warm": [*config["warm"], "sandlock"]}
+        around = _around(paths, Path(self._folder))
+        config = {**config, "readable": around, "warm": [*config["warm"], "sandlock"]}
+        config["landlock"] = abi
         config["locations"]["sandlock"] = _package("sandlock")
         command = [*python(), str(BOOTSTRAP), json.dumps(config)]
-        request = {"wall": wall, "command": command, "folder": self._folder}
+        without = [name for name, since in _SINCE.items() if abi < since]
+        request = {"wall": wall, "without": without, "command": command, "folder": self._folder}
         return subprocess.Popen(
             [sys.executable, "-I", str(LAUNCHER), json.dumps(request)],
             stdin=stream.fileno(),
@@ -76,6 +85,20 @@ class SandboxWorker(ForkingWorker):
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's: the launcher cleans up
         )
+
+
+def _around(paths: list[str], folder: Path) -> list[str]:
+    """The highest folders that hold `paths` but not the worker's own `folder`, or the paths themselves inside of it.
+
+    What a fork may read is what both walls let through. The first is exact; the second has to keep the forks apart,
+    and the kernel takes milliseconds for hundreds of paths.
+    """
+    return sorted({str(_highest(Path(path), folder)) for path in paths})
+
+
+def _highest(path: Path, folder: Path) -> Path:
+    above = [parent for parent in reversed(path.parents) if not folder.is_relative_to(parent)]
+    return above[0] if above and not path.is_relative_to(folder) else path
 
 
 def _package(name: str) -> str:

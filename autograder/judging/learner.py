@@ -61,7 +61,7 @@ class Learner:
         return self._value(exercise.name, names, answer)
 
     def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
-        if answer.get("missing"):
+        if answer.get("missing") is True:
             why = self._run.why_missing(name)
             raise Undefined(why) if self._run.tried_to_define(name) else Missing(why)
         failure, forbidden = answer.get("failure"), answer.get("forbidden")
@@ -72,7 +72,8 @@ class Learner:
             raise explain(name, read_failure(failure), forbidden, self._run)
         changed = answer.get("changed")
         if isinstance(changed, list):
-            touched = [names[i] for i in changed if isinstance(i, int) and 0 <= i < len(names)]
+            said = {i for i in changed if isinstance(i, int)}
+            touched = [name for i, name in enumerate(names) if i in said]  # each once, however often it was said
             if touched:
                 self._record_change(name, touched)
         return answer.get("value")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,6 @@ from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun
 from course.syllabus import Lesson
 
-RECORD = pytest.StashKey[Record]()
-
 
 @dataclass(frozen=True)
 class CheckId:
@@ -30,6 +29,9 @@ class CheckId:
     name: str
     visible: bool
     promise: str
+
+
+IDENTITY = pytest.StashKey[CheckId | None]()
 
 
 class Checks:
@@ -51,22 +53,64 @@ class Checks:
     @pytest.fixture
     def learner(self) -> Learner:
         """The submission's functions."""
-        assert self.run is not None
-        return Learner(self.lesson, self.run, self._reference)
+        return self._learner()
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
         """Random inputs: the same for everyone on visible cases, the class's own on hidden ones."""
-        item = request.node
-        check = identify(item)
-        salt = "" if check is None or check.visible else self.salt
-        name = f"{self.lesson.slug}/{item.originalname}/{'visible' if salt == '' else 'hidden'}/{salt}"
-        return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little"))
+        return self._random(request.node)
 
     @pytest.fixture
     def inputs(self) -> str:
         """Whether this is the visible or the hidden run of a check."""
         return "visible"
+
+    def observe(self, item: pytest.Function) -> Record:
+        """Run one check and return what it saw: its function, called with the values of its fixtures.
+
+        pytest's own set-up and tear-down cost more than most checks, and our fixtures need neither. `TypeError` where
+        a check asks for a fixture that is none of ours.
+        """
+        values: dict[str, Callable[[], Any]] = {
+            "learner": self._learner,
+            "reference": lambda: self._reference,
+            "rng": lambda: self._random(item),
+        }
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        asked = item._fixtureinfo.argnames
+        unknown = [name for name in asked if name not in given and name not in values]
+        if unknown:
+            raise TypeError(f"there is no fixture {unknown[0]!r} for checks")
+        arguments = {name: given[name] if name in given else values[name]() for name in asked}
+        check = identify(item)
+        assert check is not None
+        with self._watching(check) as record:
+            item.obj(**arguments)
+        return record
+
+    @contextmanager
+    def _watching(self, check: CheckId) -> Iterator[Record]:
+        """Collect what a check sees, and how it ends."""
+        with recording(check.visible, check.exercise) as record:
+            try:
+                yield record
+            except WorkerLost as error:
+                self.lost = error
+            except LearnerError as error:
+                record.ended_by = error
+            except Exception as error:
+                if not record.failures:
+                    record.comparisons.append(_unusable(record, error))
+
+    def _learner(self) -> Learner:
+        assert self.run is not None
+        return Learner(self.lesson, self.run, self._reference)
+
+    def _random(self, item: Any) -> np.random.Generator:
+        check = identify(item)
+        salt = "" if check is None or check.visible else self.salt
+        name = f"{self.lesson.slug}/{item.originalname}/{'visible' if salt == '' else 'hidden'}/{salt}"
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little"))
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run each check on visible and on hidden inputs; one that draws no numbers has only visible ones."""
@@ -85,17 +129,8 @@ class Checks:
         check = identify(pyfuncitem)
         if check is None or "learner" not in pyfuncitem.fixturenames:
             return (yield)
-        with recording(check.visible, check.exercise) as record:
-            pyfuncitem.stash[RECORD] = record
-            try:
-                yield
-            except WorkerLost as error:
-                self.lost = error
-            except LearnerError as error:
-                record.ended_by = error
-            except Exception as error:
-                if not record.failures:
-                    record.comparisons.append(_unusable(record, error))
+        with self._watching(check) as record:
+            yield
         if not record.passed:
             pytest.fail(summary(record), pytrace=False)
         return True
@@ -103,12 +138,14 @@ class Checks:
 
 def identify(item: Any) -> CheckId | None:
     """The check that a pytest item is; None if it belongs to no exercise."""
-    marker = item.get_closest_marker("exercise")
-    if marker is None:
-        return None
-    callspec = getattr(item, "callspec", None)
-    visible = callspec is None or callspec.params.get("inputs") != "hidden"
-    return CheckId(marker.kwargs["name"], item.originalname, visible, marker.kwargs["promise"])
+    if IDENTITY not in item.stash:
+        marker = item.get_closest_marker("exercise")
+        callspec = getattr(item, "callspec", None)
+        visible = callspec is None or callspec.params.get("inputs") != "hidden"
+        item.stash[IDENTITY] = marker and CheckId(
+            marker.kwargs["name"], item.originalname, visible, marker.kwargs["promise"]
+        )
+    return item.stash[IDENTITY]
 
 
 def _unusable(record: Record, error: Exception) -> Comparison:

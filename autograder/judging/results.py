@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 
 @dataclass
@@ -70,14 +72,23 @@ class SubmissionResult:
         return cls(**{**data, "exercises": exercises})
 
 
-def write_json(path: Path, data: Any) -> None:
-    """Write a file whole or not at all: a reader, or a run that is killed, never meets half of one."""
+@contextmanager
+def whole_file(path: Path, scratch: Path | None = None) -> Iterator[TextIO]:
+    """A file to write that is at `path` once the block ends, whole, and never if it fails.
+
+    A reader, or a run that is killed, never meets half of one. After a power cut the last few may be missing, as
+    folders are not synchronised; none is damaged, as their content is.
+
+    Args:
+        scratch: where it lies until then, on the same file system; beside `path` if not given. Who is killed leaves
+            it there.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=scratch or path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:  # names that are no UTF-8
-            json.dump(data, file, indent=1, ensure_ascii=False)
-            file.write("\n")
+        # "backslashreplace": some names are no UTF-8
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
@@ -85,3 +96,10 @@ def write_json(path: Path, data: Any) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
+    """Write a JSON file whole or not at all; the arguments are those of `whole_file`."""
+    with whole_file(path, scratch) as file:
+        json.dump(data, file, indent=1, ensure_ascii=False)
+        file.write("\n")

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.diagnosis.wording import clean
 from autograder.isolation import Connection, IsolationError, Worker, Workers
+from autograder.judging.ahead import Ahead, ForeseenCheck
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost, read_failure
-from autograder.judging.transport import ChannelClosed, DeadlinePassed, LocalTransport, RemoteTransport, Transport
+from autograder.judging.transport import (
+    FUNCTION_BYTES,
+    ChannelClosed,
+    DeadlinePassed,
+    LocalTransport,
+    RemoteTransport,
+    Transport,
+)
 from autograder.submission import Cell, Submission
+from autograder.worker import wire
 from autograder.worker.execution import Failure
 from autograder.worker.wire import WireError
-from course.syllabus import Kit
+from course.syllabus import Exercise, Kit
 
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
 """What all cells may take together, those that run again after a crash included."""
 SUBMISSION_SECONDS = 180.0
 """What all calls of one submission may take together: many calls just below their own limit end here."""
-FUNCTION_BYTES = 256 * 2**20
-"""What all calls of one function may return together: the judge keeps answers until their exercise is judged."""
+TOGETHER_BYTES = 96 * 2**10
+"""What cells that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
+HURRY = 0.1
+"""The share of a limit that is left for finding out which of several calls, or cells, has used it up."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,23 @@ class CellProblem:
     """What happened, as a sentence without its full stop."""
     import_only: bool = False
     """Whether all that failed was an import."""
+
+
+def request_of(
+    name: str, args: list[Any], kwargs: dict[str, Any], scenario: str, forbidden: tuple[str, ...]
+) -> dict[str, Any]:
+    """What a worker is asked: to call `name`, or the scenario that exercises it."""
+    request = {"do": "call", "name": name, "args": args, "kwargs": kwargs, "forbidden": list(forbidden)}
+    return request | {"do": "scenario", "name": scenario, "needs": name} if scenario else request
+
+
+@contextlib.contextmanager
+def _worker_needed() -> Iterator[None]:
+    """`WorkerLost` where a backend says that it has no worker."""
+    try:
+        yield
+    except IsolationError as error:
+        raise WorkerLost(str(error)) from None
 
 
 class SubmissionRun:
@@ -70,6 +100,46 @@ class SubmissionRun:
         self._load_seconds_left = LOAD_SECONDS
         self._seconds_left = SUBMISSION_SECONDS
         self._returned: dict[str, int] = {}
+        self.ahead: Ahead | None = None
+        """The calls that were foreseen for the exercise that is judged now."""
+        self._in_a_hurry: set[str] = set()
+        """Exercises that have used up a limit of time already: what they are asked again has less."""
+        self._suspect: int | None = None
+        """The first of the cells among which one has hung, until that one is found."""
+        self._one_by_one = False
+
+    def foresee(self, exercise: Exercise, checks: Sequence[ForeseenCheck]) -> bytes | None:
+        """Have the calls made that the checks of an exercise will ask for; the worker knows them.
+
+        Returns a digest of all answers, None if they cannot be all that the checks will ask for. Where one of the calls
+        has gone wrong nothing is foreseen: which one it was, they show when each is made by itself.
+        """
+        transport, name = self._in_step(), exercise.name
+        if transport is None or name in self._ended or self._seconds_left <= 0:
+            return None
+        ahead, returned = Ahead(checks, transport), self._returned.get(name, 0)
+        try:
+            with self._accounted(name):
+                digest = ahead.gather(name, exercise.seconds, time.monotonic() + self._seconds_left)
+        except DeadlinePassed:
+            self._in_a_hurry.add(name)
+            self.close(grace=0.0)
+        except (ChannelClosed, WireError):
+            self.close()
+        else:
+            self.ahead = ahead
+            return digest
+        self._returned[name] = returned
+        return None
+
+    def _in_step(self) -> RemoteTransport | None:
+        """The transport to a submission that has said no more than it was asked; one that has is started again."""
+        transport = self._transport
+        if isinstance(transport, RemoteTransport) and transport.out_of_step():
+            self.close(grace=0.0)
+            with contextlib.suppress(TimedOut):
+                transport = self._loaded()
+        return transport if isinstance(transport, RemoteTransport) else None
 
     def call(
         self,
@@ -91,14 +161,24 @@ class SubmissionRun:
             raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
         if self._returned.get(name, 0) > FUNCTION_BYTES:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
-        request = {"do": "call", "name": name, "args": args, "kwargs": kwargs, "forbidden": list(forbidden)}
-        if scenario:
-            request |= {"do": "scenario", "name": scenario, "needs": name}
-        transport = self._loaded()
-        start, before = time.monotonic(), transport.received
-        whole = self._seconds_left < seconds
+        request = request_of(name, args, kwargs, scenario, forbidden)
+        answer = self._answered_ahead(request)
+        return self._asked(name, request, seconds) if answer is None else answer
+
+    def _answered_ahead(self, request: dict[str, Any]) -> dict[str, Any] | None:
         try:
-            return transport.ask(request, min(seconds, self._seconds_left))
+            return self.ahead.answer(request) if self.ahead else None
+        except WireError:  # as it will be again
+            return None
+
+    def _asked(self, name: str, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer to a call, asked for now."""
+        transport = self._loaded()
+        whole = self._seconds_left < seconds
+        patience = max(1.0, seconds * HURRY) if name in self._in_a_hurry else seconds
+        try:
+            with self._accounted(name):
+                return transport.ask(request, min(patience, self._seconds_left))
         except DeadlinePassed:
             self.close(grace=0.0)
             limit = f"the {SUBMISSION_SECONDS:g} seconds of the submission" if whole else f"{seconds:g} seconds"
@@ -106,16 +186,24 @@ class SubmissionRun:
         except ChannelClosed:
             how = self._how_it_ended()
             if how is None:
-                return self.call(name, args, kwargs, seconds, scenario=scenario, forbidden=forbidden)
+                return self._asked(name, request, seconds)
             error = Crashed(f"The process ended while {name} ran: it {how}.")
         except WireError as unreadable:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
-        finally:
-            self._seconds_left -= time.monotonic() - start
-            self._returned[name] = self._returned.get(name, 0) + transport.received - before
         self.close()
         self._ended[name] = error
         raise error
+
+    @contextlib.contextmanager
+    def _accounted(self, name: str) -> Iterator[None]:
+        """Count what a call of `name` takes of the submission's time, and what it returns."""
+        transport, start = self._transport, time.monotonic()
+        before = transport.received if transport else 0
+        try:
+            yield
+        finally:
+            self._seconds_left -= time.monotonic() - start
+            self._returned[name] = self._returned.get(name, 0) + (transport.received if transport else 0) - before
 
     def load(self) -> None:
         """Run the cells now rather than at the first call. `WorkerLost` if they take too long."""
@@ -167,9 +255,12 @@ class SubmissionRun:
         """End the submission's process and all that it started; `grace` seconds to end by itself."""
         if self._connection is not None:
             self._worker.close(self._connection, grace)
-        self._connection = self._transport = None
+        self._connection = self._transport = self.ahead = None
 
     def _loaded(self) -> Transport:
+        if self._transport is None:
+            with _worker_needed():  # until it has started, on a busy machine for long: no submission's time
+                self._worker.ready()
         while self._transport is None:
             if self._load_seconds_left <= 0:
                 raise TimedOut(f"The cells did not run within {LOAD_SECONDS:g} seconds.")
@@ -182,35 +273,63 @@ class SubmissionRun:
 
     def _load_once(self, until: float) -> Transport | None:
         """Run every cell in a fresh process; None if one of them ended it."""
-        try:
+        with _worker_needed():
             self._connection = self._worker.open()
-        except IsolationError as error:
-            raise WorkerLost(str(error)) from None
         transport = RemoteTransport(self._connection)
         if self._scenarios:  # before the submission's own code, which may change what they import
             self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
         if self._watched:
             self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
         self.problems = [problem for problem in self.problems if problem.cell.number in self._left_out]
-        for cell in self.submission.cells:
-            if cell.number in self._left_out:
-                continue
-            request = {
-                "do": "cell",
-                "module": self.submission.module,
-                "source": cell.source,
-                "label": cell.label,
-                "offset": cell.offset,
-            }
+        cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
+        answers = self._run_cells(transport, cells, until)
+        for cell in cells:
             try:
-                answer = transport.ask(request, min(self._cell_seconds, until - time.monotonic()))
+                answer = next(answers)
             except (DeadlinePassed, ChannelClosed, WireError) as error:
-                self._leave_out(cell, error)
+                if self._one_by_one:
+                    self._leave_out(cell, error)
+                else:
+                    self._try_one_by_one(cell, error)
                 return None
             if answer.get("failure") is not None:
-                refused = answer["failure"].get("kind") == "ModuleNotFoundError"
-                self.problems.append(CellProblem(cell, self._what_happened(cell, answer), refused))
+                failure = read_failure(answer["failure"])
+                refused = failure.kind == "ModuleNotFoundError"
+                self.problems.append(CellProblem(cell, self._what_happened(cell, failure), refused))
         return transport
+
+    def _run_cells(self, transport: RemoteTransport, cells: list[Cell], until: float) -> Iterator[dict[str, Any]]:
+        """The answers of the cells, which are sent all at once until one of them has been at fault."""
+        requests = [self._cell_request(cell) for cell in cells]
+        frames = [] if self._one_by_one else [wire.encode(request) for request in requests]
+        together = not self._one_by_one and sum(map(len, frames)) <= TOGETHER_BYTES
+        self._one_by_one = not together
+        if together:
+            transport.send(b"".join(frames), until - time.monotonic())
+        for cell, request in zip(cells, requests, strict=True):
+            left = until - time.monotonic()
+            if together:
+                yield transport.read(transport.receive(min(self._cell_seconds, left)))
+            else:
+                hurry = self._suspect is not None and cell.number >= self._suspect
+                seconds = max(1.0, self._cell_seconds * HURRY) if hurry else self._cell_seconds
+                yield transport.ask(request, min(seconds, left))
+
+    def _cell_request(self, cell: Cell) -> dict[str, Any]:
+        return {
+            "do": "cell",
+            "module": self.submission.module,
+            "source": cell.source,
+            "label": cell.label,
+            "offset": cell.offset,
+        }
+
+    def _try_one_by_one(self, cell: Cell, error: Exception) -> None:
+        """Prepare to find which cell is at fault: this one, whose answer is the first that is lacking, or a later."""
+        self._one_by_one = True
+        if isinstance(error, DeadlinePassed):
+            self._suspect = cell.number
+        self.close(grace=0.0 if isinstance(error, DeadlinePassed) else 0.5)
 
     def _prepare(self, transport: Transport, until: float, request: dict[str, Any]) -> None:
         """Have our own code in the submission's process, before what the submission may change in it."""
@@ -234,12 +353,12 @@ class SubmissionRun:
         else:
             what = "sent something that cannot be read"
         self.close()
+        self._suspect = None
         self._left_out.add(cell.number)
         self.problems.append(CellProblem(cell, f"{cell.label} {what}"))
 
     @staticmethod
-    def _what_happened(cell: Cell, answer: dict[str, Any]) -> str:
-        failure = read_failure(answer["failure"])
+    def _what_happened(cell: Cell, failure: Failure) -> str:
         place = failure.place or cell.label
         if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
             line = f": {failure.line}" if failure.line else ""

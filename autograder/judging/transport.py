@@ -17,6 +17,8 @@ MAX_CALLBACKS = 100_000
 """Call-backs that one call of a learner's function may make."""
 CALLBACK_BYTES = 256 * 2**20
 """What the arguments of these may be together: checks keep what their functions were called with."""
+FUNCTION_BYTES = 256 * 2**20
+"""What all calls of one function may return together: the judge keeps answers until their exercise is judged."""
 
 
 class Transport(Protocol):
@@ -46,19 +48,41 @@ class RemoteTransport:
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         deadline, before = time.monotonic() + seconds, self.received
         self._functions.clear()
-        self._channel.send(wire.encode(request, self._refer), seconds)
+        self.send(wire.encode(request, self._refer), seconds)
         for _ in range(MAX_CALLBACKS):
-            frame = self._channel.receive(deadline - time.monotonic())
-            self.received += len(frame)
-            answer = wire.decode(frame, _revive)
-            if not isinstance(answer, dict):
-                raise wire.WireError("an answer that is none")
+            answer = _answer(self.receive(deadline - time.monotonic()))
             if "callback" not in answer:
                 return answer
             if self.received - before > CALLBACK_BYTES:
                 raise wire.WireError(f"call-backs with more than {CALLBACK_BYTES >> 20} MiB of arguments")
             self._channel.send(self._call_back(answer), deadline - time.monotonic())
         raise DeadlinePassed
+
+    def send(self, frames: bytes, seconds: float) -> None:
+        """Send requests; as many answers will come. Raises as a channel does.
+
+        `WireError` where something has come that was not asked for: it would pass for an answer.
+        """
+        if self.out_of_step():
+            raise wire.WireError("something that was not asked for")
+        self._channel.send(frames, seconds)
+
+    def out_of_step(self) -> bool:
+        """Whether something has come while nothing was asked."""
+        return self._channel.waiting()
+
+    def receive(self, seconds: float) -> bytes:
+        """The frame of the next answer to what was sent. Raises as a channel does."""
+        frame = self._channel.receive(seconds)
+        self.received += len(frame)
+        return frame
+
+    def read(self, frame: bytes) -> dict[str, Any]:
+        """The answer in a frame. `WireError` if there is none."""
+        answer = _answer(frame)
+        if "callback" in answer:
+            raise wire.WireError("a call-back to nothing")
+        return answer
 
     def _refer(self, value: Any) -> wire.Reference:
         if isinstance(value, wire.Handle):
@@ -90,6 +114,13 @@ def _revive(tag: str, arguments: list[Any]) -> wire.Handle:
         case "handle", [int(number), str(name)]:
             return wire.Handle(number, name[:80])
     raise wire.WireError(f"unexpected {tag!r}")
+
+
+def _answer(frame: bytes) -> dict[str, Any]:
+    answer = wire.decode(frame, _revive)
+    if not isinstance(answer, dict):
+        raise wire.WireError("an answer that is none")
+    return answer
 
 
 class LocalTransport:
@@ -134,4 +165,4 @@ class LocalTransport:
         return "function", [len(self._passed) - 1]
 
 
-__all__ = ["ChannelClosed", "DeadlinePassed", "LocalTransport", "RemoteTransport", "Transport"]
+__all__ = ["FUNCTION_BYTES", "ChannelClosed", "DeadlinePassed", "LocalTransport", "RemoteTransport", "Transport"]

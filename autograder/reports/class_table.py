@@ -3,28 +3,87 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from autograder.diagnosis.wording import clean
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.reports.feedback import GLYPHS, WRONG
 
+NAME = 40
+"""Characters of a student's name that are shown."""
 
-def print_class(screen: Console, results: list[SubmissionResult]) -> None:
-    """A line for each submission (who, what, points, a mark for each exercise), and below it what stands out."""
-    names = [clean(result.student, 40) for result in results]
-    who, what = max(map(len, names), default=0), max((len(result.lesson) for result in results), default=0)
-    for name, result in zip(names, results, strict=True):
-        points = f"{result.points:g}/{result.max_points:g}"
-        screen.print(Text(f"{name:{who}}  {result.lesson:{what}}  {points:>9}  ") + _marks(result.exercises))
+
+class ClassTable:
+    """A line for each submission (who, what, points, a mark for each exercise), and below it what stands out.
+
+    It is printed while the results are gone through: `students` and `lessons` say beforehand how wide its columns are.
+    """
+
+    def __init__(self, screen: Console, students: Iterable[str], lessons: Iterable[str]) -> None:
+        self._screen = screen
+        self._who, self._what = widths(students, lessons)
+        self._statuses: Counter[str] = Counter()
+
+    def add(self, result: SubmissionResult) -> None:
+        """Print the line of a submission."""
+        self._statuses[result.status] += 1
+        name, points = clean(result.student, NAME), f"{result.points:g}/{result.max_points:g}"
+        line = Text(f"{name:{self._who}}  {result.lesson:{self._what}}  {points:>9}  ")
+        self._screen.print(line + _marks(result.exercises))
         note = _note(result)
         if note:
-            screen.print(Padding(Text(note, style="dim"), (0, 0, 0, 4), expand=False))
-    screen.print()
-    screen.print(Text(_legend(results), style="dim"))
+            self._screen.print(Padding(Text(note, style="dim"), (0, 0, 0, 4), expand=False))
+
+    def finish(self) -> None:
+        """Print what the marks mean, and the counts."""
+        self._screen.print()
+        legend = "✓ passed  ◐ partial  ✗ failed  · not written"
+        self._screen.print(Text(f"{legend}     {count_statuses(self._statuses)}", style="dim"))
+
+
+class LessonTable:
+    """A line for each lesson, where a terminal has no room for each submission."""
+
+    def __init__(self, screen: Console) -> None:
+        self._screen = screen
+        self._lessons: dict[str, list[float]] = {}
+        self._statuses: Counter[str] = Counter()
+
+    def add(self, result: SubmissionResult) -> None:
+        """Count a submission."""
+        self._statuses[result.status] += 1
+        counts = self._lessons.setdefault(result.lesson, [0, 0.0, 0.0, 0, 0])
+        full, graded = result.points == result.max_points, result.status == "graded"
+        for i, more in enumerate((1, result.points, result.max_points, full, not graded)):
+            counts[i] += more
+
+    def finish(self) -> None:
+        """Print the table, and the counts."""
+        table = Table("lesson", box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for title in ("submissions", "mean points", "of", "all points", "not graded"):
+            table.add_column(title, justify="right")
+        for lesson, (count, points, most, full, ungraded) in sorted(self._lessons.items()):
+            numbers = f"{count:,}", f"{points / count:.1f}", f"{most / count:g}", f"{full:,}", f"{ungraded:,}"
+            table.add_row(lesson, *numbers)
+        self._screen.print(table)
+        self._screen.print()
+        self._screen.print(Text(count_statuses(self._statuses), style="dim"))
+
+
+def widths(students: Iterable[str], lessons: Iterable[str]) -> tuple[int, int]:
+    """How wide the columns of names and of lessons are."""
+    return max((len(clean(name, NAME)) for name in students), default=0), max(map(len, lessons), default=0)
+
+
+def count_statuses(statuses: Counter[str]) -> str:
+    """How many submissions there are of each status, in words."""
+    counts = ", ".join(f"{count:,} {status}" for status, count in statuses.most_common())
+    return f"{statuses.total():,} submissions: {counts}"
 
 
 def _marks(exercises: list[ExerciseResult]) -> Text:
@@ -43,9 +102,3 @@ def _note(result: SubmissionResult) -> str:
     listed = [*ended, *named]
     more = [f"and {len(listed) - 4} more"] if len(listed) > 4 else []
     return "; ".join([*([result.message] if result.message else []), *listed[:4], *more])
-
-
-def _legend(results: list[SubmissionResult]) -> str:
-    counts = Counter(result.status for result in results)
-    summary = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-    return f"✓ passed  ◐ partial  ✗ failed  · not written     {len(results)} submissions: {summary}"

@@ -38,17 +38,19 @@ def print_feedback(
 def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, width: int, hints: int) -> None:
     glyph, style = GLYPHS.get(exercise.status, WRONG)
     points = f"{exercise.points:g}/{exercise.max_points:g}"
-    tier = lesson.exercise(exercise.name).tier
+    listed = next((one for one in lesson.exercises if one.name == exercise.name), None)  # results may be older
+    tier = listed.tier if listed else ""
     status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")
     if exercise.status == "partial":
         status += f"  {sum(check.passed for check in exercise.checks)} of {len(exercise.checks)} checks pass"
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
     if exercise.status != "passed" and not _not_started(exercise):
         screen.print(Padding(Text(exercise.message), (0, 0, 0, 6), expand=False))
-        section = Text(f"Section: book/{lesson.slug}.md#{lesson.exercise(exercise.name).anchor}", style="cyan")
-        screen.print(Padding(section, (0, 0, 0, 6), expand=False))
-    if exercise.status != "passed":
-        for number, hint in enumerate(lesson.exercise(exercise.name).hints[:hints], 1):
+        if listed:
+            section = Text(f"Section: book/{lesson.slug}.md#{listed.anchor}", style="cyan")
+            screen.print(Padding(section, (0, 0, 0, 6), expand=False))
+    if exercise.status != "passed" and listed:
+        for number, hint in enumerate(listed.hints[:hints], 1):
             screen.print(Padding(Text(f"Hint {number}: {hint}", style="magenta"), (0, 0, 0, 6), expand=False))
 
 

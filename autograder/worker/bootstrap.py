@@ -2,7 +2,7 @@
 
 CONFIG is JSON: `locations` (module name to path: all that can be imported beside the standard library), `warm`
 (modules to import before the first submission), `fork` (one fork a submission, or serve just one and end),
-`readable` and `degraded` (what each fork may still read; absent without a sandbox).
+`readable` (what each fork may still read) and `landlock` (the kernel's version of it); absent without a sandbox.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -22,12 +23,15 @@ class Channel:
     """Frames over a connected stream socket.
 
     On POSIX the descriptor is read and written with plain `read` and `write`: a sandbox that inspects the
-    socket calls makes `send` and `recv` five times slower.
+    socket calls makes `send` and `recv` five times slower. What has arrived is read as a whole, frames that are held
+    are written as a whole: a small frame costs less than the calls that move it.
     """
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
         self._descriptors_work = os.name == "posix"
+        self._arrived = bytearray()
+        self._held: list[bytes] = []
         stream.setblocking(False)
 
     def fileno(self) -> int:
@@ -38,21 +42,37 @@ class Channel:
         """Close this end; the other end's next read says so."""
         self._stream.close()
 
+    def hold(self, frame: bytes) -> None:
+        """Keep a frame back until the next `send` or `flush`."""
+        self._held.append(frame)
+
+    def flush(self, seconds: float | None = None) -> None:
+        """Write what is held; raises as `send` does."""
+        if self._held:
+            self.send(b"", seconds)
+
+    def waiting(self) -> bool:
+        """Whether something has arrived that is not received yet."""
+        if not self._arrived:
+            with contextlib.suppress(BlockingIOError, ChannelClosed):
+                self._take()
+        return bool(self._arrived)
+
     def send(self, frame: bytes, seconds: float | None = None) -> None:
-        """Write a whole frame.
+        """Write a whole frame, or several in one.
 
         Raises:
             ChannelClosed: the reader is gone.
             DeadlinePassed: it did not read for `seconds`.
         """
         deadline = _deadline(seconds)
-        rest = memoryview(frame)
+        rest = memoryview(b"".join([*self._held, frame]))
+        self._held.clear()
         while rest:
-            self._wait(for_writing=True, deadline=deadline)
             try:
                 rest = rest[self._write(rest) :]
             except BlockingIOError:
-                continue
+                self._wait(for_writing=True, deadline=deadline)
             except OSError as error:
                 raise ChannelClosed(str(error)) from None
 
@@ -65,23 +85,32 @@ class Channel:
             wire.WireError: the prefix announces more than a frame may hold.
         """
         deadline = _deadline(seconds)
-        prefix = self._exactly(wire.PREFIX_SIZE, deadline)
-        return prefix + self._exactly(wire.frame_size(prefix), deadline)
+        self._await(wire.PREFIX_SIZE, deadline)
+        size = wire.PREFIX_SIZE + wire.frame_size(bytes(self._arrived[: wire.PREFIX_SIZE]))
+        self._await(size, deadline)
+        frame = bytes(self._arrived[:size])
+        del self._arrived[:size]
+        return frame
 
-    def _exactly(self, size: int, deadline: float | None) -> bytes:
-        chunks = bytearray()
-        while len(chunks) < size:
-            self._wait(for_writing=False, deadline=deadline)
+    def _await(self, size: int, deadline: float | None) -> None:
+        """Read until so many bytes have arrived."""
+        while len(self._arrived) < size:
             try:
-                chunk = self._read(min(size - len(chunks), 2**20))
+                self._take(size - len(self._arrived))
             except BlockingIOError:
-                continue
-            except OSError as error:
-                raise ChannelClosed(str(error)) from None
-            if not chunk:
-                raise ChannelClosed("the stream ended")
-            chunks += chunk
-        return bytes(chunks)
+                self._wait(for_writing=False, deadline=deadline)
+
+    def _take(self, missing: int = 0) -> None:
+        """Read what is there: at most what is missing, or 64 KiB if that is more."""
+        try:
+            chunk = self._read(min(max(missing, 2**16), 2**20))
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+        if not chunk:
+            raise ChannelClosed("the stream ended")
+        self._arrived += chunk
 
     def _wait(self, *, for_writing: bool, deadline: float | None) -> None:
         left = None if deadline is None else deadline - time.monotonic()

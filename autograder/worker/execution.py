@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import itertools
 import linecache
 import re
 import sys
@@ -49,18 +50,20 @@ class Program:
         refused: Failure | None = None
         try:
             tree = _parse(source)
-            ast.increment_lineno(tree, offset)
+            if offset:
+                ast.increment_lineno(tree, offset)
             linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
             flags = 0
-            for statement in tree.body:
-                flags |= _future_flags(statement)
-                code = compile(ast.Module([statement], []), label, "exec", flags=flags, dont_inherit=True)
-                try:
-                    exec(code, self.module.__dict__)
-                except ImportError as error:
-                    if not isinstance(statement, ast.Import | ast.ImportFrom):
-                        raise
-                    refused = refused or failure(error)
+            for imports, statements in itertools.groupby(tree.body, key=_imports):
+                for body in [[one] for one in statements] if imports else [list(statements)]:
+                    flags |= _future_flags(body[0])
+                    code = compile(ast.Module(body, []), label, "exec", flags=flags, dont_inherit=True)
+                    try:
+                        exec(code, self.module.__dict__)
+                    except ImportError as error:
+                        if not imports:
+                            raise
+                        refused = refused or failure(error)
         except BaseException as error:
             return failure(error, label, offset)
         return refused
@@ -112,6 +115,10 @@ def _parse(source: str) -> ast.Module:
         if plain == lines:
             raise
         return ast.parse("\n".join(plain))
+
+
+def _imports(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Import | ast.ImportFrom)
 
 
 def _future_flags(statement: ast.stmt) -> int:

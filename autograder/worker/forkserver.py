@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import random
@@ -13,11 +14,14 @@ import shutil
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from autograder.worker.channel import Channel
+from autograder.worker.landlock import restrict_files
 from autograder.worker.refusals import refuse_calls
-from autograder.worker.serve import serve
+from autograder.worker.serve import ForeseenCalls, foresee, serve
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -32,9 +36,11 @@ _CAP_DAC_READ_SEARCH = 1 << 2
 def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) -> None:
     """Fork for each request on `control` until the judge hangs up; then leave nothing behind.
 
-    A request is one JSON line with a descriptor attached: the stream to serve. The answers, one JSON line each,
-    are `{"started": pid}` or `{"refused": reason}`, and later `{"ended": pid, "status": wait status, "peak_kib": ...}`,
-    with `"because"` where it was ended here.
+    A request is one JSON line with a descriptor attached: the stream to serve, or, where the line names an `exercise`,
+    a file with the calls that are foreseen for it, which every fork from then on knows. The answers to the former,
+    one JSON line each, are `{"started": pid}` or `{"refused": reason}`, and later `{"ended": pid, "status": wait
+    status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
+    (`"alone"`): whether it has left none behind.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
     wake, woken = os.pipe()
@@ -42,10 +48,12 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     control.setblocking(True)
-    _seed()  # imports numpy.random, which each fork would import again
     _warm_torch()
+    _seed()
+    _settle_memory()
     _say(control, {"ready": os.getpid()})
     running: dict[int, dict[str, Any]] = {}
+    foreseen: dict[str, list[ForeseenCalls]] = {}
     served = 0
     while True:
         waiting: list[Any] = [control, wake]
@@ -62,11 +70,18 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
             if not line or not descriptors:
                 break
             request = json.loads(line)
+            if "exercise" in request:
+                foreseen[request["exercise"]] = foresee(_read_whole(descriptors[0]))
+                _settle_memory()
+                continue
             served += 1
             if served == 2:  # a class: what one check may do without, many should not import again and again
                 _warm_optimizers()
+                _seed()
+                _settle_memory()
             try:
-                running[_fork(control, (wake, woken), descriptors[0], request, config, forbidden)] = request
+                serving = partial(serve, forbidden=forbidden, foreseen=foreseen)
+                running[_fork(control, (wake, woken), descriptors[0], request, config, serving)] = request
             except OSError as error:
                 os.close(descriptors[0])
                 _say(control, {"refused": f"cannot fork: {error.strerror}"})
@@ -83,7 +98,7 @@ def _fork(
     stream: int,
     request: dict[str, Any],
     config: dict[str, Any],
-    forbidden: list[str],
+    serving: Callable[[Channel], None],
 ) -> int:
     judge = os.getpid()
     pid = os.fork()
@@ -103,7 +118,7 @@ def _fork(
         if os.getppid() != judge:
             os._exit(1)
         confine(request, config)
-        serve(Channel(socket.socket(fileno=stream)), forbidden)
+        serving(Channel(socket.socket(fileno=stream)))
     finally:
         os._exit(1)
 
@@ -115,23 +130,21 @@ def confine(request: dict[str, Any], config: dict[str, Any]) -> None:
     os.chdir(request["scratch"])
     os.environ.update(TMPDIR=request["scratch"], HOME=request["scratch"])
     if config.get("readable") is not None:
-        from sandlock import Sandbox
-        from sandlock import confine as raise_wall
+        writable = [request["scratch"], "/dev/null"]
+        if config["landlock"] < 6:  # sandlock raises this wall with all that ABI 6 knows, or not at all
+            restrict_files(config["readable"], writable, config["landlock"])
+        else:
+            from sandlock import Sandbox
+            from sandlock import confine as raise_wall
 
-        raise_wall(
-            Sandbox(
-                fs_readable=config["readable"],
-                fs_writable=[request["scratch"], "/dev/null"],
-                allow_degraded=config["degraded"],
-            )
-        )
+            raise_wall(Sandbox(fs_readable=config["readable"], fs_writable=writable))
         _drop_capabilities()
         refuse_calls()
-    _seed()
+    random.seed(0)  # which Python seeds anew in every fork
 
 
 def _seed() -> None:
-    """Give every submission the same random numbers."""
+    """Give every submission the same random numbers: forks go on from here."""
     random.seed(0)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -168,6 +181,17 @@ def _drop_capabilities() -> None:
     kept = sets[1] & _CAP_DAC_READ_SEARCH
     if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept)) != 0:
         raise OSError(ctypes.get_errno(), "the capabilities could not be dropped")
+
+
+def _read_whole(descriptor: int) -> bytes:
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+def _settle_memory() -> None:
+    """Leave what is there by now out of every fork's garbage collection, which would copy it page by page."""
+    gc.collect()
+    gc.freeze()
 
 
 def _silence() -> None:
@@ -207,17 +231,21 @@ def _overfull(folder: str, most_bytes: int, most_entries: int) -> bool:
 
 
 def _reap(control: socket.socket, running: dict[int, dict[str, Any]]) -> None:
+    ended, alone = [], False
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
         except ChildProcessError:
-            return
+            alone = True
+            break
         if not pid:
-            return
+            break
         if pid in running:
             request = running.pop(pid)
             because = {"because": request["because"]} if "because" in request else {}
-            _say(control, {"ended": pid, "status": status, "peak_kib": usage.ru_maxrss, **because})
+            ended.append({"ended": pid, "status": status, "peak_kib": usage.ru_maxrss, **because})
+    for message in ended:
+        _say(control, message | {"alone": alone})
 
 
 def _say(control: socket.socket, message: dict[str, Any]) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
+import time
 from collections.abc import Callable
+from functools import cache
+from types import CodeType
 from typing import Any
+
+import numpy as np
 
 from autograder.worker import wire
 from autograder.worker.calls import Guard
@@ -14,6 +20,12 @@ from autograder.worker.execution import Failure, Program, failure
 
 SCENARIO = "<the check's own code>"
 """What tracebacks call the file of a scenario."""
+SKIPPED = wire.encode({"skipped": True})
+"""The answer to a foreseen call that its check will not make: a call before it has failed."""
+ForeseenCalls = list[tuple[dict[str, Any], list[Any]]]
+"""The requests that one check will make, and what their arguments hold."""
+HELD_SECONDS = 0.002
+"""How long answers are held while requests are waiting: a call that hangs or ends the process costs no more of them."""
 
 
 class Conversation:
@@ -21,7 +33,8 @@ class Conversation:
 
     Requests: `scenarios` (load the judge's own code that is to run beside the submission), `watch` (functions that
     exercises may forbid), `cell` (run source), `call` (call a function), `scenario` (call one of the judge's, which
-    calls the submission's). While a call runs, the submission may call back functions of the judge, which travel by
+    calls the submission's), `foreseen` (make all calls that the checks of an exercise are known to make, and answer
+    each). While a call that is not foreseen runs, the submission may call back functions of the judge, which travel by
     number and never leave the judge's process.
     """
 
@@ -32,14 +45,24 @@ class Conversation:
         self.scenarios: dict[str, Any] = {}
         self.guard = Guard(self.scenarios)
         self.objects: dict[int, Any] = {}
+        self.foreseen: dict[str, list[ForeseenCalls]] = {}
+        """The calls that the checks of each exercise will make, known before the submission is."""
+        self._flushed = 0.0
 
     def run(self) -> None:
         while True:
             try:
+                self.flush_in_time(more=self.channel.waiting())
                 request = wire.decode(self.channel.receive(), self.revive)
+                self.answer(request)
             except ChannelClosed:
                 return
-            self.answer(request)
+
+    def flush_in_time(self, *, more: bool) -> None:
+        """Write the answers that are held, unless more of them follow at once."""
+        if not more or time.monotonic() - self._flushed > HELD_SECONDS:
+            self.channel.flush()
+            self._flushed = time.monotonic()
 
     def answer(self, request: dict[str, Any]) -> None:
         self.forbidden.clear()
@@ -52,43 +75,70 @@ class Conversation:
         elif request["do"] == "watch":
             self.guard.watch(request["calls"])
             self.reply({"failure": None})
-        elif request["do"] == "call":
-            self.guard.forbidden = frozenset(request["forbidden"])
-            self.reply(self.call(request["name"], request["args"], request["kwargs"]))
-        elif request["do"] == "scenario":
-            self.guard.forbidden = frozenset(request["forbidden"])
-            self.reply(self.call(request["needs"], request["args"], {}, scenario=request["name"]))
+        elif request["do"] in ("call", "scenario"):
+            self.reply(self.make(request))
+        elif request["do"] == "foreseen":
+            for calls in self.foreseen[request["exercise"]]:
+                self.answer_all(calls)
+
+    def answer_all(self, calls: ForeseenCalls) -> None:
+        """Answer the calls of one check, one by one, as far as it would come."""
+        failed = False
+        for request, before in calls:
+            if failed:
+                self.channel.hold(SKIPPED)
+                continue
+            answer = self.make(request, before)
+            failed = "missing" in answer or ("failure" in answer and not request["may_fail"])
+            self.reply(answer)
+            self.flush_in_time(more=True)
+
+    def make(self, request: dict[str, Any], before: list[Any] | None = None) -> dict[str, Any]:
+        """The answer to a request for a call, or for a scenario; `before` as `call` has it."""
+        self.guard.forbidden = frozenset(request["forbidden"])
+        if request["do"] == "scenario":
+            return self.call(request["needs"], request["args"], {}, scenario=request["name"], before=before)
+        return self.call(request["name"], request["args"], request["kwargs"], before=before)
 
     def load_scenarios(self, source: str) -> dict[str, Any] | None:
         """Load the judge's own code; what kept it from loading, if anything did."""
         try:
-            exec(compile(source, SCENARIO, "exec"), self.scenarios)
+            exec(compiled(source), self.scenarios)
         except Exception as error:
             return failure(error).as_data()
         return None
 
-    def call(self, name: str, args: list[Any], kwargs: dict[str, Any], scenario: str = "") -> dict[str, Any]:
-        """The answer to a call of `name`, or of a scenario that needs `name` to be there."""
+    def call(
+        self,
+        name: str,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        scenario: str = "",
+        before: list[Any] | None = None,
+    ) -> dict[str, Any]:
+        """The answer to a call of `name`, or of a scenario that needs `name` to be there.
+
+        `before` is what the arguments hold, where that is known. The answer says what is not as it should be, too:
+        `failure`, the arguments that were `changed`, what was `forbidden` to import or `called` all the same.
+        """
         if self.program is None or not self.program.defined(name):  # None: not one cell could be run
             return {"missing": True}
+        self.forbidden.clear()
         self.guard.called.clear()
-        before = [self.snapshot(value) for value in (*args, *kwargs.values())]
-        value, problem = None, None
+        arguments = (*args, *kwargs.values())
+        if before is None:
+            before = [snapshot(value, self.refer) for value in arguments]
+        answer: dict[str, Any] = {}
         try:
             if scenario:
-                value = self.scenarios[scenario](self.program.module, *args)
+                answer["value"] = self.scenarios[scenario](self.program.module, *args)
             else:
-                value = self.program.call(name, args, kwargs)
+                answer["value"] = self.program.call(name, args, kwargs)
         except BaseException as error:
-            problem = failure(error)
-        changed = [i for i, value in enumerate((*args, *kwargs.values())) if self.snapshot(value) != before[i]]
-        return {
-            "value": value,
-            "failure": problem.as_data() if problem else None,
-            "changed": changed,
-            "forbidden": list(self.forbidden),
-            "called": list(self.guard.called),
-        }
+            answer["failure"] = failure(error).as_data()
+        changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
+        more = {"changed": changed, "forbidden": list(self.forbidden), "called": list(self.guard.called)}
+        return answer | {key: value for key, value in more.items() if value}
 
     def reply(self, message: dict[str, Any]) -> None:
         try:
@@ -96,15 +146,8 @@ class Conversation:
         except BaseException as error:  # the value is hostile, too large or too deep: say so instead
             problem = failure(error)
             told = Failure("UnreadableResult", [], problem.message or problem.kind, "", "", "")
-            frame = wire.encode({"value": None, "failure": told.as_data(), "changed": [], "forbidden": []})
-        self.channel.send(frame)
-
-    def snapshot(self, value: Any) -> bytes:
-        """The value's bytes, to see whether a call changed it."""
-        try:
-            return wire.encode(value, self.refer)
-        except BaseException:  # the call put something hostile into it, or something too large
-            return b""
+            frame = wire.encode({"failure": told.as_data()})
+        self.channel.hold(frame)
 
     def refer(self, value: Any) -> wire.Reference:
         """An object that is no data stays here; the judge gets a handle."""
@@ -134,9 +177,50 @@ class Conversation:
         return call_back
 
 
-def serve(channel: Channel, forbidden: list[str]) -> None:
+@cache
+def compiled(source: str) -> CodeType:
+    """The code of scenarios."""
+    return compile(source, SCENARIO, "exec")
+
+
+def foresee(frame: bytes) -> list[ForeseenCalls]:
+    """The calls in a frame of the judge, check by check, with what their arguments hold.
+
+    The scenarios that come with them are compiled here, once for all forks.
+    """
+    data = wire.decode(frame)
+    with contextlib.suppress(SyntaxError):  # each submission's loading says so
+        compiled(data["scenarios"])
+    return [
+        [
+            (request, [snapshot(value, _no_object) for value in (*request["args"], *request["kwargs"].values())])
+            for request in check
+        ]
+        for check in data["checks"]
+    ]
+
+
+def snapshot(value: Any, refer: Callable[[Any], wire.Reference]) -> Any:
+    """What a value holds, to see whether a call changed it."""
+    if type(value) in (int, float, bool, str):
+        return None
+    try:
+        if type(value) is np.ndarray and value.dtype.kind in "biufc":
+            return value.dtype, value.shape, value.tobytes()
+        return wire.encode(value, refer)
+    except BaseException:  # the call put something hostile into it, or something too large
+        return b""
+
+
+def _no_object(value: Any) -> wire.Reference:
+    raise wire.WireError(f"a {type(value).__name__} among the arguments")
+
+
+def serve(channel: Channel, forbidden: list[str], foreseen: dict[str, list[ForeseenCalls]] | None = None) -> None:
     """Serve one submission and end the process, whatever the submission registered to run at exit."""
     try:
-        Conversation(channel, forbidden).run()
+        conversation = Conversation(channel, forbidden)
+        conversation.foreseen = foreseen or {}
+        conversation.run()
     finally:
         os._exit(0)

@@ -107,7 +107,9 @@ def decode(frame: bytes, revive: Callable[[str, list[Any]], Any] = _no_revival) 
 
 
 def _split(frame: bytes, start: int, sizes: Any) -> list[memoryview]:
-    if not isinstance(sizes, list) or not all(type(size) is int and size >= 0 for size in sizes):
+    if not isinstance(sizes, list) or len(sizes) > MAX_ITEMS:
+        raise WireError("a frame whose buffers are not described")
+    if not all(type(size) is int and size >= 0 for size in sizes):
         raise WireError("a frame whose buffers are not described")
     if start + sum(sizes) != len(frame):
         raise WireError("a frame whose buffers do not add up")
@@ -174,7 +176,8 @@ class _Decoder:
     """One frame being read, by a reader that believes nothing it says."""
 
     def __init__(self, buffers: list[memoryview], revive: Callable[[str, list[Any]], Any]) -> None:
-        self.buffers = buffers
+        self.buffers = dict(enumerate(buffers))
+        """Those that no array has taken yet: many arrays of the same bytes would be a frame that grows when read."""
         self.revive = revive
         self.items = 0
 
@@ -218,10 +221,12 @@ class _Decoder:
         if not isinstance(dtype, str) or not isinstance(shape, list) or type(index) is not int:
             raise WireError("an array that is not described")
         if len(shape) > 32 or not all(type(size) is int and 0 <= size <= MAX_FRAME for size in shape):
-            raise WireError("an array of an impossible shape")
-        if not 0 <= index < len(self.buffers):
+            raise WireError("an array or a tensor of an impossible shape")
+        if math.prod(size for size in shape if size) > MAX_FRAME:  # no entries, and sums over them that fill the memory
+            raise WireError("an array or a tensor of an impossible shape")
+        if index not in self.buffers:
             raise WireError("an array without its bytes")
-        return dtype, shape, self.buffers[index]
+        return dtype, shape, self.buffers.pop(index)
 
     def array(self, dtype_name: str, shape: list[int], raw: memoryview) -> np.ndarray:
         if _DTYPE.fullmatch(dtype_name) is None:
@@ -230,7 +235,10 @@ class _Decoder:
             dtype = np.dtype(dtype_name)
             if math.prod(shape) * dtype.itemsize != len(raw):
                 raise WireError("an array whose bytes do not fit its shape")
-            return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
+            flat = np.frombuffer(raw, dtype=dtype)
+            if dtype.kind == "b":  # a byte that is neither 0 nor 1 would be true here and another number there
+                return (flat.view(np.uint8) != 0).reshape(shape)
+            return flat.reshape(shape).copy()
         except (TypeError, ValueError) as error:
             raise WireError(f"an array that cannot be: {error}") from None
 
@@ -241,10 +249,10 @@ class _Decoder:
             raise WireError("a tensor, where none is expected")
         if math.prod(shape) * dtype.itemsize != len(raw):
             raise WireError("a tensor whose bytes do not fit its shape")
-        if math.prod(size for size in shape if size) > MAX_FRAME:  # without entries, and with strides beyond an int64
-            raise WireError("a tensor of an impossible shape")
         if not len(raw):
             return torch.empty(shape, dtype=dtype)
+        if dtype is torch.bool:
+            return (torch.frombuffer(bytearray(raw), dtype=torch.uint8) != 0).reshape(shape)
         return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
 
 

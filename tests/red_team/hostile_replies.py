@@ -16,8 +16,8 @@ ANSWERS = {
 }
 
 
-def call(self, name, args, kwargs):
-    return ANSWERS[name] if name in ANSWERS else real_call(self, name, args, kwargs)
+def call(self, name, args, kwargs, **options):
+    return ANSWERS[name] if name in ANSWERS else real_call(self, name, args, kwargs, **options)
 
 
 serve.Conversation.call = call

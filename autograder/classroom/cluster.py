@@ -1,0 +1,372 @@
+"""Grading a class on a Dask cluster: submissions go out as bytes, results come back as JSON.
+
+Needs the extra `cluster`. What a worker says is checked before it is believed: it graded what it was given, with the
+grader that is installed here. CLUSTER.md says how to run one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import queue
+import re
+import time
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from autograder.classroom.class_folder import Work
+from autograder.classroom.grading import ungraded
+from autograder.classroom.pool import PoolError
+from autograder.judging.results import SubmissionResult
+from autograder.judging.version import grader_version
+from autograder.submission import SubmissionError, read_bytes
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, Security
+
+    from autograder.classroom.cluster_worker import Task
+
+AHEAD, DRAWN = 256, 8
+"""Submissions that are known before the first goes out, and how many more are drawn each time one does."""
+CONNECT_SECONDS = 10.0
+ADDRESS = re.compile(r"(tcp|tls)://(\[[^][]+\]|[^][:/]+):[0-9]+")
+PATIENCE = 60.0
+"""Seconds without any worker after which the cluster is given up on."""
+LOOK_SECONDS = 2.0
+"""How often the client looks which workers there are."""
+FLYING_BYTES = 128 * 2**20
+"""Bytes of submissions that are with the cluster at a time."""
+GIVEN_UP = 3
+"""How often Dask may give up on a submission: by its rules, whose worker was lost for another's doing is lost too."""
+
+
+class ClusterError(PoolError):
+    """The cluster cannot be used, or no longer; the message says why and what to do."""
+
+
+def grade_on_cluster(
+    work: Iterable[Work], *, scheduler: str, isolation: str, salt: str, patience: float = PATIENCE
+) -> Generator[SubmissionResult, None, None]:
+    """The results of `work`, in the order in which they become known.
+
+    Files are read when their turn comes, so that few are in memory at a time. When the iterator is closed, what has
+    not been graded is cancelled on the cluster, and the workers end what they keep for this class.
+
+    Args:
+        scheduler: the address of Dask's scheduler, as `tcp://host:8786` or `tls://host:8786`.
+        patience: seconds without any worker after which the cluster is given up on.
+
+    Raises:
+        ClusterError: no scheduler there, no workers, workers with another grader, or without Landlock.
+    """
+    waiting = _Waiting(work)
+    waiting.draw(AHEAD)
+    if waiting.done():
+        return
+    with _connected(scheduler) as client:
+        run = _Run(client, scheduler, isolation, salt, patience)
+        try:
+            yield from run.results(waiting)
+        finally:
+            run.end()
+
+
+class _Waiting:
+    """The work that is not sent yet, drawn from its source little by little.
+
+    It goes out lesson by lesson as far as it is known: a worker that changes the lesson loads other checks.
+    """
+
+    def __init__(self, source: Iterable[Work]) -> None:
+        self._source = iter(source)
+        self._by_lesson: dict[str, deque[Work]] = {}
+        self._lesson = ""
+        self._complete = False
+
+    def draw(self, count: int) -> None:
+        """Take up to `count` more from the source."""
+        drawn = list(islice(self._source, count))
+        self._complete = len(drawn) < count
+        for item in drawn:
+            self._by_lesson.setdefault(item.lesson, deque()).append(item)
+
+    def next(self) -> Work | None:
+        """The next of the lesson that is under way, or of that which has most; None if there is none yet."""
+        if not self._complete:
+            self.draw(DRAWN)
+        if not self._by_lesson.get(self._lesson):
+            self._by_lesson.pop(self._lesson, None)
+            self._lesson = max(self._by_lesson, key=lambda lesson: len(self._by_lesson[lesson]), default="")
+        return self._by_lesson[self._lesson].popleft() if self._lesson else None
+
+    def done(self) -> bool:
+        """Whether all of it is sent."""
+        return self._complete and not any(self._by_lesson.values())
+
+
+class _Run:
+    """One class on its way through the cluster."""
+
+    def __init__(self, client: Client, scheduler: str, isolation: str, salt: str, patience: float) -> None:
+        self._client = client
+        self._scheduler = scheduler
+        self._isolation = isolation
+        self._salt = salt
+        self._patience = patience
+        self._id = uuid.uuid4().hex[:12]
+        self._tasks = 0
+        self._flying: dict[Future, tuple[Work, Task]] = {}
+        self._bytes = 0
+        self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._given_up: dict[Work, int] = {}
+        self._threads = 1
+        self._looked = self._last_seen = time.monotonic()
+        self._confined_by: dict[str, str] = {}
+        """What confines submissions, by lesson, for all lessons that the workers were asked about."""
+        self._failed: dict[str, str] = {}
+        """Why a lesson cannot be graded."""
+
+    def results(self, waiting: _Waiting) -> Iterator[SubmissionResult]:
+        """What comes back, in the order in which it does."""
+        while self._flying or not waiting.done():
+            while self._has_room() and (work := waiting.next()) is not None:
+                result = self._send(work)
+                if result is not None:
+                    yield result
+            landed = self._next_landed() if self._flying else None
+            if landed is not None:
+                result = self._result(landed)
+                if result is not None:
+                    yield result
+        if self._failed:
+            raise ClusterError("; ".join(dict.fromkeys(self._failed.values())))
+
+    def _check_workers(self, lesson: str) -> None:
+        """Wait for a worker, and see that all there are grade this lesson as this machine would."""
+        from autograder.classroom.cluster_worker import describe
+
+        with self._scheduler_answers():
+            while not self._count_threads():
+                time.sleep(0.2)
+            said = self._client.run(describe, lesson, self._isolation, on_error="return")
+        for worker, description in sorted(said.items()):
+            if isinstance(description, BaseException):
+                raise ClusterError(_cannot_grade(worker, description))
+            if description["cannot"]:
+                raise ClusterError(f"the worker {worker} cannot grade: {description['cannot']}")
+            self._check_version(worker, lesson, description["version"])
+            self._confined_by[lesson] = description["isolation"]
+
+    def end(self) -> None:
+        """Take back what has not been graded, and let the workers end their grading processes."""
+        from autograder.classroom.cluster_worker import end_run
+
+        if self._client.status == "running":
+            with contextlib.suppress(Exception):
+                self._client.cancel(list(self._flying))
+                self._client.run(end_run, self._id, on_error="ignore")
+
+    def _has_room(self) -> bool:
+        return len(self._flying) < 2 * self._threads + 2 and self._bytes < FLYING_BYTES
+
+    def _send(self, work: Work) -> SubmissionResult | None:
+        """Send a submission; the result of one that cannot be read, which is judged where its file is."""
+        from autograder.classroom.cluster_worker import Task
+
+        if work.lesson in self._failed:
+            return None
+        if work.lesson not in self._confined_by:
+            self._check_workers(work.lesson)
+        try:
+            data = read_bytes(work.file, work.file.parent)
+        except SubmissionError as error:
+            return ungraded(
+                work, "unreadable", f"{work.file.name}: {error}.", self._confined_by[work.lesson], self._salt
+            )
+        self._submit(work, Task(self._id, work.student, work.lesson, work.file.name, data, self._isolation, self._salt))
+        return None
+
+    def _submit(self, work: Work, task: Task) -> None:
+        from autograder.classroom.cluster_worker import grade_task
+
+        self._tasks += 1
+        key = f"grade-{work.lesson}-{self._id}-{self._tasks}"
+        with self._scheduler_answers():
+            future = self._client.submit(grade_task, task, key=key, pure=False)
+        self._flying[future] = (work, task)
+        self._bytes += len(task.data)
+        future.add_done_callback(self._landed.put)
+
+    def _next_landed(self) -> Future | None:
+        """The next task that ended; None for now. Looks after the cluster meanwhile."""
+        with contextlib.suppress(queue.Empty):
+            future = self._landed.get(timeout=LOOK_SECONDS)
+            if time.monotonic() < self._looked + LOOK_SECONDS:
+                return future
+            self._look()
+            return future
+        self._look()
+        return None
+
+    def _look(self) -> None:
+        with self._scheduler_answers():
+            self._count_threads()
+
+    def _count_threads(self) -> int:
+        """How many submissions the cluster grades at a time. `ClusterError` when it has had no worker for long."""
+        now = time.monotonic()
+        threads = sum(self._client.nthreads().values())
+        if threads:
+            self._threads, self._last_seen = threads, now
+        elif now > self._last_seen + self._patience:
+            raise ClusterError(
+                f"{self._scheduler} has had no workers for {self._patience:.0f} seconds; start some, "
+                "and run the same command again: it goes on from here"
+            )
+        self._looked = now
+        return threads
+
+    def _result(self, future: Future) -> SubmissionResult | None:
+        """What became of a task; None if it goes out again."""
+        from distributed import KilledWorker
+
+        work, task = self._flying[future]
+        try:
+            with self._scheduler_answers():
+                if future.status == "cancelled":  # by someone else, or because the scheduler is gone
+                    raise ConnectionError
+                error = future.exception()
+                if isinstance(error, KilledWorker):
+                    return self._send_again(work, task, future)
+                if error is not None:
+                    raise ClusterError(_cannot_grade("", error))
+                answer = future.result()
+        finally:
+            del self._flying[future]
+            self._bytes -= len(task.data)
+        return self._believe(answer, work, task)
+
+    def _send_again(self, work: Work, task: Task, future: Future) -> SubmissionResult | None:
+        """Dask gave up on it. Attempts that others' deaths ended do not count; the worker sees when it is enough."""
+        self._given_up[work] = self._given_up.get(work, 0) + 1
+        if self._given_up[work] >= GIVEN_UP:
+            return ungraded(work, "killed", "its workers were lost, again and again.", self._isolation, self._salt)
+        self._submit(work, replace(task, lost=self._client.get_metadata([future.key], task.lost)))
+        return None
+
+    def _believe(self, answer: str, work: Work, task: Task) -> SubmissionResult | None:
+        """The result in a worker's answer, if it is one of this submission by this grader."""
+        try:
+            said = json.loads(answer)
+            worker = str(said["worker"])
+            if "failed" in said:
+                self._failed[work.lesson] = f"the worker {worker} cannot grade: {said['failed']}"
+                return None
+            result = SubmissionResult.from_json(said["result"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ClusterError(
+                f"a worker gave an answer that is none ({error}); install the same version there"
+            ) from None
+        self._check_version(worker, work.lesson, result.grader_version)
+        asked = (work.student, work.lesson, work.file.name, hashlib.sha256(task.data).hexdigest())
+        if (result.student, result.lesson, result.file, result.sha256) != asked:
+            raise ClusterError(f"the worker {worker} answered for another submission; start it again")
+        return result
+
+    def _check_version(self, worker: str, lesson: str, theirs: str) -> None:
+        ours = grader_version(lesson)
+        if theirs != ours:
+            raise ClusterError(
+                f"the worker {worker} has the grader {theirs} for {lesson}, and this machine has {ours}; "
+                "install the same backprop-course on both and start the worker again"
+            )
+
+    @contextlib.contextmanager
+    def _scheduler_answers(self) -> Iterator[None]:
+        """Say in one line when the scheduler does not."""
+        try:
+            yield
+        except ClusterError:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) or self._client.status != "running":
+                lost = f"the connection to {self._scheduler} is lost, or it dropped the tasks"
+                raise ClusterError(f"{lost}; {_AGAIN}") from None
+            raise
+
+
+_SAME = "the scheduler and the workers need the same backprop-course[cluster] as this machine"
+_AGAIN = "what is graded is kept, and the same command goes on from there"
+
+
+@contextlib.contextmanager
+def _connected(scheduler: str) -> Iterator[Client]:
+    """A client of the scheduler, which says nothing of its own."""
+    try:
+        import dask
+        from distributed import Client
+    except ImportError:
+        raise ClusterError('--scheduler needs Dask; pip install "backprop-course[cluster]"') from None
+    with _quiet(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "64 MiB"}):
+        security = _security(scheduler)
+        try:
+            with warnings.catch_warnings():  # other versions of other packages: the grader's is what counts
+                warnings.simplefilter("ignore")
+                client = Client(scheduler, timeout=CONNECT_SECONDS, security=security, set_as_default=False)
+        except Exception as error:
+            raise ClusterError(f"there is no Dask scheduler at {scheduler} ({_line(error)})") from None
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(Exception):
+                client.close(timeout=CONNECT_SECONDS)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without Dask's own lines: what goes wrong is said in one."""
+    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _security(scheduler: str) -> Security:
+    """What the address needs. A client that cannot begin at all would keep the command waiting, so it is seen here."""
+    from distributed import Security
+
+    if not ADDRESS.fullmatch(scheduler):
+        raise ClusterError(f"{scheduler!r} is no scheduler's address; it is tcp://HOST:PORT or tls://HOST:PORT")
+    try:
+        security = Security()
+        certified = security.get_connection_args("client")["ssl_context"] is not None
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"Dask's TLS settings cannot be used ({_line(error)})") from None
+    if scheduler.startswith("tls:") and not certified:
+        raise ClusterError(f"{scheduler} needs certificates, and Dask's settings name none (distributed.comm.tls)")
+    return security
+
+
+def _cannot_grade(worker: str, error: BaseException) -> str:
+    who = f"the worker {worker}" if worker else "the cluster"
+    return f"{who} cannot grade ({_line(error)}); {_SAME}"
+
+
+def _line(error: BaseException) -> str:
+    """An exception in one line, with the first cause that is named."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

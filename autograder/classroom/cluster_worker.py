@@ -1,0 +1,293 @@
+"""What runs inside a Dask worker: the tasks of a class, and the grading processes that it keeps between them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from distributed import Reschedule, Worker, get_worker
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.utils import sync
+
+from autograder.classroom.class_folder import Work
+from autograder.classroom.grading import ungraded
+from autograder.classroom.pool import ATTEMPTS, STILLBORN
+from autograder.isolation import IsolationError, Workers
+from autograder.judging.version import grader_version
+from course.syllabus import find_lesson
+
+SPARE = 1
+"""Grading processes that a worker keeps beside one a thread, for work of several lessons in turn."""
+
+_state = threading.Lock()
+"""Held while a worker's `Graders` are made: its threads may begin at the same moment."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission on its way to a worker: plain data, and all that grading it needs."""
+
+    run: str
+    """Which `backprop grade` it belongs to."""
+    student: str
+    lesson: str
+    name: str
+    """The file's name."""
+    data: bytes
+    isolation: str
+    salt: str
+    lost: int = 0
+    """Attempts that ended with the loss of their worker."""
+
+
+async def describe(lesson: str, isolation: str) -> dict[str, str]:
+    """What this machine grades a lesson with: the grader's `version`, its `isolation`, and why it `cannot`."""
+    version = await asyncio.to_thread(grader_version, lesson)
+    try:
+        confined_by, cannot = await asyncio.to_thread(_confined_by, lesson, isolation), ""
+    except IsolationError as error:
+        confined_by, cannot = isolation, str(error)
+    return {"version": version, "isolation": confined_by, "cannot": cannot}
+
+
+def _confined_by(lesson: str, isolation: str) -> str:
+    """What confines submissions here, as results record it: a worker is started to see whether one can be."""
+    workers = Workers(find_lesson(lesson), isolation)
+    try:
+        worker = workers.of(workers.lesson.kit)
+        worker.ready()
+        return worker.isolation
+    finally:
+        workers.stop()
+
+
+def grade_task(task: Task) -> str:
+    """Grade a submission in one of the worker's grading processes.
+
+    Returns:
+        JSON with the `worker`, and either the `result` or, where this machine cannot grade at all, why it `failed`.
+    """
+    worker = get_worker()
+    with tempfile.TemporaryDirectory(prefix="submission-", dir=worker.local_directory) as folder:
+        file = Path(folder, Path(task.name).name)
+        file.write_bytes(task.data)
+        answer = _grade(worker, task, Work(task.lesson, task.student, file))
+    return json.dumps({"worker": worker.address, **answer})
+
+
+def _grade(worker: Worker, task: Task, work: Work) -> dict[str, Any]:
+    """Each attempt is counted with the scheduler before it begins: whatever it kills, there is no third one."""
+    graders, attempts = _graders(worker, task), _Attempts(worker, task.lost)
+    while (begun := attempts.begun()) < ATTEMPTS:
+        with graders.turn(alone=begun > 0):
+            attempts.set(begun + 1)
+            answer = graders.grade(work)
+        if answer is not None:
+            attempts.set(0)  # should the answer be lost with its worker, that is not the submission's doing
+            return answer
+        if graders.closed:  # the worker ends, or the class: nothing was wrong with the submission
+            with contextlib.suppress(Exception):
+                attempts.set(begun)
+            raise Reschedule
+    lost = ungraded(work, "killed", "the grading process was killed, twice.", task.isolation, task.salt)
+    return {"result": lost.to_json()}
+
+
+def _graders(worker: Worker, task: Task) -> Graders:
+    """This worker's grading processes for the class; a plugin, so that Dask stops them with the worker."""
+    with _state:
+        name = plugin_name(task.run)
+        if name not in worker.plugins:
+            sync(worker.loop, worker.plugin_add, plugin=Graders(task.isolation, task.salt), name=name)
+        graders = worker.plugins[name]
+        assert isinstance(graders, Graders)
+        return graders
+
+
+async def end_run(run: str, dask_worker: Worker) -> None:
+    """Stop the grading processes that a worker keeps for a class; `Client.run` passes the worker."""
+    if plugin_name(run) in dask_worker.plugins:
+        await dask_worker.plugin_remove(name=plugin_name(run))
+
+
+def plugin_name(run: str) -> str:
+    """Under which name a worker keeps the grading processes of a class."""
+    return f"backprop-{run}"
+
+
+class _Attempts:
+    """How often the current task was begun and not ended, kept by the scheduler, which outlives workers."""
+
+    def __init__(self, worker: Worker, lost: int) -> None:
+        self._worker, self._lost, self._key = worker, lost, worker.get_current_task()
+
+    def begun(self) -> int:
+        call = self._worker.scheduler.get_metadata
+        return int(sync(self._worker.loop, call, keys=[self._key], default=self._lost))
+
+    def set(self, number: int) -> None:
+        sync(self._worker.loop, self._worker.scheduler.set_metadata, keys=[self._key], value=number)
+
+
+class Graders(WorkerPlugin):
+    """The grading processes of one class on one worker: few, the longest idle replaced first."""
+
+    def __init__(self, isolation: str, salt: str) -> None:
+        self._isolation = isolation
+        self._salt = salt
+        self._idle: list[GradingProcess] = []
+        self._busy: list[GradingProcess] = []
+        self._changed = threading.Condition()
+        self._taken = 0
+        self._suspects = 0
+        self._alone = False
+        self.closed = False
+
+    def setup(self, worker: Worker) -> None:
+        self._folder = worker.local_directory  # Dask clears it up, even after a worker that was killed
+        self._most = worker.state.nthreads
+
+    async def teardown(self, worker: Worker) -> None:
+        await asyncio.to_thread(self.stop)
+
+    def stop(self) -> None:
+        """End all of them, at once where they are at work."""
+        with self._changed:
+            self.closed = True
+            idle, self._idle = self._idle, []
+            for process in self._busy:
+                process.kill()
+        for process in idle:
+            process.stop()
+
+    @contextlib.contextmanager
+    def turn(self, *, alone: bool) -> Iterator[None]:
+        """A worker's turn. A submission that lost a process before has it alone: it cannot take others along."""
+        with self._changed:
+            if alone:
+                self._suspects += 1
+                self._changed.wait_for(lambda: not self._taken)
+                self._suspects -= 1
+            else:
+                self._changed.wait_for(lambda: not self._suspects and not self._alone)
+            self._taken, self._alone = self._taken + 1, alone
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken, self._alone = self._taken - 1, False
+                self._changed.notify_all()
+
+    def grade(self, work: Work) -> dict[str, Any] | None:
+        """The answer of a grading process: `result` or `failed`. None if the process died at it, or all are stopped."""
+        answer: dict[str, Any] | None = {"failed": f"its grading processes for {work.lesson} end before they begin"}
+        for _ in range(STILLBORN):
+            process = self._take(work.lesson)
+            if process is None:
+                return None
+            began = process.began()
+            if began is not None:
+                answer = process.grade(work) if "ready" in began else began
+            self._put_back(process, well=answer is not None and "result" in answer)
+            if began is not None:
+                break
+        return None if self.closed and answer is not None and "failed" in answer else answer
+
+    def _put_back(self, process: GradingProcess, *, well: bool) -> None:
+        with self._changed:
+            self._busy.remove(process)
+            kept = well and not self.closed
+            if kept:
+                self._idle.append(process)
+        if not kept:
+            process.stop()
+
+    def _take(self, lesson: str) -> GradingProcess | None:
+        """A process for `lesson`: the one used last, or a new one in the place of another lesson's."""
+        with self._changed:
+            if self.closed:
+                return None
+            surplus = [process for process in self._idle if not process.alive()]
+            self._idle = [process for process in self._idle if process not in surplus]
+            process = next((process for process in reversed(self._idle) if process.lesson == lesson), None)
+            if process is not None:
+                self._idle.remove(process)
+            else:
+                if self._idle and len(self._idle) + len(self._busy) >= self._most + SPARE:
+                    surplus.append(self._idle.pop(0))
+                process = GradingProcess(lesson, self._isolation, self._salt, self._folder)
+            self._busy.append(process)
+        for other in surplus:
+            other.stop()
+        return process
+
+
+class GradingProcess:
+    """The Dask worker's end of one `cluster_grader`."""
+
+    def __init__(self, lesson: str, isolation: str, salt: str, folder: str) -> None:
+        self.lesson = lesson
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "autograder.classroom.cluster_grader"],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "TMPDIR": folder},
+                start_new_session=True,  # Ctrl-C is the Dask worker's to handle
+            )
+        self._connection = Connection(ours.detach())
+        self._began: dict[str, Any] | None = None
+        self._send({"lesson": lesson, "isolation": isolation, "salt": salt})
+
+    def alive(self) -> bool:
+        """Whether it runs still; it ends when it is idle for long."""
+        return self._process.poll() is None
+
+    def grade(self, work: Work) -> dict[str, Any] | None:
+        """The answer for one submission; None if the process died."""
+        self._send({"student": work.student, "file": str(work.file)})
+        return self._receive()
+
+    def began(self) -> dict[str, Any] | None:
+        """Wait until it is `ready`, or says why it `failed`; None if it died before."""
+        if self._began is None:
+            self._began = self._receive()
+        return self._began
+
+    def kill(self) -> None:
+        """End it at once. What it runs sees that it is gone, and leaves nothing behind."""
+        self._process.kill()
+
+    def stop(self) -> None:
+        """Let it end and clean up."""
+        with contextlib.suppress(OSError):
+            self._connection.send_bytes(b"")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # it died meanwhile: reading its answer says so
+            self._connection.send_bytes(json.dumps(message).encode())
+
+    def _receive(self) -> dict[str, Any] | None:
+        try:
+            message: dict[str, Any] = json.loads(self._connection.recv_bytes())
+        except (EOFError, OSError):
+            return None
+        return message

@@ -1,0 +1,151 @@
+"""What of a class is still to be graded, decided one submission at a time, and where its results go."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+
+from autograder.classroom.class_folder import Work
+from autograder.classroom.grading import up_to_date
+from autograder.classroom.results_folder import read_result, result_file, unfinished, write_result
+from autograder.judging.results import SubmissionResult
+
+REGRADE = ".regrade"
+"""Where results wait, in the folder of results, until they may replace the recorded ones; no student's name."""
+
+IN_THE_WAY = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY, errno.EACCES, errno.EPERM}
+"""Errors of one result's place. Any other, as a full disk, befalls all that follow."""
+
+
+class Plan:
+    """One run of `backprop grade`.
+
+    Results go to the folder of results; with `regrade` or `diff` they wait in a folder inside it, from where an
+    interrupted run goes on, and from where they are taken over while they are up to date.
+
+    Args:
+        regrade: grade all, whatever is recorded.
+        diff: take nothing over.
+    """
+
+    def __init__(
+        self, work: list[Work], results: Path, *, salt: str, regrade: bool = False, diff: bool = False
+    ) -> None:
+        self.work = work
+        self.results = results
+        self.waiting = results / REGRADE / "results"
+        self.target = self.waiting if regrade or diff else results
+        self.done = self.unchanged = self.found = 0
+        """How many were graded in this run, have an up-to-date result, are graded and wait."""
+        self.problems: list[str] = []
+        """A line for each submission whose result cannot be written or taken over."""
+        self._salt = salt
+        self._regrade = regrade
+        self._diff = diff
+
+    @property
+    def to_grade(self) -> int:
+        """How many this run grades, as far as is known."""
+        return len(self.work) - self.unchanged - self.found - len(self.problems)
+
+    @property
+    def students(self) -> set[str]:
+        return {item.student for item in self.work}
+
+    @property
+    def lessons(self) -> set[str]:
+        return {item.lesson for item in self.work}
+
+    def writing(self) -> AbstractContextManager[None]:
+        """While results are written."""
+        return nullcontext() if self.target == self.results else unfinished(self.target)
+
+    def todo(self) -> Iterator[Work]:
+        """What is to be graded. Each is looked at when it is asked for."""
+        return (item for item in self.looks() if item is not None)
+
+    def looks(self) -> Iterator[Work | None]:
+        """The same with None for each that was looked at and need not be graded, or cannot be recorded."""
+        waits = self.waiting.is_dir()
+        for item in self.work:
+            if not self._regrade and up_to_date(read_result(self._recorded(item)), item, self._salt):
+                self.unchanged += 1
+            elif waits and up_to_date(read_result(self._waits(item)), item, self._salt):
+                self.found += 1
+                if self.target == self.results:
+                    self._move(item)
+            elif problem := _in_the_way(self._recorded(item)):
+                self.problems.append(problem)
+            else:
+                yield item
+                continue
+            yield None
+
+    def keep(self, result: SubmissionResult) -> None:
+        """Write a result. `OSError` if no result can be written."""
+        try:
+            write_result(self.target, result)
+            self.done += 1
+        except OSError as error:
+            self._pass_over(result_file(self.target, result.student, result.lesson), error)
+
+    def compared(self) -> Iterator[tuple[SubmissionResult | None, SubmissionResult]]:
+        """What is recorded and what would replace it, for each submission; the same twice where nothing would."""
+        for item in self.work:
+            recorded = read_result(self._recorded(item))
+            if not self._regrade and recorded is not None and up_to_date(recorded, item, self._salt):
+                yield recorded, recorded
+            elif (new := read_result(self._waits(item))) is not None and not self._is_lost(new, recorded):
+                yield recorded, new
+
+    def take_over(self) -> None:
+        """Let what waits replace what is recorded, but for what could not be graded, and clear up."""
+        if self.target != self.results:
+            for item in self.work:
+                new = read_result(self._waits(item))
+                if new is not None and not self._is_lost(new, read_result(self._recorded(item))):
+                    self._move(item)
+            shutil.rmtree(self.waiting, ignore_errors=True)
+        for folder in [*self.waiting.glob("*"), self.waiting, self.waiting.parent]:
+            with suppress(OSError):  # results of an interrupted --regrade stay, as do the changes that --diff wrote
+                folder.rmdir()
+
+    def _is_lost(self, new: SubmissionResult, recorded: SubmissionResult | None) -> bool:
+        """Whether a submission that has a result could not be graded again."""
+        if new.status != "killed" or recorded is None:
+            return False
+        self.problems.append(f"{new.student}/{new.lesson} could not be graded again: {new.message}")
+        return True
+
+    def _move(self, item: Work) -> None:
+        recorded = self._recorded(item)
+        try:
+            recorded.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self._waits(item), recorded)
+        except OSError as error:
+            self._pass_over(recorded, error)
+
+    def _pass_over(self, file: Path, error: OSError) -> None:
+        """Say that one result has no place, and go on; raise what befalls all."""
+        if error.errno not in IN_THE_WAY:
+            raise error
+        self.problems.append(_in_the_way(file) or f"{file}: cannot be written ({error.strerror})")
+
+    def _recorded(self, item: Work) -> Path:
+        return result_file(self.results, item.student, item.lesson)
+
+    def _waits(self, item: Work) -> Path:
+        return result_file(self.waiting, item.student, item.lesson)
+
+
+def _in_the_way(file: Path) -> str:
+    """What stands where a result goes and is no file; empty if nothing does."""
+    if file.is_dir():
+        return f"{file}: a folder is in the way of this result; remove it and grade again"
+    if file.parent.exists() and not file.parent.is_dir():
+        return f"{file.parent}: this is no folder, and results go there; remove it and grade again"
+    return ""

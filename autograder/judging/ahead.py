@@ -1,0 +1,112 @@
+"""Calls that a worker makes before the checks ask for them, so that a class is not graded one round trip at a time.
+
+Checks draw their inputs from the class's salt, so that nearly all of them call every submission with the same
+arguments. These calls are noted once, with the solutions in the place of a submission, and handed to the worker, whose
+forks have them from the start. A submission is asked for all calls of an exercise at once; a check that then asks for
+one of them finds its answer. One that asks for something else (it passes on what the submission returned, or a
+function) is answered by a call of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.judging.keys import Key, key_of
+from autograder.judging.transport import FUNCTION_BYTES, RemoteTransport
+from autograder.worker import wire
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A call that a check will make."""
+
+    key: Key
+    """What it asks."""
+    request: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ForeseenCheck:
+    """The calls that one check will make, as far as they can be known: up to the first with a function or an object."""
+
+    calls: tuple[Foreseen, ...]
+    whole: bool
+    """Whether these are all: then equal answers have equal verdicts."""
+
+
+def request_key(request: dict[str, Any]) -> Key | None:
+    """What tells a request from others; None where it holds more than data: a function, an object."""
+    try:
+        return request["name"], request.get("needs", ""), key_of(request["args"]), key_of(request["kwargs"])
+    except wire.WireError:
+        return None
+
+
+class Ahead:
+    """The answers of one submission to what the checks of one exercise will ask, check by check, in order."""
+
+    def __init__(self, checks: Sequence[ForeseenCheck], transport: RemoteTransport) -> None:
+        self._transport = transport
+        self._checks = deque(checks)
+        """Those that have not begun."""
+        self._frames: deque[list[bytes]] = deque()
+        """The answers that they will get."""
+        self._calls: deque[tuple[Foreseen, bytes]] = deque()
+        """What the check that runs now has not asked for yet, with the answers."""
+        self.alone = True
+        """Whether foreseen answers were all that this check has had so far."""
+        self.always_alone = True
+        """Whether that holds for all checks so far."""
+
+    def gather(self, exercise: str, seconds: float, until: float) -> bytes | None:
+        """Have all calls made, each within `seconds`: a digest of the answers, None if more calls will be needed.
+
+        `until` is when all must have been made, by `time.monotonic`.
+
+        Raises:
+            DeadlinePassed, ChannelClosed, WireError: as a transport does. Which of the calls is at fault is not known.
+        """
+        most = self._transport.received + FUNCTION_BYTES
+        if any(check.calls for check in self._checks):
+            self._transport.send(wire.encode({"do": "foreseen", "exercise": exercise}), seconds)
+        for check in self._checks:
+            self._frames.append([])
+            for _ in check.calls:
+                self._frames[-1].append(self._transport.receive(min(seconds, until - time.monotonic())))
+                if self._transport.received > most:
+                    raise wire.WireError(f"answers of more than {FUNCTION_BYTES >> 20} MiB")
+        return _digest(itertools.chain(*self._frames)) if all(check.whole for check in self._checks) else None
+
+    def begin(self) -> bytes | None:
+        """Go on to the next check: a digest of the answers that it will get, None if it will need more calls."""
+        check, frames = self._checks.popleft(), self._frames.popleft()
+        self._calls = deque(zip(check.calls, frames, strict=True))
+        self._note(check.whole)
+        return _digest(frames) if check.whole else None
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """The answer to `request` if it was foreseen. `WireError` if it cannot be read."""
+        if self._calls:
+            call, frame = self._calls.popleft()
+            answer = self._transport.read(frame)
+            if call.key == request_key(request) and "skipped" not in answer:
+                return answer
+        self._note(False)
+        return None
+
+    def _note(self, alone: bool) -> None:
+        self.alone = alone
+        self.always_alone = self.always_alone and alone
+
+
+def _digest(frames: Iterable[bytes]) -> bytes:
+    digest = hashlib.sha256()
+    for frame in frames:  # each says how long it is
+        digest.update(frame)
+    return digest.digest()

@@ -1,0 +1,89 @@
+"""What another grading changes: on the terminal, and as files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, astuple, fields
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from autograder.classroom.changes import Changes, Move
+from autograder.diagnosis.wording import clean
+from autograder.judging.results import whole_file
+from autograder.reports.class_table import NAME, widths
+from autograder.reports.safety import cell
+
+LINES = 100
+"""Moves that a terminal shows; the files have all."""
+
+
+class ChangesTable:
+    """A line for each exercise whose points move, and why below it; then the counts."""
+
+    def __init__(self, screen: Console, students: Iterable[str], lessons: Iterable[str]) -> None:
+        self._screen = screen
+        self._who, self._what = widths(students, lessons)
+        self._shown = self._passed_over = 0
+
+    def add(self, move: Move) -> None:
+        """Print a move."""
+        if self._screen.is_terminal and self._shown == LINES:
+            self._passed_over += 1
+            return
+        self._shown += 1
+        points = f"{move.before:g} → {move.after:g}"
+        style = "green" if move.after > move.before else "red"
+        name = f"{clean(move.student, NAME):{self._who}}  {move.lesson:{self._what}}  {move.exercise}  "
+        self._screen.print(Text.assemble(name, (f"{points}  ({move.after - move.before:+.4g})", style)))
+        self._screen.print(Padding(Text(move.why, style="dim"), (0, 0, 0, 4), expand=False))
+
+    def finish(self, changes: Changes) -> None:
+        """Print the counts."""
+        if self._passed_over:
+            self._screen.print(Text(f"and {self._passed_over:,} more", style="dim"))
+        if self._shown:
+            self._screen.print()
+        for line in summary(changes):
+            self._screen.print(Text(line))
+
+
+def summary(changes: Changes) -> list[str]:
+    """The counts in words."""
+    compared = changes.up + changes.down + changes.same
+    lines = [
+        f"{compared:,} submissions: {changes.up:,} up, {changes.down:,} down, {changes.same:,} the same; "
+        f"{changes.mean:+.3g} points on average"
+    ]
+    if changes.new:
+        lines.append(f"{changes.new:,} had no result before")
+    if changes.else_changed:
+        counts = ", ".join(f"{what} {count:,}" for what, count in changes.else_changed.most_common())
+        lines.append(f"Exercises whose points stay, but not their {counts}")
+    return lines
+
+
+@contextmanager
+def change_files(folder: Path) -> Iterator[tuple[Any, Changes]]:
+    """A function to call with each move, and counts to fill: `changes.csv` and `changes.json` in `folder`."""
+    changes = Changes()
+    with whole_file(folder / "changes.csv") as table, whole_file(folder / "changes.json") as data:
+        rows = csv.writer(table)
+        rows.writerow([column.name for column in fields(Move)])
+        data.write('{\n "moves": [')
+        comma = ""
+
+        def write(move: Move) -> None:
+            nonlocal comma
+            rows.writerow([cell(value) if isinstance(value, str) else value for value in astuple(move)])
+            data.write(f"{comma}\n  {json.dumps(asdict(move), ensure_ascii=False)}")
+            comma = ","
+
+        yield write, changes
+        data.write(f'\n ],\n "summary": {json.dumps(changes.to_json())}\n}}\n')

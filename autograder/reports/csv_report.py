@@ -1,0 +1,68 @@
+"""The gradebook: CSV that spreadsheets and learning platforms take in."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from autograder.judging.results import whole_file
+from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.formats import Order, Report
+from autograder.reports.safety import cell, file_stem
+
+BYTE_ORDER_MARK = "\ufeff"
+"""By which Excel knows UTF-8."""
+LONG = ("student", "lesson", "exercise", "points", "max_points", "status", "misconception")
+
+
+class CsvReport(Report):
+    """`grades.csv`, a row a student, and `exercises.csv`, a row for each exercise of each.
+
+    What a learner chose (the name) stands in the first column, in quotes, and is no formula; the rest is the grader's.
+    """
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self._lessons = order.classroom.lessons
+        self._worth = {slug: lesson.points for slug in self._lessons if (lesson := lesson_of(slug))}
+        only = f"students/{file_stem(order.only)}~" if order.only is not None else ""
+        self._paths = [order.out / f"{only}grades.csv", order.out / f"{only}exercises.csv"]
+        self._grades, self._exercises = (self._writer(path) for path in self._paths)
+        columns = [column for slug in self._lessons for column in (slug, f"{slug} max")]
+        self._grades.writerow(["student", *columns, "total", "total max"])
+        self._exercises.writerow(LONG)
+
+    def add(self, work: StudentWork) -> None:
+        """Write a student's row; the cells of lessons that were not handed in are empty."""
+        results = {result.lesson: result for result in work.results}
+        row: list[Any] = [cell(work.student)]
+        total = 0.0
+        for slug in self._lessons:
+            result = results.get(slug)
+            worth = result.max_points if result else self._worth.get(slug, 0)
+            total += worth
+            row += ["" if result is None else _number(result.points), _number(worth)]
+        self._grades.writerow([*row, _number(work.points), _number(total)])
+        for result in work.results:
+            head = (cell(work.student), cell(result.lesson))
+            for graded in result.exercises:
+                points = (_number(graded.points), _number(graded.max_points))
+                mistakes = " ".join(graded.misconceptions)
+                self._exercises.writerow((*head, cell(graded.name), *points, cell(graded.status), cell(mistakes)))
+            if not result.exercises:
+                self._exercises.writerow((*head, "", 0, _number(result.max_points), cell(result.status), ""))
+
+    def finish(self) -> list[str]:
+        return [f"csv: {path}" for path in self._paths]
+
+    def _writer(self, path: Path) -> Any:
+        file = self.files.enter_context(whole_file(path))
+        file.write(BYTE_ORDER_MARK)
+        return csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _number(points: float) -> float:
+    """Two decimals at most, and no `.0`."""
+    rounded = round(points, 2)
+    return int(rounded) if rounded == int(rounded) else rounded

@@ -1,0 +1,91 @@
+"""The formats of `backprop report`: what each is called, and what makes it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+
+from autograder.reports.class_results import ClassResults, StudentWork
+
+MAKERS = {
+    "terminal": ("autograder.reports.terminal", "TerminalReport"),
+    "json": ("autograder.reports.terminal", "JsonReport"),
+    "html": ("autograder.reports.html_report", "HtmlReport"),
+    "csv": ("autograder.reports.csv_report", "CsvReport"),
+    "junit": ("autograder.reports.junit_report", "JunitReport"),
+    "gradescope": ("autograder.reports.gradescope_report", "GradescopeReport"),
+    "github": ("autograder.reports.github_summary", "GithubSummary"),
+}
+"""Module and class by format; a module is imported when its format is asked for."""
+VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")
+"""When Gradescope shows a check to students."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be reported, and how."""
+
+    classroom: ClassResults
+    out: Path
+    """The folder for files."""
+    screen: Console
+    only: str | None = None
+    """The student that was asked for; None for the class."""
+    book_url: str | None = None
+    """Where the built book is: an address or a folder."""
+    hidden_checks: str = "hidden"
+    """One of `VISIBILITIES`."""
+
+
+class Report:
+    """One format of a class's results, a context manager.
+
+    Students are added one at a time; files get their names on leaving, and only if all went well.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.files = ExitStack()
+
+    def __enter__(self) -> Report:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.files.__exit__(kind, error, at)
+
+    def add(self, work: StudentWork) -> None:
+        """Report one student."""
+        raise NotImplementedError
+
+    def finish(self) -> list[str]:
+        """Report what the students add up to; the lines say what was written where."""
+        return []
+
+
+def make_report(name: str, order: Order) -> Report:
+    """The report of a format in `MAKERS`.
+
+    Raises:
+        ModuleNotFoundError: it needs a package that is not installed.
+        OSError: a file cannot be written.
+    """
+    module, maker = MAKERS[name]
+    report: Report = getattr(import_module(module), maker)(order)
+    return report
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write one of a class's many files.
+
+    It is not synchronised with the disk, which takes minutes for thousands: a report can be made again.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")

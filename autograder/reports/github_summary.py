@@ -1,0 +1,163 @@
+"""A summary for GitHub Actions: Markdown, appended to $GITHUB_STEP_SUMMARY, or printed where there is none."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from autograder.diagnosis.wording import clean
+from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.feedback import GLYPHS, WRONG
+from autograder.reports.formats import Order, Report
+from autograder.reports.safety import printable
+from autograder.reports.statistics import ClassStatistics, stuck_on
+
+LIMIT = 1024 * 1024
+"""Bytes of one step's summary; GitHub shows none of a longer one."""
+RESERVE = 300
+"""Bytes kept for the line that says what was left out."""
+MISTAKES = 10
+STUCK = 4
+"""Exercises listed for one student."""
+
+
+class GithubSummary(Report):
+    """For a class: how far it is, what goes wrong, and a line a student. For one student: the feedback in full.
+
+    Parts that would pass the limit are left out, and counted.
+    """
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self._statistics = ClassStatistics(order.classroom.lessons)
+        self._alone = len(order.classroom.students) == 1
+        self._parts: list[str] = []
+        self._left_out = 0
+        target = os.environ.get("GITHUB_STEP_SUMMARY")
+        self._target = Path(target) if target else None
+        used = self._target.stat().st_size if self._target is not None and self._target.is_file() else 0
+        self._budget = LIMIT - RESERVE - used
+
+    def add(self, work: StudentWork) -> None:
+        self._statistics.add(work)
+        if self._alone:
+            for result in work.results:
+                for part in _feedback(result):
+                    self._keep(part)
+        else:
+            self._keep(_row(work, self.order.classroom.lessons))
+
+    def finish(self) -> list[str]:
+        kept = self._parts
+        self._parts, head = [], "" if self._alone else _overview(self._statistics, self.order.classroom.lessons)
+        self._budget -= len(head.encode())
+        while kept and self._budget < 0:  # the head comes first: it says most
+            self._budget += len(kept.pop().encode())
+            self._left_out += 1
+        what = "exercises" if self._alone else "students"
+        tail = f"\n_{self._left_out} {what} more, which the limit of a summary leaves no room for._\n"
+        text = head + "".join(kept) + (tail if self._left_out else "")
+        if self._target is None:
+            sys.stdout.write(text)
+            return []
+        with self._target.open("a", encoding="utf-8") as file:
+            file.write(text)
+        return [f"github: appended to {self._target}"]
+
+    def _keep(self, part: str) -> None:
+        size = len(part.encode())
+        if self._left_out or size > self._budget:
+            self._left_out += 1
+        else:
+            self._budget -= size
+            self._parts.append(part)
+
+
+def inert(text: str, limit: int = 300) -> str:
+    """`text` on one line, shown as it is wherever it stands in Markdown.
+
+    No punctuation is left that Markdown, HTML or a table could read; in `<code>` GitHub links no names either.
+    """
+    return f"<code>{_entities(clean(text, limit))}</code>"
+
+
+def prose(text: str, limit: int = 600) -> str:
+    """A sentence on one line, with nothing in it that Markdown or HTML reads."""
+    return _entities(clean(text, limit))
+
+
+def fenced(text: str) -> str:
+    """A block of text as it is: the fence is longer than any in it."""
+    shown = printable(text)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    return f"{fence}text\n{shown}\n{fence}\n"
+
+
+def _entities(text: str) -> str:
+    return re.sub(r"[!-/:-@\[-`{-~]", lambda match: f"&#{ord(match[0])};", text)
+
+
+def _overview(statistics: ClassStatistics, lessons: tuple[str, ...]) -> str:
+    statuses = ", ".join(f"{count} {prose(status)}" for status, count in statistics.statuses.most_common())
+    lines = [
+        f"### {statistics.students} students, {statistics.statuses.total()} submissions",
+        "",
+        f"{statuses}. The median student has {statistics.median} % of the points.",
+        "",
+        "| Lesson | Exercise | Passed | Stuck |",
+        "| --- | --- | ---: | ---: |",
+    ]
+    for lesson in statistics.lessons.values():
+        for exercise in lesson.exercises.values():
+            where = f"{inert(lesson.slug)} | {inert(exercise.name)}"
+            lines.append(f"| {where} | {exercise.pass_rate:.0%} | {exercise.stuck} |")
+    mistakes = statistics.common_mistakes(MISTAKES)
+    if mistakes:
+        lines += ["", "#### What goes wrong most", ""]
+        lines += [f"- {count} in {inert(exercise.name)}: {prose(says)}" for count, _, exercise, says in mistakes]
+    columns = [inert(slug) for slug in lessons]
+    lines += ["", "#### Students", "", f"| {' | '.join(['Student', *columns, 'Stuck at'])} |"]
+    lines.append(f"| --- | {'---: | ' * len(columns)}--- |")
+    return "\n".join(lines) + "\n"
+
+
+def _row(work: StudentWork, lessons: tuple[str, ...]) -> str:
+    results = {result.lesson: result for result in work.results}
+    cells = [_points(results[slug]) if slug in results else "" for slug in lessons]
+    stuck = [exercise.name for result in work.results for exercise in stuck_on(result)]
+    more = f" and {len(stuck) - STUCK} more" if len(stuck) > STUCK else ""
+    return f"| {' | '.join([inert(work.student), *cells, ' '.join(map(inert, stuck[:STUCK])) + more])} |\n"
+
+
+def _points(result: SubmissionResult) -> str:
+    points = f"{result.points:g}/{result.max_points:g}"
+    return points if result.status == "graded" else f"{points} {prose(result.status)}"
+
+
+def _feedback(result: SubmissionResult) -> list[str]:
+    """One student's lesson: a headline and the table, then each exercise that does not pass."""
+    lesson = lesson_of(result.lesson)
+    title = prose(f"{lesson.title} ({result.lesson})" if lesson else result.lesson)
+    head = [
+        f"### {title}: {result.points:g} of {result.max_points:g} points",
+        "",
+        f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}",
+        "",
+    ]
+    if result.message or result.status != "graded":
+        head += [f"**{prose(result.status)}** {prose(result.message)}", ""]
+    if result.exercises:
+        head += ["| | Exercise | Points | |", "| --- | --- | ---: | --- |"]
+        head += [
+            f"| {GLYPHS.get(graded.status, WRONG)[0]} | {inert(graded.name)} | "
+            f"{graded.points:g}/{graded.max_points:g} | {prose(graded.status)} |"
+            for graded in result.exercises
+        ]
+    return ["\n".join([*head, ""]), *[_details(graded) for graded in stuck_on(result)], "\n"]
+
+
+def _details(graded: ExerciseResult) -> str:
+    return f"\n<details><summary>{inert(graded.name)}</summary>\n\n{fenced(graded.message)}\n</details>\n"

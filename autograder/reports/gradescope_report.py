@@ -1,0 +1,99 @@
+"""Gradescope's results.json (https://gradescope-autograders.readthedocs.io/en/latest/specs/), one file a student."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from autograder.diagnosis.wording import clean
+from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.formats import Order, Report, write_text
+from autograder.reports.safety import LONGEST, file_stem, printable
+
+
+class GradescopeReport(Report):
+    """`gradescope/results.json` for one student, `gradescope/<student>.json` for each of several."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self._folder = order.out / "gradescope"
+        self._alone = len(order.classroom.students) == 1
+        self._written = 0
+
+    def add(self, work: StudentWork) -> None:
+        name = "results" if self._alone else file_stem(work.student)
+        results = gradescope(work, self.order.hidden_checks)
+        write_text(self._folder / f"{name}.json", json.dumps(results, indent=1, ensure_ascii=False))
+        self._written += 1
+
+    def finish(self) -> list[str]:
+        if self._alone:
+            return [f"gradescope: {self._folder / 'results.json'}"]
+        return [f"gradescope: {self._written} files in {self._folder}"]
+
+
+def gradescope(work: StudentWork, hidden_checks: str) -> dict[str, Any]:
+    """A student's results as Gradescope reads them.
+
+    An exercise is a test that bears its points and says what is wrong. Its checks follow it without points of their
+    own: Gradescope withholds the total from students while a test with points is not visible to them.
+    """
+    tests = [test for place, result in enumerate(work.results, 1) for test in _submission(place, result, hidden_checks)]
+    return {
+        "score": round(work.points, 2),
+        "execution_time": round(sum(graded.seconds for result in work.results for graded in result.exercises), 3),
+        "output": "\n".join(_headline(result) for result in work.results),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": tests,
+    }
+
+
+def _submission(place: int, result: SubmissionResult, hidden_checks: str) -> list[dict[str, Any]]:
+    if not result.exercises:
+        outcome = _test(f"{place}", _title(result), False, f"{result.status}: {result.message}")
+        return [{**outcome, "score": 0.0, "max_score": result.max_points}]
+    tests = []
+    for number, graded in enumerate(result.exercises, 1):
+        tests.append(_exercise(f"{place}.{number}", graded))
+        tests += [
+            _check(f"{place}.{number}.{i}", graded, check, hidden_checks) for i, check in enumerate(graded.checks, 1)
+        ]
+    return tests
+
+
+def _exercise(number: str, graded: ExerciseResult) -> dict[str, Any]:
+    hint = [f"Hint: {graded.hint}"] if graded.hint else []
+    test = _test(number, graded.name, graded.status == "passed", "\n\n".join([graded.message, *hint]).strip())
+    return {**test, "score": graded.points, "max_score": graded.max_points, "tags": [clean(graded.status)]}
+
+
+def _check(number: str, graded: ExerciseResult, check: CheckResult, hidden_checks: str) -> dict[str, Any]:
+    kind = "" if check.visible else " (hidden input)"
+    test = _test(number, f"{graded.name}: {check.name}{kind}", check.passed, check.message)
+    return {**test, "tags": [clean(check.promise)], "visibility": "visible" if check.visible else hidden_checks}
+
+
+def _test(number: str, name: str, passed: bool, output: str) -> dict[str, Any]:
+    return {
+        "number": number,
+        "name": clean(name, LONGEST),
+        "status": "passed" if passed else "failed",
+        "output": printable(output),
+        "output_format": "text",
+        "visibility": "visible",
+    }
+
+
+def _headline(result: SubmissionResult) -> str:
+    points = f"{result.points:g} of {result.max_points:g} points"
+    story = f" ({result.status}: {result.message})" if result.status != "graded" else f" {result.message}".rstrip()
+    bytes_graded = f"{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}"
+    return clean(f"{_title(result)}: {points}{story} [{bytes_graded}]", LONGEST)
+
+
+def _title(result: SubmissionResult) -> str:
+    lesson = lesson_of(result.lesson)
+    return f"{result.lesson}: {lesson.title}" if lesson else result.lesson

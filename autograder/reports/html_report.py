@@ -1,0 +1,251 @@
+"""Pages: one for each student, and a dashboard of the class.
+
+A page stands alone: style and script are in it, it asks no host for anything, and its policy (CSP) allows nothing else.
+Whatever learners wrote is text: Jinja escapes it, and what is no visible character is spelled out before.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+import course
+from autograder.diagnosis.wording import clean
+from autograder.judging.results import ExerciseResult, SubmissionResult, whole_file
+from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.formats import Order, Report, write_text
+from autograder.reports.safety import file_stem, printable
+from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
+from course.syllabus import Exercise
+
+TEMPLATES = Path(__file__).with_name("templates")
+BUILT_BOOK = Path(course.__file__).parents[1] / "book" / "_build" / "html"
+WORDS = {
+    "passed": "passed",
+    "partial": "partly right",
+    "failed": "not right yet",
+    "missing": "not written",
+    "error": "raised an error",
+    "timeout": "took too long",
+    "forbidden": "used what it may not",
+}
+WRONG_ENTRY = re.compile(r"(?<![\w)\]*])\*(?:-?(?:\d[\d.]*(?:e-?\d+)?|inf)|nan|True|False)\b")
+"""An entry that a smallest case marks as wrong."""
+MISTAKES = 8
+"""Misconceptions in the dashboard's list."""
+MISTAKES_EACH = 3
+"""Misconceptions shown for one exercise."""
+
+
+class HtmlReport(Report):
+    """`students/<student>.html` for each, and `index.html` for the class unless one student was asked for."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self._pages = _environment()
+        self._whole_class = order.only is None
+        if self._whole_class:
+            from autograder.reports import figures  # says now, not after a thousand pages, that matplotlib is missing
+
+            self._figures = figures
+            self._rows = self.files.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))  # noqa: SIM115  # closed with them
+        self._statistics = ClassStatistics(order.classroom.lessons)
+        self._students = order.out / "students"
+        self._last: Path | None = None
+
+    def add(self, work: StudentWork) -> None:
+        self._last = self._students / f"{file_stem(work.student)}.html"
+        write_text(self._last, self._student_page.render(page(work, self._book)))
+        if self._whole_class:
+            self._statistics.add(work)
+            json.dump(self._row(work), self._rows)
+            self._rows.write("\n")
+
+    def finish(self) -> list[str]:
+        if not self._whole_class:
+            return [f"html: {self._last}", *self._about_links()]
+        index = self.order.out / "index.html"
+        with whole_file(index) as file:
+            file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
+        return [f"html: {index}, and {self._statistics.students} pages in {self._students}", *self._about_links()]
+
+    @cached_property
+    def _student_page(self) -> Any:
+        return self._pages.get_template("student.html.j2")
+
+    @cached_property
+    def _book(self) -> str | None:
+        """What links to the book begin with: the address given, or the book built here, seen from a student's page."""
+        given = self.order.book_url
+        if given is not None and given.startswith(("https://", "http://")):
+            return given.rstrip("/")
+        folder = Path(given) if given is not None else BUILT_BOOK
+        if given is None and not (folder / "index.html").is_file():
+            return None
+        return quote(Path(os.path.relpath(folder.resolve(), self._students.resolve())).as_posix())
+
+    def _about_links(self) -> list[str]:
+        if self.order.book_url is not None:
+            return []
+        if self._book is None:
+            return ["html: no links to the book; --book-url says where it is"]
+        return ["html: links lead to the book built on this machine; --book-url ADDRESS for pages that you hand out"]
+
+    def _row(self, work: StudentWork) -> dict[str, Any]:
+        """A student's row of the dashboard, as it waits in a file until all are known."""
+        results = {result.lesson: result for result in work.results}
+        stuck = [(result.lesson, graded.name) for result in work.results for graded in stuck_on(result)]
+        return {
+            "name": clean(work.student, 60),
+            "href": f"students/{quote(file_stem(work.student))}.html",
+            "percent": self._statistics.share(work),
+            "points": work.points,
+            "lessons": [
+                None if result is None else {"points": result.points, "status": result.status}
+                for result in (results.get(slug) for slug in self.order.classroom.lessons)
+            ],
+            "stuck": [f"{lesson}/{name}" for lesson, name in stuck],
+            "where": [clean(name) for _, name in stuck],
+            "lost": sorted({result.status for result in work.results} - {"graded"}),
+        }
+
+    def _read_rows(self) -> Iterator[dict[str, Any]]:
+        self._rows.seek(0)
+        return map(json.loads, self._rows)
+
+    def _dashboard(self) -> dict[str, Any]:
+        statistics = self._statistics
+        lessons = list(statistics.lessons.values())
+        return {
+            "title": clean(self.order.classroom.folder.resolve().name, 60),
+            "statistics": statistics,
+            "lessons": lessons,
+            "lost": [(status, n) for status, n in statistics.statuses.most_common() if status != "graded"],
+            "mistakes": statistics.common_mistakes(MISTAKES),
+            "mistakes_of": {lesson.slug: _mistakes(statistics, lesson) for lesson in lessons},
+            "histogram": self._figures.points_histogram(
+                statistics.percent, f"Distribution of points; the median student has {statistics.median} percent"
+            ),
+            "charts": {
+                lesson.slug: self._figures.outcomes_chart(lesson, f"Outcomes of the exercises of {lesson.title}")
+                for lesson in lessons
+                if any(exercise.students for exercise in lesson.exercises.values())
+            },
+            "rows": self._read_rows(),
+        }
+
+
+def page(work: StudentWork, book: str | None) -> dict[str, Any]:
+    """What a student's page shows."""
+    lessons = [_lesson(result, book) for result in work.results]
+    open_exercises = [one for lesson in lessons for one in lesson["exercises"] if one["graded"].status != "passed"]
+    tried = [one for one in open_exercises if one["graded"].status not in NOT_STUCK]
+    core = [one for one in open_exercises if one["tier"] != "stretch"]
+    return {
+        "student": clean(work.student, 80),
+        "points": work.points,
+        "max_points": work.max_points,
+        "lessons": lessons,
+        "lost": next((result for result in work.results if result.status != "graded"), None),
+        "next": next(iter(tried or core or open_exercises), None),
+    }
+
+
+def marked(case: str) -> Markup:
+    """The text of a case, with the entries that are wrong marked."""
+    text, parts, at = printable(case), [], 0
+    for match in WRONG_ENTRY.finditer(text):
+        parts += [escape(text[at : match.start()]), Markup("<mark>"), escape(match[0]), Markup("</mark>")]
+        at = match.end()
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+def _lesson(result: SubmissionResult, book: str | None) -> dict[str, Any]:
+    lesson = lesson_of(result.lesson)
+    listed = {exercise.name: exercise for exercise in lesson.exercises} if lesson else {}
+    exercises = [_exercise(result.lesson, graded, listed.get(graded.name), book) for graded in result.exercises]
+    return {
+        "result": result,
+        "title": lesson.title if lesson else result.lesson,
+        "book": f"{book}/{quote(result.lesson)}.html" if book and lesson else None,
+        "exercises": exercises,
+        "passed": [one for one in exercises if one["graded"].status == "passed"],
+    }
+
+
+def _exercise(slug: str, graded: ExerciseResult, listed: Exercise | None, book: str | None) -> dict[str, Any]:
+    lead, *rest = graded.message.split("\n")
+    told = list(takewhile(_is_prose, rest))
+    hints = listed.hints if listed else (graded.hint,) if graded.hint else ()
+    return {
+        "id": re.sub(r"[^a-z0-9]+", "-", f"{slug}-{graded.name}".lower()),
+        "graded": graded,
+        "tier": listed.tier if listed else "",
+        "word": WORDS.get(graded.status, graded.status),
+        "named": bool(graded.misconception),
+        "lead": said(graded) if graded.misconception else lead,
+        "told": told,
+        "case": "\n".join(rest[len(told) :]),
+        "hints": hints,
+        "section": f"book/{slug}.md#{listed.anchor}" if listed else None,
+        "link": f"{book}/{quote(slug)}.html#{listed.anchor}" if book and listed else None,
+        "passing": sum(check.passed for check in graded.checks),
+    }
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line of a message is a sentence, and not yet the case, which has columns."""
+    return bool(line) and not line.startswith(" ") and not line.endswith(":")
+
+
+def _mistakes(statistics: ClassStatistics, lesson: LessonStatistics) -> dict[str, list[tuple[int, str]]]:
+    """The most common misconceptions of each exercise: how many, and what it says."""
+    return {
+        exercise.name: [
+            (count, statistics.says[lesson.slug, exercise.name, name])
+            for name, count in exercise.misconceptions.most_common(MISTAKES_EACH)
+        ]
+        for exercise in lesson.exercises.values()
+    }
+
+
+def _environment() -> Environment:
+    """Templates that escape everything, with the style, the script and a policy that allows these two alone."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
+    )
+    style, script = (Markup((TEMPLATES / name).read_text(encoding="utf-8")) for name in ("pages.css", "table.js"))
+    environment.globals |= {
+        "style": style,
+        "script": script,
+        "policy": (
+            f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+            "base-uri 'none'; form-action 'none'"
+        ),
+        "glyphs": {"passed": "✓", "partial": "◐", "missing": "·"},
+        "promises": {"value": "cannot be forged", "instrumented": "hard to fake"},
+    }
+    environment.filters |= {"marked": marked, "points": lambda number: f"{number:g}"}
+    return environment
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

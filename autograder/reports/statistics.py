@@ -1,0 +1,137 @@
+"""What a class's results add up to. Counters only: the size does not grow with the class."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.reports.class_results import StudentWork, lesson_of
+
+NOT_STUCK = ("passed", "missing")
+"""Exercises that are done or not begun; with any other status a learner has tried and is not there yet."""
+
+
+@dataclass
+class ExerciseStatistics:
+    """One exercise across a class."""
+
+    name: str
+    tier: str
+    statuses: Counter[str] = field(default_factory=Counter)
+    misconceptions: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def students(self) -> int:
+        return self.statuses.total()
+
+    @property
+    def stuck(self) -> int:
+        return sum(count for status, count in self.statuses.items() if status not in NOT_STUCK)
+
+    @property
+    def pass_rate(self) -> float:
+        """The share of those who handed the lesson in and passed."""
+        return self.statuses["passed"] / self.students if self.students else 0.0
+
+
+@dataclass
+class LessonStatistics:
+    """One lesson across a class."""
+
+    slug: str
+    title: str
+    exercises: dict[str, ExerciseStatistics]
+    max_points: float = 0.0
+    points: float = 0.0
+    statuses: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def submissions(self) -> int:
+        return self.statuses.total()
+
+
+class ClassStatistics:
+    """The counters of a class; `add` each student once."""
+
+    def __init__(self, lessons: tuple[str, ...]) -> None:
+        self.lessons = {slug: _lesson(slug) for slug in lessons}
+        self.students = 0
+        self.percent: Counter[int] = Counter()
+        """Students by the share of all the class's lessons that they have, in whole percent."""
+        self.graders: Counter[str] = Counter()
+        self.isolations: Counter[str] = Counter()
+        self.salts: Counter[str] = Counter()
+        self.says: dict[tuple[str, str, str], str] = {}
+        """What a misconception (lesson, exercise, name) says, as the grader put it."""
+
+    @property
+    def max_points(self) -> float:
+        return sum(lesson.max_points for lesson in self.lessons.values())
+
+    @property
+    def statuses(self) -> Counter[str]:
+        return sum((lesson.statuses for lesson in self.lessons.values()), Counter())
+
+    @property
+    def median(self) -> int:
+        """The median student's share of the points, in percent (the lower one of two)."""
+        reached = 0
+        for percent in sorted(self.percent):
+            reached += self.percent[percent]
+            if 2 * reached >= self.students:
+                return percent
+        return 0
+
+    def add(self, work: StudentWork) -> None:
+        self.students += 1
+        for result in work.results:
+            self._add_submission(result)
+        self.percent[self.share(work)] += 1
+
+    def share(self, work: StudentWork) -> int:
+        """A student's points in percent of what all lessons of the class are worth."""
+        return int(100 * min(1.0, work.points / self.max_points)) if self.max_points else 0
+
+    def common_mistakes(self, most: int) -> list[tuple[int, LessonStatistics, ExerciseStatistics, str]]:
+        """The misconceptions with the most learners: how many, where, and what it says."""
+        found = [
+            (count, lesson, exercise, self.says[lesson.slug, exercise.name, name])
+            for lesson in self.lessons.values()
+            for exercise in lesson.exercises.values()
+            for name, count in exercise.misconceptions.items()
+        ]
+        return sorted(found, key=lambda entry: -entry[0])[:most]
+
+    def _add_submission(self, result: SubmissionResult) -> None:
+        lesson = self.lessons[result.lesson]
+        lesson.statuses[result.status] += 1
+        lesson.points += result.points
+        lesson.max_points = max(lesson.max_points, result.max_points)
+        self.graders[result.grader_version] += 1
+        self.isolations[result.isolation] += 1
+        self.salts[result.salt_sha256] += 1
+        for graded in result.exercises:
+            exercise = lesson.exercises.setdefault(graded.name, ExerciseStatistics(graded.name, ""))
+            exercise.statuses[graded.status] += 1
+            if graded.misconception:
+                exercise.misconceptions[graded.misconception] += 1
+                self.says.setdefault((result.lesson, graded.name, graded.misconception), said(graded))
+
+
+def said(exercise: ExerciseResult) -> str:
+    """What the named misconception says: a message begins with it."""
+    return exercise.message.partition("\n")[0]
+
+
+def stuck_on(result: SubmissionResult) -> list[ExerciseResult]:
+    """The exercises that were tried and do not pass."""
+    return [exercise for exercise in result.exercises if exercise.status not in NOT_STUCK]
+
+
+def _lesson(slug: str) -> LessonStatistics:
+    lesson = lesson_of(slug)
+    if lesson is None:
+        return LessonStatistics(slug, slug, {})
+    exercises = {exercise.name: ExerciseStatistics(exercise.name, exercise.tier) for exercise in lesson.exercises}
+    return LessonStatistics(slug, lesson.title, exercises, max_points=lesson.points)

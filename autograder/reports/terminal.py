@@ -1,0 +1,51 @@
+"""A class on the terminal, as a table or as JSON; one student with the feedback in full."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_table import ClassTable
+from autograder.reports.feedback import print_feedback
+from autograder.reports.formats import Order, Report
+
+
+class TerminalReport(Report):
+    """The table of the class, or a student's feedback with a first hint."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self._table = ClassTable(order.screen, order.classroom.students, order.classroom.lessons)
+
+    def add(self, work: StudentWork) -> None:
+        for result in work.results:
+            lesson = lesson_of(result.lesson)
+            if self.order.only is not None and lesson is not None:
+                print_feedback(self.order.screen, lesson, result, hints=1)
+            else:
+                self._table.add(result)
+
+    def finish(self) -> list[str]:
+        if self.order.only is None:
+            self._table.finish()
+        return []
+
+
+class JsonReport(Report):
+    """The results as one list."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self._before = "["
+
+    def add(self, work: StudentWork) -> None:
+        for result in work.results:
+            entry = json.dumps(result.to_json(), indent=1, ensure_ascii=False)
+            text = f"{self._before}\n{entry}".encode(errors="backslashreplace")  # names that are no UTF-8
+            sys.stdout.write(text.decode())
+            self._before = ","
+
+    def finish(self) -> list[str]:
+        sys.stdout.write("\n]\n")
+        return []

@@ -1,0 +1,243 @@
+"""Older kernels: what still confines a submission where Landlock knows less, and what is said where there is none.
+
+The kernel here is asked for no more than an older one has, by the same code that runs there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from test_red_team import Servers
+from traces import look
+
+from autograder.isolation import Workers, sandbox
+from autograder.isolation.choice import start_worker
+from autograder.isolation.sandbox import landlock_abi
+from autograder.judging.run import SubmissionRun
+from autograder.judging.session import with_judge
+from autograder.submission import Submission, read_submission
+from course.syllabus import find_lesson
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+BACKPROP = Path(sys.executable).with_name("backprop")
+LESSON = find_lesson("ch07_mlp_backprop")
+OLDER = (1, 2, 3, 4, 5)
+
+pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="it takes a full set to try reduced ones")
+
+PROBE = """
+import ctypes, fcntl, os, resource, signal, socket
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+reached = []
+SERVERS = "@UNIX@", "@UNIX@.datagram", "\\0@ABSTRACT@"
+
+
+def attempt(name, action):
+    try:
+        action()
+        reached.append(name)
+    except BaseException:
+        pass
+
+
+def call(*arguments):
+    wide = [ctypes.c_long(a) if type(a) is int else a for a in arguments]
+    if libc.syscall(*wide) < 0:
+        raise OSError
+
+
+def owner(process):
+    ours, theirs = socket.socketpair()
+    fcntl.fcntl(ours, fcntl.F_SETOWN, process)
+
+
+def other_owner(process):
+    ours, theirs = socket.socketpair()
+    fcntl.ioctl(ours, 0x8901, process.to_bytes(4, "little"))  # FIOSETOWN
+
+
+def datagram(address):
+    socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b"hello", address)
+
+
+buffer = ctypes.create_string_buffer(64)
+for process in (os.getppid(), @BYSTANDER@):
+    for number in (0, signal.SIGCONT):
+        attempt(f"signal {process}", lambda: os.kill(process, number))
+    attempt("signal a group", lambda: os.killpg(process, 0))
+    attempt("signal a thread", lambda: call(200, process, 0))
+    attempt("signal by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open(process), 0))
+    attempt("queue a signal", lambda: call(129, process, 0, buffer))
+    attempt("own a descriptor", lambda: owner(process))
+    attempt("own a socket", lambda: other_owner(process))
+    attempt("limit", lambda: resource.prlimit(process, resource.RLIMIT_CPU, (0, 0)))
+    attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, process, 19))
+    attempt("trace", lambda: call(101, 16, process, 0, 0))
+    attempt("read memory", lambda: call(310, process, buffer, 1, buffer, 1, 0))
+    attempt("open memory", lambda: os.open(f"/proc/{process}/mem", os.O_RDONLY))
+attempt("signal everyone", lambda: os.kill(-1, 0))
+for path in ("@OUTSIDE@/secret", "@READABLE@"):
+    attempt(f"write {path}", lambda: os.open(path, os.O_WRONLY))
+    attempt(f"truncate {path}", lambda: os.truncate(path, 0))
+    attempt(f"open and truncate {path}", lambda: os.open(path, os.O_RDONLY | os.O_TRUNC))
+    attempt(f"remove {path}", lambda: os.unlink(path))
+    attempt(f"rename {path}", lambda: os.rename(path, path + ".old"))
+    attempt(f"take {path}", lambda: os.rename(path, "taken"))
+    attempt(f"link {path}", lambda: os.link(path, "linked"))
+    attempt(f"change {path}", lambda: os.chmod(path, 0o777))
+attempt("read", lambda: os.open("@OUTSIDE@/secret", os.O_RDONLY))
+attempt("list", lambda: os.listdir("@OUTSIDE@"))
+attempt("leave something for the next", lambda: os.mkdir("../left"))
+attempt("a socket", socket.socket)
+for address in SERVERS:
+    attempt("a unix socket", lambda: socket.socket(socket.AF_UNIX).connect(address))
+    attempt("a datagram", lambda: datagram(address))
+attempt("a process", os.fork)
+attempt("a message queue", lambda: call(240, b"left", 0o102, 0o600, 0))
+
+
+def device():
+    # All that an older Landlock lets it do, and no filter forbids: control a device.
+    try:
+        with open("/dev/urandom", "rb") as random:
+            return len(fcntl.ioctl(random, 0x80045200, bytes(4))) == 4  # RNDGETENTCNT
+    except OSError:
+        return False
+
+
+def tell():
+    with open("own", "w") as file:
+        file.write("its own folder")
+        file.truncate(7)
+    os.kill(os.getpid(), 0)
+    return reached, device(), open("@READABLE@").read(), open("own").read()
+"""
+
+
+@dataclass
+class Surroundings:
+    """What an attack could reach."""
+
+    folder: Path
+    servers: Servers
+    bystander: psutil.Popen
+
+    def source(self) -> str:
+        """The probe, told where everything is."""
+        names = {
+            "OUTSIDE": self.folder / "outside",
+            "READABLE": self.readable,
+            "BYSTANDER": self.bystander.pid,
+            "UNIX": self.servers.unix,
+            "ABSTRACT": self.servers.abstract,
+        }
+        return re.sub("@([A-Z]+)@", lambda match: str(names[match[1]]), PROBE)
+
+    @property
+    def readable(self) -> Path:
+        """A file that a worker may read."""
+        return self.folder / "readable"
+
+    def state(self) -> Any:
+        """All of it that an attack could change."""
+        files = [look(path) for path in (self.folder / "outside", self.folder / "outside" / "secret", self.readable)]
+        return files, self.servers.connections[:], self.bystander.status(), self.bystander.nice()
+
+
+@pytest.fixture(scope="module")
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surroundings]:
+    folder = tmp_path_factory.mktemp("older")
+    (folder / "outside").mkdir()
+    (folder / "outside" / "secret").write_text("a secret")
+    (folder / "readable").write_text("a library")
+    bystander = psutil.Popen(["sleep", "1000"])
+    yield Surroundings(folder, Servers(folder), bystander)
+    bystander.kill()
+    bystander.wait()
+
+
+def older_kernel(monkeypatch: pytest.MonkeyPatch, abi: int, readable: str = "") -> None:
+    """Have workers confined as they are on a kernel of this Landlock version; they may read one file more."""
+    monkeypatch.setattr(sandbox, "landlock_abi", lambda: abi)
+    paths = sandbox.readable
+    monkeypatch.setattr(sandbox, "readable", lambda kit: [*paths(kit), *([readable] if readable else [])])
+
+
+@pytest.mark.parametrize("abi", [*OLDER, landlock_abi()])
+def test_a_submission_reaches_nothing_whatever_landlock_knows(
+    monkeypatch: pytest.MonkeyPatch, surroundings: Surroundings, abi: int
+) -> None:
+    older_kernel(monkeypatch, abi, str(surroundings.readable))
+    before = surroundings.state()
+    worker = start_worker(LESSON.kit, "sandlock")
+    run = SubmissionRun(Submission.of_cells("a probe", [surroundings.source()]), worker)
+    try:
+        answer = run.call("tell", [], {}, 20.0)
+        assert (answer.get("failure"), run.problems) == (None, [])
+        assert answer["value"] == ([], abi < 5, "a library", "its own")
+        assert run.call("tell", [], {}, 20.0)["value"], "the worker is still there"
+        assert surroundings.state() == before
+        assert ("degraded" in worker.isolation) == (abi < 6)
+        assert worker.isolation.endswith(f"(Landlock ABI {abi})")
+    finally:
+        run.close()
+        worker.stop()
+
+
+def test_a_grade_is_the_same_and_says_what_confined_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Linux 6.1 every submission got 0 points: its process could not raise the second wall, and ended."""
+    older_kernel(monkeypatch, 2)
+    workers = Workers(LESSON, "sandlock")
+    submission = read_submission(REPOSITORY / "solutions" / f"{LESSON.slug}.py")
+    try:
+        result = with_judge(LESSON, lambda judge: judge.grade(submission, workers, only=["mse_loss"]))
+    finally:
+        workers.stop()
+    assert (result.points, result.isolation) == (2.0, "sandlock, degraded (Landlock ABI 2)")
+
+
+class _Line(ctypes.Structure):
+    _fields_ = (("code", ctypes.c_uint16), ("so", ctypes.c_uint8), ("not_so", ctypes.c_uint8), ("k", ctypes.c_uint32))
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("lines", ctypes.POINTER(_Line)))
+
+
+def _without_landlock() -> None:
+    """Have the kernel answer this process, and all below it, as one that was built without Landlock."""
+    lines = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]
+    program = _Filter(len(lines), (_Line * len(lines))(*(_Line(*line) for line in lines)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(38, 1, 0, 0, 0)
+    if libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "no filter")
+
+
+def test_without_landlock_grade_stops_with_one_line(tmp_path: Path) -> None:
+    student = tmp_path / "class" / "ann"
+    student.mkdir(parents=True)
+    (student / f"{LESSON.slug}.py").write_text("import os\nos.mkdir('@')\n".replace("@", str(tmp_path / "ran")))
+    command: Any = subprocess.run(
+        [str(BACKPROP), "grade", "class"], cwd=tmp_path, capture_output=True, text=True, preexec_fn=_without_landlock
+    )
+    assert command.returncode != 0
+    said = command.stderr.strip().splitlines()
+    assert len([line for line in said if line.startswith("backprop: ")]) == 1
+    assert "no Landlock" in command.stderr
+    assert "--isolation process" in command.stderr
+    assert "Traceback" not in command.stderr
+    assert not (tmp_path / "ran").exists()
+    assert not list(tmp_path.glob("results/ann/*"))
