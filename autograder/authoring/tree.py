@@ -42,6 +42,10 @@ class Course:
         """Code that runs beside a submission; most lessons need none."""
         return self.root / "autograder" / "scenarios" / f"{slug}.py"
 
+    def equivalents(self, slug: str) -> Path:
+        """Changes of the source that no check can notice, each with its proof; most lessons have some."""
+        return self.root / "autograder" / "equivalents" / f"{slug}.toml"
+
     def oracles(self, slug: str) -> Path:
         return self.root / "autograder" / "oracles" / f"test_{slug}.py"
 

@@ -1,32 +1,50 @@
-"""`backprop build`: the notebooks from their sources, and whether the course is whole."""
+"""`backprop build`: the notebooks from their sources, and whether the course is whole and its checks are good."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from autograder.authoring.tree import Course
+    from course.syllabus import Lesson
 
 EXTRAS = ("jupytext", "nbclient", "nbformat", "nbgrader", "torch")
 """What authors need and learners do not."""
 
 
 def build(
+    lessons: Annotated[
+        list[str] | None,
+        typer.Argument(help="With --mutate: ch06, or ch06/relu_vjp; all lessons without.", show_default=False),
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; say what is wrong with the course.")] = False,
     nbgrader: Annotated[
         bool, typer.Option("--nbgrader", help="With --check: also grade the sample class with nbgrader (minutes).")
     ] = False,
+    mutate: Annotated[
+        bool, typer.Option("--mutate", help="Change the references in small places; some check must notice (minutes).")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="With --mutate: processes at a time.")] = os.cpu_count() or 1,
 ) -> None:
-    """Write exercises/*.ipynb from solutions/*.py, or check that the course is whole."""
+    """Write exercises/*.ipynb from solutions/*.py, check that the course is whole, or test its checks by mutation."""
     from autograder.authoring.tree import AuthoringError, Course
     from autograder.commands.console import give_up
     from course.syllabus import SyllabusError
 
+    if lessons and not mutate:
+        give_up("only --mutate takes lessons; build and build --check are about all of them")
+    if mutate and (check or nbgrader):
+        give_up("--mutate and --check are two runs")
+    if jobs < 1:
+        give_up("--jobs must be at least 1")
     try:
         course = Course.at()
-        if check:
+        if mutate:
+            _mutate(course, lessons or list(course.lessons), jobs)
+        elif check:
             _check(course, nbgrader=nbgrader)
         else:
             _write(course)
@@ -68,3 +86,38 @@ def _check(course: Course, *, nbgrader: bool) -> None:
         if problems:
             raise typer.Exit(1)
     typer.echo("The course is whole.")
+
+
+def _mutate(course: Course, names: list[str], jobs: int) -> None:
+    """Test the checks of lessons, or of single exercises, by mutation; exit status 1 where that finds something."""
+    from rich.console import Console
+
+    from autograder.authoring.mutation.equivalents import EquivalentsError
+    from autograder.authoring.mutation.lessons import mutate_lesson
+    from autograder.authoring.mutation.trials import TrialError
+    from autograder.commands.console import console, give_up
+    from autograder.judging.session import CheckError
+
+    progress = Console(stderr=True, markup=False, highlight=False)
+    wanted = [_find(course, name) for name in names]
+    well = True
+    for lesson, part in wanted:
+        try:
+            well &= mutate_lesson(course, lesson, part, jobs=jobs, screen=console(), progress=progress)
+        except (EquivalentsError, TrialError, CheckError) as error:
+            give_up(f"{lesson.slug}: {error}")
+        except KeyboardInterrupt:
+            give_up("interrupted: what was not run is not judged", code=130)
+    if not well:
+        raise typer.Exit(1)
+
+
+def _find(course: Course, name: str) -> tuple[Lesson, str]:
+    """The lesson, and the part of it, that `ch06` or `ch06_vjps/relu_vjp` means."""
+    from autograder.commands.console import give_up
+
+    slug, _, part = name.partition("/")
+    begun = [lesson for lesson in course.lessons.values() if lesson.slug == slug or lesson.slug.startswith(f"{slug}_")]
+    if len(begun) != 1:
+        give_up(f"there is no lesson {slug!r}; there are {', '.join(course.lessons)}")
+    return begun[0], part

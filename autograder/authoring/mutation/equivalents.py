@@ -1,0 +1,104 @@
+"""The mutants that were proved equivalent: `autograder/equivalents/<lesson>.toml`.
+
+An entry quotes the changed line before and after, as the report shows it, so that it outlives changes elsewhere in
+the file and nothing else. `why` proves in a sentence that no input which the contract allows tells the two apart.
+
+Where several changes of one function read the same, `nth` says which one is meant, from 1.
+
+`after = "*"` is for a line about which the contract leaves the learner free, such as how a network is initialised: it
+stands for all changes of that line that the checks accept.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.mutation.mutants import Mutant
+from autograder.authoring.mutation.trials import SURVIVED, Outcome
+
+ANY = "*"
+TEXTS = ("where", "before", "after", "why")
+
+
+class EquivalentsError(ValueError):
+    """A file of equivalents cannot be read; the message names the file and the entry."""
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """An entry of the list."""
+
+    where: str
+    """The function that it is in: `Dual.__add__`."""
+    before: str
+    after: str
+    why: str
+    nth: int = 1
+
+
+def read_equivalents(path: Path) -> list[Equivalent]:
+    """The entries of a file; none if it is not there. Raises `EquivalentsError`."""
+    if not path.is_file():
+        return []
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EquivalentsError(f"{path.name}: not TOML ({error})") from None
+    entries = raw.get("equivalent", [])
+    if set(raw) - {"equivalent"} or not isinstance(entries, list):
+        raise EquivalentsError(f"{path.name}: it must consist of [[equivalent]] entries")
+    return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def _entry(path: Path, number: int, entry: object) -> Equivalent:
+    if not isinstance(entry, dict) or not set(TEXTS) <= set(entry) <= {*TEXTS, "nth"}:
+        raise EquivalentsError(
+            f"{path.name}: entry {number} must have {', '.join(TEXTS)}, perhaps nth, and no other key"
+        )
+    for key in TEXTS:
+        if not isinstance(entry[key], str) or not entry[key].strip():
+            raise EquivalentsError(f"{path.name}: {key} of entry {number} must be text")
+    if type(entry.get("nth", 1)) is not int:
+        raise EquivalentsError(f"{path.name}: nth of entry {number} must be a whole number")
+    return Equivalent(**entry)
+
+
+def is_listed(mutant: Mutant, listed: Iterable[Equivalent]) -> bool:
+    """Whether a mutant is on the list."""
+    return any(_matches(mutant, entry) for entry in listed)
+
+
+def out_of_date(listed: Iterable[Equivalent], outcomes: list[Outcome], mutants: Iterable[Mutant]) -> list[str]:
+    """What is wrong with the list, a sentence for each entry: it matches no mutant, or one that a check kills.
+
+    Args:
+        outcomes: those of the mutants that were tried; entries for others are not judged.
+        mutants: all of the lesson.
+    """
+    known = {mutant.where for mutant in mutants}
+    tried = {outcome.mutant.where for outcome in outcomes}
+    problems, seen = [], set()
+    for entry in listed:
+        key = (entry.where, entry.before, entry.after, entry.nth)
+        what = f"{entry.where}: {entry.before}  ->  {entry.after}"
+        if key in seen:
+            problems.append(f"{what}: it is listed twice")
+            continue
+        seen.add(key)
+        if entry.where in tried or entry.where not in known:
+            matched = [outcome for outcome in outcomes if _matches(outcome.mutant, entry)]
+            killed = [outcome for outcome in matched if outcome.verdict != SURVIVED]
+            if len(killed) == len(matched) and (entry.after == ANY or not matched):
+                problems.append(f"{what}: no mutant that survives reads like that")
+            elif killed and entry.after != ANY:
+                problems.append(f"{what}: it is not equivalent, a check notices it ({killed[0].verdict})")
+    return problems
+
+
+def _matches(mutant: Mutant, entry: Equivalent) -> bool:
+    if (mutant.where, mutant.before) != (entry.where, entry.before):
+        return False
+    return entry.after == ANY or (mutant.after, mutant.nth) == (entry.after, entry.nth)

@@ -1,0 +1,408 @@
+"""The mutations: what a small slip turns an expression or a statement into.
+
+Each operator takes the source and one node and yields edits. They are about the slips of this course: a sign, an
+operand or a term that is lost, an axis, `keepdims`, a transpose, two things in the wrong order, a copy that is not
+made, a condition that does not matter.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from autograder.authoring.mutation.text import Edit, Source
+
+Operator = Callable[[Source, ast.AST], Iterator[Edit]]
+
+SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+INSTEAD = {
+    "+": ("-", "*"),
+    "-": ("+",),
+    "*": ("/", "+"),
+    "/": ("*",),
+    "%": ("//",),
+    "**": ("*",),
+    "@": ("*",),
+    "//": ("/", "*"),
+    "&": ("|",),
+    "|": ("&",),
+    "^": ("&",),
+    "<<": (">>",),
+    ">>": ("<<",),
+    "<": ("<=", ">"),
+    "<=": ("<", ">="),
+    ">": (">=", "<"),
+    ">=": (">", "<="),
+    "==": ("!=",),
+    "!=": ("==",),
+    "is": ("is not",),
+    "is not": ("is",),
+    "in": ("not in",),
+    "not in": ("in",),
+}
+ORDERED = ("-", "/", "//", "%", "**", "@")
+"""Operators whose operands must not change places."""
+OPPOSITES = {
+    "min": "max",
+    "minimum": "maximum",
+    "argmin": "argmax",
+    "amin": "amax",
+    "floor": "ceil",
+    "tril": "triu",
+    "zeros": "ones",
+    "zeros_like": "ones_like",
+    "any": "all",
+    "sum": "mean",
+    "first": "last",
+}
+OPPOSITES |= {there: here for here, there in OPPOSITES.items()}
+AXES = {0: ("1", "-1", "None"), 1: ("0", "-1", "None"), -1: ("0", "-2", "None")}
+NOT_UNWRAPPED = {"range", "len", "isinstance", "issubclass", "zip", "enumerate", "super", "getattr", "hasattr", "type"}
+"""Functions whose first argument in their place is an error at once."""
+SYMMETRIC = {"swapaxes", "minimum", "maximum", "logaddexp", "hypot", "allclose", "array_equal", "min", "max"}
+"""Functions whose arguments may change places."""
+OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda)
+
+
+def binary(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """Another operator, one operand alone, the operands in the other order."""
+    if not isinstance(node, ast.BinOp):
+        return
+    symbol = SYMBOLS[type(node.op)]
+    start, end = _token(source, node.left, node.right, symbol)
+    for other in INSTEAD[symbol]:
+        yield Edit(start, end, other)
+    left = source.slice(source.start(node), start).rstrip()
+    right = source.slice(end, source.end(node)).lstrip()
+    if not isinstance(node.left, ast.Constant) or not isinstance(node.right, ast.Constant):
+        yield _instead(source, node, left)
+        yield _instead(source, node, right)
+    if symbol in ORDERED:
+        left, right = (
+            f"({t})" if isinstance(n, OPERATIONS) and not t.startswith("(") else t
+            for t, n in ((left, node.left), (right, node.right))
+        )
+        yield _instead(source, node, f"{right} {symbol} {left}")
+
+
+def augmented(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """`x += y` as `x -= y`, as `x = y`, and not at all."""
+    if isinstance(node, ast.AugAssign):
+        symbol = SYMBOLS[type(node.op)]
+        start, end = _token(source, node.target, node.value, symbol + "=")
+        for other in INSTEAD[symbol]:
+            yield Edit(start, end, other + "=")
+        yield Edit(start, end, "=")
+        yield _instead(source, node, "pass")
+
+
+def comparison(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """Another relation."""
+    if isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+        for left, operation, right in zip(operands, node.ops, node.comparators, strict=False):
+            symbol = SYMBOLS[type(operation)]
+            start, end = _token(source, left, right, symbol)
+            for other in INSTEAD[symbol]:
+                yield Edit(start, end, other)
+
+
+def boolean(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """`and` for `or`, one operand alone; `not`, `~` and `-` left out."""
+    if isinstance(node, ast.BoolOp):
+        symbol, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+        for left, right in pairwise(node.values):
+            yield Edit(*_token(source, left, right, symbol), other)
+        for value in node.values:
+            yield _instead(source, node, source.text(value), value)
+    elif isinstance(node, ast.UnaryOp) and not _is_number(node):
+        yield _instead(source, node, source.text(node.operand), node.operand)
+
+
+def sign(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """A minus before what is returned, assigned or put into a dict."""
+    values: list[ast.expr | None] = []
+    if isinstance(node, ast.Return | ast.Assign | ast.AugAssign):
+        values = list(node.value.elts) if isinstance(node.value, ast.Tuple) else [node.value]
+    elif isinstance(node, ast.Dict):
+        values = list(node.values)
+    elif isinstance(node, ast.Lambda):
+        values = [node.body]
+    for value in values:
+        if isinstance(value, ast.Call) and _function(value) in ("zeros", "zeros_like"):
+            continue  # -0.0 is equal to 0.0
+        if isinstance(value, ast.BinOp | ast.Name | ast.Call | ast.Attribute | ast.Subscript):
+            text = source.text(value)
+            yield _instead(source, value, f"-({text})" if isinstance(value, ast.BinOp) else f"-{text}")
+
+
+def number(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """One more, one less, twice, 0, the other sign; True for False."""
+    if not _is_number(node) or (_is_number(source.parents[node]) and isinstance(node, ast.Constant)):
+        return
+    value = ast.literal_eval(node)
+    if isinstance(value, bool):
+        yield _instead(source, node, str(not value))
+        return
+    keyword = source.parents[node]
+    if isinstance(keyword, ast.keyword) and keyword.arg in ("axis", "dim") and value in AXES:
+        others: list[str] = list(AXES[value])
+    else:
+        others = [repr(other) for other in (value + 1, value - 1, value * 2, value * 0) if other != value]
+        others += [repr(-value)] if value < 0 else []
+    for text in dict.fromkeys(others):
+        yield _instead(source, node, f"({text})" if text.startswith("-") and _is_base(source, node) else text)
+
+
+def axes(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """No axis, or one fewer, where several are named."""
+    if isinstance(node, ast.keyword) and node.arg in ("axis", "dim") and not isinstance(node.value, ast.Constant):
+        yield _instead(source, node.value, "None")
+        if isinstance(node.value, ast.Tuple):
+            for left_out in node.value.elts:
+                kept = [source.text(axis) for axis in node.value.elts if axis is not left_out]
+                yield _instead(source, node.value, f"({', '.join(kept)},)")
+
+
+def transpose(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """A transpose left out, one that turns all axes, and one too many."""
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
+        yield _instead(source, node, source.text(node.value), node.value)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        for operand in (node.left, node.right):
+            if isinstance(operand, ast.Name | ast.Subscript | ast.Attribute | ast.Call):
+                yield _instead(source, operand, f"{source.text(operand)}.T")
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "swapaxes":
+        yield _instead(source, node, f"{source.text(node.func.value)}.T")
+
+
+def call(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """The receiver or the first argument in the place of the call, two arguments in the other order, one left out."""
+    if not isinstance(node, ast.Call):
+        return
+    if not isinstance(source.parents[node], ast.Expr):
+        unwrapped = _unwrapped(source, node)
+        if unwrapped is not None:
+            yield _instead(source, node, source.text(unwrapped), unwrapped)
+    if _function(node) not in SYMMETRIC:
+        yield from _swaps(source, node.args)
+    before = [node.func, *node.args]
+    for keyword in node.keywords:
+        if keyword.arg not in ("strict", "keepdims", None):
+            start = source.end(before[-1]) if len(before) > 1 else source.start(keyword)
+            yield Edit(start, source.end(keyword), "")
+        before.append(keyword)  # type: ignore[arg-type]
+    if isinstance(node.func, ast.Name) and node.func.id == "range" and len(node.args) == 1:
+        yield _instead(source, node, f"range({source.text(node.args[0])} - 1)")
+        yield _instead(source, node, f"range(1, {source.text(node.args[0])})")
+
+
+def opposite(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """`min` for `max`, `zeros` for `ones`, `mean` for `sum`."""
+    if isinstance(node, ast.Call):
+        name = _function(node)
+        if name in OPPOSITES and not (isinstance(node.func, ast.Name) and OPPOSITES[name] == "mean"):
+            yield Edit(source.end(node.func) - len(name), source.end(node.func), OPPOSITES[name])
+
+
+def einsum(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """The axes of the result in another order, those of one operand reversed."""
+    if not isinstance(node, ast.Call) or _function(node) != "einsum":
+        return
+    spec = node.args[0]
+    if isinstance(spec, ast.Constant) and isinstance(spec.value, str) and "->" in spec.value:
+        inputs, _, output = spec.value.partition("->")
+        for i in range(len(output) - 1):
+            swapped = output[:i] + output[i + 1] + output[i] + output[i + 2 :]
+            yield _instead(source, spec, repr(f"{inputs}->{swapped}").replace("'", '"'))
+        operands = inputs.split(",")
+        for i, operand in enumerate(operands):
+            turned = ",".join([*operands[:i], operand[::-1], *operands[i + 1 :]])
+            yield _instead(source, spec, repr(f"{turned}->{output}").replace("'", '"'))
+
+
+def order(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """Two neighbours in a tuple or a list, in an index, or two values of a dict, in each other's place."""
+    if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load):
+        parent = source.parents[node]
+        of_axes = isinstance(parent, ast.keyword) and parent.arg in ("axis", "dim")
+        if not of_axes and not isinstance(parent, ast.Compare):  # `x in (a, b)` is `x in (b, a)`
+            yield from _swaps(source, node.elts)
+    elif isinstance(node, ast.Dict):
+        yield from _swaps(source, node.values)
+
+
+def condition(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """A condition that always holds, and one that never does."""
+    tests: list[ast.expr] = []
+    if isinstance(node, ast.If | ast.IfExp):
+        tests = [node.test]
+    elif isinstance(node, ast.comprehension):
+        tests = node.ifs
+    for test in tests:
+        yield _instead(source, test, "True")
+        yield _instead(source, test, "False")
+    if isinstance(node, ast.While):  # one that never ends is a time-out and tells nothing
+        yield _instead(source, node.test, "False")
+
+
+def part(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """A slice without its beginning, its end or its step."""
+    if isinstance(node, ast.Slice):
+        bounds = [source.text(bound) if bound else "" for bound in (node.lower, node.upper, node.step)]
+        for i, bound in enumerate(bounds):
+            if bound:
+                kept = [*bounds[:i], "", *bounds[i + 1 :]]
+                yield _instead(source, node, ":".join(kept if kept[2] else kept[:2]))
+
+
+def statement(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """A statement left out; `break` for `continue`; an exception of another kind."""
+    calls = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    assigns = isinstance(node, ast.Assign) and _can_be_left_out(source, node)
+    if calls or assigns or isinstance(node, ast.Break | ast.Continue | ast.Delete | ast.Raise):
+        yield _instead(source, node, "pass")
+    if isinstance(node, ast.Break | ast.Continue):
+        yield _instead(source, node, "continue" if isinstance(node, ast.Break) else "break")
+    elif isinstance(node, ast.With) and not any(item.optional_vars for item in node.items):
+        yield Edit(source.start(node), source.end(node.items[-1].context_expr), "if True")
+    elif isinstance(node, ast.Raise):
+        kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        if isinstance(kind, ast.Name):
+            yield _instead(source, kind, "ArithmeticError")
+
+
+OPERATORS: tuple[Operator, ...] = (
+    *(binary, augmented, comparison, boolean, sign, number, axes, transpose, call, opposite, einsum, order),
+    *(condition, part, statement),
+)
+
+
+def mutations(source: Source, node: ast.AST) -> Iterator[Edit]:
+    """All edits of `node` and of what is inside it, without those that change nothing the checks may see."""
+    for operator in OPERATORS:
+        yield from operator(source, node)
+    for name, child in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "op", "ops", "ctx"):
+            continue
+        for item in child if isinstance(child, list) else [child]:
+            if isinstance(item, ast.AST) and not _is_left_alone(node, item):
+                yield from mutations(source, item)
+
+
+def _is_left_alone(parent: ast.AST, node: ast.AST) -> bool:
+    """Docstrings, what exceptions and f-strings say, and `strict=`."""
+    if isinstance(parent, ast.Raise) or isinstance(node, ast.JoinedStr | ast.Assert):
+        return True
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _function(node: ast.Call) -> str:
+    """The last name of the function that is called; empty if it has none."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None) -> Edit:
+    """`text` in the place of `node`; in parentheses where `new`, the node of that text, needs them there."""
+    start, end = source.start(node), source.end(node)
+    enclosed = source.slice(start - 1, start) == "(" and source.slice(end, end + 1) == ")"
+    parent = source.parents[node]
+    tight = isinstance(parent, (*OPERATIONS, ast.Attribute, ast.Subscript, ast.Call))
+    if isinstance(new, OPERATIONS) and tight and not enclosed:
+        text = f"({text})"
+    return Edit(start, end, text)
+
+
+def _token(source: Source, left: ast.AST, right: ast.AST, symbol: str) -> tuple[int, int]:
+    """Where the operator between two operands stands. Comments between them may not hold it."""
+    start, end = source.end(left), source.start(right)
+    found = re.search(re.escape(symbol).replace(r"\ ", r"\s+"), source.slice(start, end))
+    assert found is not None
+    return start + found.start(), start + found.end()
+
+
+def _swaps(source: Source, nodes: list[ast.expr]) -> Iterator[Edit]:
+    """Each two neighbours in each other's place."""
+    for left, right in pairwise(nodes):
+        if not any(isinstance(node, ast.Starred) for node in (left, right)):
+            between = source.slice(source.end(left), source.start(right))
+            swapped = source.text(right) + between + source.text(left)
+            yield Edit(source.start(left), source.end(right), swapped)
+
+
+def _unwrapped(source: Source, node: ast.Call) -> ast.expr | None:
+    """What is left of a call when its function is forgotten; None where that is an error at once."""
+    first = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred | ast.GeneratorExp) else None
+    if isinstance(node.func, ast.Name):
+        return None if node.func.id in NOT_UNWRAPPED else first
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    root: ast.expr = node.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id in source.modules:
+        return first
+    return None if isinstance(node.func.value, ast.Name) and node.func.value.id == "self" else node.func.value
+
+
+def _can_be_left_out(source: Source, node: ast.Assign) -> bool:
+    """Whether the program still knows all names without the assignment."""
+    (target, *others) = node.targets
+    if others or isinstance(target, ast.Attribute | ast.Subscript):
+        return True
+    names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
+    function = source.parents[node]
+    while not isinstance(function, ast.FunctionDef | ast.Lambda | ast.Module):
+        function = source.parents[function]
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    known = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    known |= {
+        n.id
+        for n in ast.walk(function)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and source.start(n) < source.start(node)
+    }
+    return known.issuperset(names)
+
+
+def _is_number(node: ast.AST) -> bool:
+    """Whether this is a number as it is written, its sign included, or True or False."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _is_base(source: Source, node: ast.AST) -> bool:
+    """Whether a minus before `node` would be read as one before a power or as a subtraction."""
+    parent = source.parents[node]
+    return isinstance(parent, ast.BinOp) and (parent.right is node or isinstance(parent.op, ast.Pow))

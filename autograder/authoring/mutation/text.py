@@ -1,0 +1,101 @@
+"""A Python source by its syntax tree: which bytes a node is, and what stands between two of them."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, order=True)
+class Edit:
+    """Bytes `start` to `end` of a source become `text`."""
+
+    start: int
+    end: int
+    text: str
+
+    def applied(self, source: bytes) -> str:
+        """The whole text after the edit."""
+        return (source[: self.start] + self.text.encode() + source[self.end :]).decode()
+
+
+class Source:
+    """The text of a module and its syntax tree."""
+
+    def __init__(self, text: str) -> None:
+        self.bytes = text.encode()
+        self.tree = ast.parse(text)
+        self._offsets = [0]
+        for line in self.bytes.splitlines(keepends=True):
+            self._offsets.append(self._offsets[-1] + len(line))
+        self._comments = [
+            (self._offsets[token.start[0] - 1] + len(token.line[: token.start[1]].encode()), token.string)
+            for token in tokenize.generate_tokens(io.StringIO(text).readline)
+            if token.type == tokenize.COMMENT
+        ]
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node that each node belongs to."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def modules(self) -> set[str]:
+        """Names under which the source imports modules: `np`."""
+        imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.Import)]
+        return {(alias.asname or alias.name).split(".")[0] for node in imports for alias in node.names}
+
+    def start(self, node: ast.AST) -> int:
+        return self._offsets[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
+
+    def end(self, node: ast.AST) -> int:
+        return self._offsets[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+
+    def text(self, node: ast.AST) -> str:
+        return self.slice(self.start(node), self.end(node))
+
+    def slice(self, start: int, end: int) -> str:
+        return self.bytes[start:end].decode()
+
+    def line(self, offset: int) -> int:
+        """The number, from 1, of the line that holds the byte at `offset`."""
+        return self.bytes.count(b"\n", 0, offset) + 1
+
+    def lines_of(self, edit: Edit) -> tuple[str, str]:
+        """The lines that an edit touches, before and after it, each as one line without indentation and comments."""
+        first = self._offsets[self.line(edit.start) - 1]
+        last = self._offsets[self.line(max(edit.end - 1, edit.start))]
+        head, tail = self._code(first, edit.start), self._code(edit.end, last)
+        before = head + self._code(edit.start, edit.end) + tail
+        return " ".join(before.split()), " ".join((head + edit.text + tail).split())
+
+    def _code(self, start: int, end: int) -> str:
+        """What stands between two offsets, without comments."""
+        kept, at = b"", start
+        for comment, text in self._comments:
+            if start <= comment < end:
+                kept += self.bytes[at:comment]
+                at = comment + len(text.encode())
+        return (kept + self.bytes[at:end]).decode()
+
+    def statement(self, offset: int) -> ast.stmt:
+        """The statement of the module's top level that holds the byte at `offset`."""
+        return next(node for node in self.tree.body if self.start(node) <= offset < self.end(node))
+
+    def function(self, offset: int) -> str:
+        """The function that holds the byte at `offset`, with those and the classes around it; empty if none does."""
+        around = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        around = [node for node in around if self.start(node) <= offset < self.end(node)]
+        return ".".join(node.name for node in sorted(around, key=self.start))
+
+    def tree_after(self, edit: Edit) -> str | None:
+        """The edited top-level statement as a dumped tree; None if it is no Python."""
+        node = self.statement(edit.start)
+        start, end = self.start(node), self.end(node)
+        try:
+            return ast.dump(ast.parse(self.slice(start, edit.start) + edit.text + self.slice(edit.end, end)))
+        except SyntaxError:
+            return None

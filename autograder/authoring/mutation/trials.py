@@ -1,0 +1,207 @@
+"""Each mutant before the checks that may notice it, in a process of its own that time and memory end.
+
+A warm judge (checks collected, the reference's answers known) forks once for each mutant: two hundredths of a second,
+and whatever a mutant does to its process ends with it.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import psutil
+
+from autograder.authoring.mutation.mutants import Mutant
+from autograder.isolation.forking import THREADS
+from autograder.judging.run import LocalRun
+from autograder.judging.session import Judge, with_judge
+from course.syllabus import Lesson
+
+CPU_SECONDS = 3.0
+"""What a mutant may compute at least; else ten times what the reference takes."""
+WALL_FACTOR = 10
+"""How much longer it may take by the clock: the machine may be busy, and a mutant may wait for what never comes."""
+MEMORY = 2 * 2**30
+"""Bytes that a mutant may take beyond what the judge has."""
+SURVIVED = "survived"
+KILLED, TIMED_OUT, CRASHED = "killed", "timed out", "crashed"
+
+
+class TrialError(RuntimeError):
+    """The mutants of a lesson cannot be tried; the message says why."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    verdict: str
+    """`survived`, or how it ended: `killed` (by a check), `timed out`, `crashed` (its process did)."""
+    by: str = ""
+    """The exercise whose checks killed it."""
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """The outcomes of one part of a lesson: an exercise or a helper."""
+
+    part: str
+    outcomes: list[Outcome]
+    seconds: float
+
+
+def try_parts(
+    lesson: Lesson,
+    text: str,
+    parts: dict[str, list[Mutant]],
+    *,
+    jobs: int,
+    root: Path,
+    seconds: float = CPU_SECONDS,
+) -> Iterator[PartResult]:
+    """The results of all `parts`, in their order, each as soon as it and those before it are known.
+
+    Args:
+        text: the source that the mutants change.
+        jobs: processes at a time; each takes one part after the other.
+        seconds: what a mutant may compute at least, in the checks of one exercise.
+
+    Raises `TrialError` where the reference itself fails its checks or a process is killed, and `CheckError` where the
+    checks cannot be run.
+    """
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))  # the processes are many already, and threads survive no fork
+    try:
+        # Fresh interpreters: a fork of this process would have its threads' locks.
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_quietly)
+        try:
+            futures = [
+                pool.submit(_try_part, lesson, text, part, mutants, root, seconds) for part, mutants in parts.items()
+            ]
+            for future in futures:
+                yield future.result()
+        except BrokenProcessPool:
+            raise TrialError("a process that tries mutants was killed: is there enough memory?") from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _end_quietly() -> None:
+    """Let Ctrl-C, which all processes get, end this one at once and in silence."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _try_part(lesson: Lesson, text: str, part: str, mutants: list[Mutant], root: Path, seconds: float) -> PartResult:
+    """Try mutants one after the other, with a judge of their own."""
+    start = time.monotonic()
+
+    def use(judge: Judge) -> list[Outcome]:
+        stand = _Stand(judge, text, seconds)
+        return [stand.try_mutant(mutant) for mutant in mutants]
+
+    outcomes = with_judge(lesson, use, root=root)
+    return PartResult(part, outcomes, time.monotonic() - start)
+
+
+class _Stand:
+    """A judge and what it has learned of the reference."""
+
+    def __init__(self, judge: Judge, text: str, seconds: float) -> None:
+        self._judge = judge
+        self._least = seconds
+        self._source = text.encode()
+        self._seconds: dict[str, float] = {}
+
+    def try_mutant(self, mutant: Mutant) -> Outcome:
+        """What the checks of its exercises say of it, asked up to the first that do not accept it."""
+        text = mutant.edit.applied(self._source)
+        for exercise in mutant.exercises:
+            verdict = self._verdict(text, exercise, self._reference_seconds(exercise))
+            if verdict != SURVIVED:
+                return Outcome(mutant, verdict, exercise)
+        return Outcome(mutant, SURVIVED)
+
+    def _verdict(self, text: str, exercise: str, seconds: float) -> str:
+        """What the checks of one exercise say of a source, run in a fork."""
+        context = multiprocessing.get_context("fork")
+        answers, tell = context.Pipe(duplex=False)
+        process = context.Process(target=self._try, args=(text, exercise, seconds, tell))
+        process.start()
+        tell.close()
+        try:
+            if not answers.poll(seconds * WALL_FACTOR):
+                return TIMED_OUT
+            verdict, problem = answers.recv()
+        except EOFError:
+            process.join()
+            return TIMED_OUT if process.exitcode == -signal.SIGXCPU else CRASHED
+        finally:
+            answers.close()
+            process.kill()
+            process.join()
+        if problem:
+            raise TrialError(problem)
+        return str(verdict)
+
+    def _reference_seconds(self, exercise: str) -> float:
+        """What a mutant may compute in the checks of an exercise, which the reference passes."""
+        if exercise not in self._seconds:
+            # Once to import what it needs and to learn the answers, once to see how long that takes without.
+            for _ in range(2):
+                start = time.process_time()
+                if not _passes(self._judge, self._judge.reference.local(), exercise):
+                    raise TrialError(f"the reference fails the checks of {exercise}")
+                seconds = max(self._least, 10 * (time.process_time() - start))
+            verdict = self._verdict(self._source.decode(), exercise, seconds)
+            if verdict != SURVIVED:  # else a limit that is too low would pass for good checks
+                raise TrialError(
+                    f"the reference itself is {verdict} in the checks of {exercise} where it is run as mutants are"
+                )
+            self._seconds[exercise] = seconds
+        return self._seconds[exercise]
+
+    def _try(self, text: str, exercise: str, seconds: float, tell: Connection) -> None:
+        """In the fork: run the mutant and tell the verdict."""
+        _limit(seconds)
+        try:
+            try:
+                run = self._judge.reference.local_text(text)
+            except Exception:  # a learner's cell that raises defines nothing
+                tell.send((KILLED, ""))
+                return
+            tell.send((SURVIVED if _passes(self._judge, run, exercise) else KILLED, ""))
+        except Exception as error:
+            tell.send(("", f"{type(error).__name__}: {error}"))
+
+
+def _passes(judge: Judge, run: LocalRun, exercise: str) -> bool:
+    """Whether all checks of an exercise accept what `run` does, asked up to the first that does not."""
+    items = judge.items_of(exercise)
+    return bool(items) and all(judge.observe([item], run)[0].passed for item in items)
+
+
+def _limit(seconds: float) -> None:
+    """End this process after so much computing, and let it have no more memory than it needs."""
+    whole = math.ceil(seconds)
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
+    most = psutil.Process().memory_info().vms + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
