@@ -208,6 +208,22 @@ def test_a_grade_is_the_same_and_says_what_confined_it(monkeypatch: pytest.Monke
     assert (result.points, result.isolation) == (2.0, "sandlock, degraded (Landlock ABI 2)")
 
 
+def test_landlock_refuses_tcp_by_itself(surroundings: Surroundings) -> None:
+    """Where the filter, which refuses every socket, had a hole."""
+    program = f"""
+import socket
+from autograder.worker.landlock import refuse_tcp
+refuse_tcp()
+for action in (socket.socket().connect, socket.socket().bind):
+    try:
+        action(("127.0.0.1", {surroundings.servers.port}))
+    except PermissionError:
+        print("refused")
+"""
+    ran = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["refused"] * 2
+
+
 class _Line(ctypes.Structure):
     _fields_ = (("code", ctypes.c_uint16), ("so", ctypes.c_uint8), ("not_so", ctypes.c_uint8), ("k", ctypes.c_uint32))
 

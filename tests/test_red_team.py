@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -212,7 +213,7 @@ class Servers:
     def __init__(self, folder: Path) -> None:
         self.connections: list[str] = []
         self.unix = str(folder / "s")
-        self.abstract = f"backprop-red-team-{os.getpid()}"
+        self.abstract = f"backprop-red-team-{uuid.uuid4().hex}"
         self._open: list[socket.socket] = []
         self.port = self._listen("tcp", socket.socket(socket.AF_INET), ("127.0.0.1", 0)).getsockname()[1]
         self._listen("unix", socket.socket(socket.AF_UNIX), self.unix)

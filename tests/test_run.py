@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.judging import transport
-from autograder.judging.errors import Crashed, TimedOut, WorkerLost
+from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun
 
 Make = Callable[..., SubmissionRun]
@@ -193,9 +193,27 @@ def test_the_random_state_is_the_same_for_every_submission(run_cells: Make) -> N
 
 
 @pytest.mark.parametrize("worker", ["sandlock"], indirect=True)
-def test_a_sandboxed_worker_serves_one_submission_at_a_time(run_cells: Make) -> None:
-    run = run_cells("def f():\n    return 1")
-    assert value(run, "f") == 1
-    with pytest.raises(WorkerLost, match="fork"):
-        run_cells("").load()
-    assert value(run, "f") == 1
+def test_submissions_that_run_at_a_time_cannot_reach_each_other(run_cells: Make) -> None:
+    first = run_cells("import os\nopen('own', 'w').close()\ndef f():\n    return os.getpid(), os.getcwd()")
+    process, folder = value(first, "f")
+    probe = f"""
+import os
+
+def g():
+    reached = []
+    for action, name in ((os.kill, "signal"), (os.sched_setaffinity, "move"), (os.setpriority, "slow down")):
+        try:
+            action(*{{"signal": ({process}, 0), "move": ({process}, [0]), "slow down": (0, {process}, 19)}}[name])
+            reached.append(name)
+        except OSError:
+            pass
+    for path in ("{folder}/own", "{folder}", "/proc/{process}/mem", "/proc/{process}/environ"):
+        try:
+            os.open(path, os.O_RDONLY)
+            reached.append(path)
+        except OSError:
+            pass
+    return reached
+"""
+    assert value(run_cells(probe), "g") == []
+    assert value(first, "f") == (process, folder)

@@ -68,7 +68,8 @@ class ForkingWorker(Worker):
     def _start(self) -> None:
         self._folder = tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}")
         os.mkdir(os.path.join(self._folder, "scratch"))
-        self._served = 0
+        self._folders = 0
+        self._spare: list[str] = []
         self._control, theirs = socket.socketpair()
         self._answers = b""
         self._pid = 0
@@ -123,9 +124,7 @@ class ForkingWorker(Worker):
             return self._open()
 
     def _open(self) -> Connection:
-        self._served += 1
-        scratch = os.path.join(self._folder, "scratch", str(self._served))
-        os.mkdir(scratch)
+        scratch = self._spare.pop() if self._spare else self._new_folder()
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         request = {"scratch": scratch, "room": room, "limits": self.limits.as_rlimits()}
@@ -141,6 +140,13 @@ class ForkingWorker(Worker):
                 raise _Refused(f"the worker {answer['refused']}")
         return Connection(Channel(ours), int(answer["started"]), scratch)
 
+    def _new_folder(self) -> str:
+        """A scratch folder. One that is still empty afterwards serves again: making one takes a millisecond."""
+        self._folders += 1
+        folder = os.path.join(self._folder, "scratch", str(self._folders))
+        os.mkdir(folder)
+        return folder
+
     def close(self, connection: Connection, grace: float) -> None:
         connection.channel.close()
         if connection.ended is None:
@@ -148,7 +154,10 @@ class ForkingWorker(Worker):
         clean = connection.alone or kill_tree(self._pid, keep_root=True)
         if connection.ended is None:
             self.await_end(connection, 5.0)
-        remove_folder(connection.scratch)
+        if connection.alone and _empty(connection.scratch):
+            self._spare.append(connection.scratch)
+        else:
+            remove_folder(connection.scratch)
         if not clean or connection.ended is None:
             kill_tree(connection.pid, keep_root=False)  # where the worker died, nothing else ends its submission
             self.stop()
@@ -187,6 +196,13 @@ class ForkingWorker(Worker):
         line, _, self._answers = self._answers.partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def _empty(folder: str) -> bool:
+    try:
+        return not os.listdir(folder)
+    except OSError:
+        return False
 
 
 def python() -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import socket
 import subprocess
 import sys
@@ -12,24 +14,10 @@ from typing import Any
 from autograder.isolation.base import IsolationError
 from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
 from autograder.isolation.packages import readable, stage_python
+from autograder.isolation.refusals import ARCHITECTURES, refused_calls
+from autograder.worker.walls import FULL_ABI
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
-REFUSED = (
-    # Landlock guards what files contain, not what they are; the judge's user owns the class folder.
-    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "fchownat", "lchown", "file_setattr"),
-    *("utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
-    *("removexattr", "lremovexattr", "fremovexattr", "removexattrat", "inotify_init", "inotify_init1"),
-    # Its signal scope does not cover the priority and the processors of the user's other processes.
-    *("setpriority", "ioprio_set"),
-    # Nor the message queues of the user, which stay behind even where Landlock then refuses to open them.
-    *("mq_open", "mq_unlink"),
-    *("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"),
-)
-"""System calls refused to a worker and its submissions, beside those that sandlock always refuses."""
-FULL_ABI = 6
-"""The Landlock version that has all that confinement needs: Linux 6.12."""
-_SINCE = {"FS_TRUNCATE": 3, "NET_TCP": 4, "FS_IOCTL_DEV": 5, "SIGNAL_SCOPE": 6, "ABSTRACT_UNIX_SOCKET_SCOPE": 6}
-"""By sandlock's names for what Landlock can refuse: the version that brought it. The rest is in all of them."""
 
 
 def landlock_abi() -> int:
@@ -44,45 +32,40 @@ def landlock_abi() -> int:
 class SandboxWorker(ForkingWorker):
     """A forking worker with no network, no writes but to a scratch folder, and few paths to read.
 
-    Each fork raises a second wall: it cannot signal, trace or read another submission, nor the worker itself.
-    The rules of sandlock's supervisor (processes, memory) hold for all of them together.
+    A wall stands around the worker and all of its forks. Each fork raises a second one: it can make no process, and
+    cannot signal, trace or read another submission, nor the worker itself.
     """
 
     def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
-        abi = landlock_abi()
-        if abi < 1:
+        abi, machine = landlock_abi(), platform.machine()
+        if abi < 1 or machine not in ARCHITECTURES:
+            lacks = "has no Landlock" if abi < 1 else f"is a {machine}, which the sandbox does not know"
             raise IsolationError(
-                "this machine has no Landlock, so submissions cannot be confined; "
-                "use Linux 6.12 or newer, or accept the risk with --isolation process"
+                f"this machine {lacks}, so submissions cannot be confined; use Linux 6.12 or newer"
+                f" on {' or '.join(ARCHITECTURES)}, or accept the risk with --isolation process"
             )
         self.isolation = f"sandlock{'' if abi >= FULL_ABI else ', degraded'} (Landlock ABI {abi})"
         home = Path(self._folder) / "python"
         stage_python(home)
         scratch = str(Path(self._folder) / "scratch")
         paths = [*readable(self.kit), str(home)]
-        wall = {
-            "fs_readable": paths,
-            "fs_writable": [scratch, "/dev/null"],
-            "max_processes": 2,  # the worker and one submission: a submission that forks is refused
-            "extra_deny_syscalls": REFUSED,
-            "no_coredump": True,
-            "clean_env": True,
-            "env": {**environment(), "PYTHONHOME": str(home)},
-            "cwd": scratch,
-            "num_cpus": 1,
-        }
-        around = _around(paths, Path(self._folder))
-        config = {**config, "readable": around, "warm": [*config["warm"], "sandlock"]}
-        config["landlock"] = abi
+        config["warm"].append("sandlock")
         config["locations"]["sandlock"] = _package("sandlock")
-        command = [*python(), str(BOOTSTRAP), json.dumps(config)]
-        without = [name for name, since in _SINCE.items() if abi < since]
-        request = {"wall": wall, "without": without, "command": command, "folder": self._folder}
+        config["walls"] = {
+            "landlock": abi,
+            "readable": paths,
+            "writable": [scratch, os.devnull],
+            "around": _around(paths, Path(self._folder)),
+            "refused": refused_calls(machine),
+        }
+        request = {"command": [*python(), str(BOOTSTRAP), json.dumps(config)], "folder": self._folder}
         return subprocess.Popen(
-            [sys.executable, "-I", str(LAUNCHER), json.dumps(request)],
+            [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(request)],
             stdin=stream.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            cwd=scratch,
+            env={**environment(), "PYTHONHOME": str(home)},
             start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's: the launcher cleans up
         )
 

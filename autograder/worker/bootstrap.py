@@ -1,8 +1,8 @@
 """Where a worker starts: `python -I -S bootstrap.py CONFIG`, with the judge's stream as standard input.
 
 CONFIG is JSON: `locations` (module name to path: all that can be imported beside the standard library), `warm`
-(modules to import before the first submission), `fork` (one fork a submission, or serve just one and end),
-`readable` (what each fork may still read) and `landlock` (the kernel's version of it); absent without a sandbox.
+(modules to import before the first submission), `fork` (one fork a submission, or serve just one and end) and, where
+there is a sandbox, its `walls`.
 """
 
 from __future__ import annotations

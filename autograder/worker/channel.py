@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import socket
 import time
@@ -22,14 +21,12 @@ class DeadlinePassed(TimeoutError):
 class Channel:
     """Frames over a connected stream socket.
 
-    On POSIX the descriptor is read and written with plain `read` and `write`: a sandbox that inspects the
-    socket calls makes `send` and `recv` five times slower. What has arrived is read as a whole, frames that are held
-    are written as a whole: a small frame costs less than the calls that move it.
+    What has arrived is read as a whole, frames that are held are written as a whole: a small frame costs less than the
+    calls that move it.
     """
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
-        self._descriptors_work = os.name == "posix"
         self._arrived = bytearray()
         self._held: list[bytes] = []
         stream.setblocking(False)
@@ -70,7 +67,7 @@ class Channel:
         self._held.clear()
         while rest:
             try:
-                rest = rest[self._write(rest) :]
+                rest = rest[self._stream.send(rest) :]
             except BlockingIOError:
                 self._wait(for_writing=True, deadline=deadline)
             except OSError as error:
@@ -103,7 +100,7 @@ class Channel:
     def _take(self, missing: int = 0) -> None:
         """Read what is there: at most what is missing, or 64 KiB if that is more."""
         try:
-            chunk = self._read(min(max(missing, 2**16), 2**20))
+            chunk = self._stream.recv(min(max(missing, 2**16), 2**20))
         except BlockingIOError:
             raise
         except OSError as error:
@@ -120,12 +117,6 @@ class Channel:
         ready = select.select([] if for_writing else me, me if for_writing else [], [], left)
         if not (ready[0] or ready[1]):
             raise DeadlinePassed
-
-    def _read(self, size: int) -> bytes:
-        return os.read(self.fileno(), size) if self._descriptors_work else self._stream.recv(size)
-
-    def _write(self, data: memoryview) -> int:
-        return os.write(self.fileno(), data) if self._descriptors_work else self._stream.send(data)
 
 
 def _deadline(seconds: float | None) -> float | None:

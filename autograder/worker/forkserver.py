@@ -19,9 +19,8 @@ from functools import partial
 from typing import Any
 
 from autograder.worker.channel import Channel
-from autograder.worker.landlock import restrict_files
-from autograder.worker.refusals import refuse_calls
 from autograder.worker.serve import ForeseenCalls, foresee, serve
+from autograder.worker.walls import Walls
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -29,8 +28,6 @@ _WATCH_SECONDS = 0.25
 """How often the scratch folders are looked through."""
 _LONGEST_PATH = 1000
 """Characters of a path inside a scratch folder."""
-_CAPABILITY_VERSION_3 = 0x20080522
-_CAP_DAC_READ_SEARCH = 1 << 2
 
 
 def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) -> None:
@@ -50,6 +47,9 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     control.setblocking(True)
     _warm_torch()
     _seed()
+    walls = Walls(config["walls"]) if "walls" in config else None
+    if walls is not None:
+        walls.raise_around_worker()
     _settle_memory()
     _say(control, {"ready": os.getpid()})
     running: dict[int, dict[str, Any]] = {}
@@ -81,7 +81,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 _settle_memory()
             try:
                 serving = partial(serve, forbidden=forbidden, foreseen=foreseen)
-                running[_fork(control, (wake, woken), descriptors[0], request, config, serving)] = request
+                running[_fork(control, (wake, woken), descriptors[0], request, walls, serving)] = request
             except OSError as error:
                 os.close(descriptors[0])
                 _say(control, {"refused": f"cannot fork: {error.strerror}"})
@@ -97,7 +97,7 @@ def _fork(
     pipe: tuple[int, int],
     stream: int,
     request: dict[str, Any],
-    config: dict[str, Any],
+    walls: Walls | None,
     serving: Callable[[Channel], None],
 ) -> int:
     judge = os.getpid()
@@ -117,29 +117,20 @@ def _fork(
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != judge:
             os._exit(1)
-        confine(request, config)
+        _confine(request, walls)
         serving(Channel(socket.socket(fileno=stream)))
     finally:
         os._exit(1)
 
 
-def confine(request: dict[str, Any], config: dict[str, Any]) -> None:
+def _confine(request: dict[str, Any], walls: Walls | None) -> None:
     """Limits for this process and, where the backend asks for it, a wall of its own."""
     for name, value in request.get("limits", {}).items():
         resource.setrlimit(getattr(resource, name), (value, value))
     os.chdir(request["scratch"])
     os.environ.update(TMPDIR=request["scratch"], HOME=request["scratch"])
-    if config.get("readable") is not None:
-        writable = [request["scratch"], "/dev/null"]
-        if config["landlock"] < 6:  # sandlock raises this wall with all that ABI 6 knows, or not at all
-            restrict_files(config["readable"], writable, config["landlock"])
-        else:
-            from sandlock import Sandbox
-            from sandlock import confine as raise_wall
-
-            raise_wall(Sandbox(fs_readable=config["readable"], fs_writable=writable))
-        _drop_capabilities()
-        refuse_calls()
+    if walls is not None:
+        walls.raise_around_submission(request["scratch"])
     random.seed(0)  # which Python seeds anew in every fork
 
 
@@ -167,20 +158,6 @@ def _warm_optimizers() -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.0)
-
-
-def _drop_capabilities() -> None:
-    """Give up what root may do beyond its own files: set the clock, make devices, raise its limits, watch all files.
-
-    Looking through folders stays, so that modules can still be imported from another user's home.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
-    libc.capget(header, sets)
-    kept = sets[1] & _CAP_DAC_READ_SEARCH
-    if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept)) != 0:
-        raise OSError(ctypes.get_errno(), "the capabilities could not be dropped")
 
 
 def _read_whole(descriptor: int) -> bytes:

@@ -38,6 +38,13 @@ def datagrams(kind, address):
     ours.sendto(b"hello", address)
 
 
+def attributes(path):
+    """Set the attributes of a file that may be read to what they are."""
+    descriptor, flags = os.open(path, os.O_RDONLY), bytearray(8)
+    fcntl.ioctl(descriptor, 0x80086601, flags)
+    fcntl.ioctl(descriptor, 0x40086602, flags)
+
+
 def run_from_memory():
     memory = os.memfd_create("program", 0)
     with open(os.path.realpath("/bin/true"), "rb") as program:
@@ -92,6 +99,9 @@ X86_64 = {
 }
 for name, arguments in X86_64.items() if platform.machine() == "x86_64" else ():
     attempt(name, lambda: call(*arguments))
+for path in (os.__file__, os.path.dirname(os.__file__), "."):
+    attempt(f"attributes of {path}", lambda: attributes(path))
+attempt("a program instead", lambda: os.execv(os.path.realpath("/bin/true"), ["true"]))
 attempt("a program in memory", run_from_memory)
 
 

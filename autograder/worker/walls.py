@@ -1,0 +1,68 @@
+"""The walls of the sandbox: one around the worker with all of its forks, one more around each submission."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+from autograder.worker.landlock import refuse_tcp, restrict_files
+from autograder.worker.seccomp import Filter
+
+FULL_ABI = 6
+"""The Landlock version that has all that confinement needs: Linux 6.12."""
+TCP_ABI = 4
+"""The one that can refuse TCP: Linux 6.7."""
+_CAPABILITY_VERSION_3 = 0x20080522
+_CAP_DAC_READ_SEARCH = 1 << 2
+
+
+class Walls:
+    """What confines a worker and its forks.
+
+    Args:
+        config: `landlock` (the kernel's version of it), `readable` and `writable` (paths for the worker and all its
+            forks), `around` (the same paths as `readable`, or folders above them, few enough to be told each fork)
+            and `refused` (the system calls refused to forks, as a filter).
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._config = config
+        self._filter = Filter(config["refused"])
+        self._libc = ctypes.CDLL(None, use_errno=True)
+
+    def raise_around_worker(self) -> None:
+        """Refuse this process and its forks all files but those that they need, and TCP."""
+        self._restrict(self._config["readable"], self._config["writable"])
+        if self._config["landlock"] >= TCP_ABI:
+            refuse_tcp()
+
+    def raise_around_submission(self, scratch: str) -> None:
+        """Keep this fork from the others and from the worker, from the scratch folders of others, and from the system.
+
+        Raises:
+            OSError: the kernel takes a wall for none.
+        """
+        self._restrict(self._config["around"], [scratch, os.devnull])
+        self._drop_capabilities()
+        self._filter.install()
+
+    def _restrict(self, readable: list[str], writable: list[str]) -> None:
+        if self._config["landlock"] < FULL_ABI:  # sandlock raises a wall with all that ABI 6 knows, or not at all
+            restrict_files(readable, writable, self._config["landlock"])
+        else:
+            from sandlock import Sandbox, confine
+
+            confine(Sandbox(fs_readable=readable, fs_writable=writable))
+
+    def _drop_capabilities(self) -> None:
+        """Give up what root may do beyond its own files: set the clock, make devices, raise its limits, watch files.
+
+        Looking through folders stays, so that modules can still be imported from another user's home.
+        """
+        header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+        sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
+        self._libc.capget(header, sets)
+        kept = sets[1] & _CAP_DAC_READ_SEARCH
+        if self._libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept)) != 0:
+            raise OSError(ctypes.get_errno(), "the capabilities could not be dropped")
