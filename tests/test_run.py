@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
+from autograder.isolation.base import kill_tree
 from autograder.judging import transport
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun
@@ -217,3 +220,13 @@ def g():
 """
     assert value(run_cells(probe), "g") == []
     assert value(first, "f") == (process, folder)
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that was killed, and waited for by its launcher between two looks of ours, cost its submission all."""
+
+    def ended(process: psutil.Process, recursive: bool) -> list[psutil.Process]:
+        raise psutil.NoSuchProcess(process.pid)
+
+    monkeypatch.setattr(psutil.Process, "children", ended)
+    assert kill_tree(os.getpid(), keep_root=True)

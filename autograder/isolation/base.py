@@ -102,7 +102,10 @@ def kill_tree(pid: int, *, keep_root: bool) -> bool:
     except psutil.NoSuchProcess:
         return True
     for _ in range(50):
-        alive = [p for p in root.children(recursive=True) if _running(p)] if root.is_running() else []
+        try:
+            alive = [p for p in root.children(recursive=True) if _running(p)]
+        except psutil.NoSuchProcess:  # it ended meanwhile
+            return True
         if not alive:
             break
         for process in alive:
