@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -60,7 +60,15 @@ class SubmissionResult:
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data; the keys are documented in the README."""
-        return asdict(self)
+        exercises = [
+            {
+                **vars(one),
+                "checks": [dict(vars(check)) for check in one.checks],
+                "misconceptions": [*one.misconceptions],
+            }
+            for one in self.exercises
+        ]
+        return {**vars(self), "exercises": exercises}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SubmissionResult:
@@ -101,5 +109,4 @@ def whole_file(path: Path, scratch: Path | None = None) -> Iterator[TextIO]:
 def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
     """Write a JSON file whole or not at all; the arguments are those of `whole_file`."""
     with whole_file(path, scratch) as file:
-        json.dump(data, file, indent=1, ensure_ascii=False)
-        file.write("\n")
+        file.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n")  # at once: `dump` writes it word by word

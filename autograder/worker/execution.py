@@ -11,7 +11,7 @@ import sys
 import traceback
 import warnings
 from dataclasses import dataclass
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.worker.imports import CELLS
@@ -49,10 +49,14 @@ class Program:
         """Run one cell; `offset` lines precede it in its file. An import that fails does not end the cell."""
         refused: Failure | None = None
         try:
+            linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
+            whole = _whole(source, label, offset)
+            if whole is not None:
+                exec(whole, self.module.__dict__)
+                return None
             tree = _parse(source)
             if offset:
                 ast.increment_lineno(tree, offset)
-            linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
             flags = 0
             for imports, statements in itertools.groupby(tree.body, key=_imports):
                 for body in [[one] for one in statements] if imports else [list(statements)]:
@@ -103,6 +107,16 @@ def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
 def _place(label: str, line: int | None) -> str:
     """A line in a notebook is counted in its cell, one in a file from the file's top."""
     return f"line {line}" if label.startswith("line ") else f"{label}, line {line}"
+
+
+def _whole(source: str, label: str, offset: int) -> CodeType | None:
+    """The code of a cell that imports nothing, and so runs as a whole; None where that is not so, or it has magics."""
+    if "import" in source:
+        return None
+    try:
+        return compile("\n" * offset + source, label, "exec", dont_inherit=True)
+    except SyntaxError:  # said by whoever takes it apart
+        return None
 
 
 def _parse(source: str) -> ast.Module:

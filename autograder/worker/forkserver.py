@@ -24,6 +24,7 @@ from autograder.worker.walls import Walls
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _WATCH_SECONDS = 0.25
 """How often the scratch folders are looked through."""
 _LONGEST_PATH = 1000
@@ -177,10 +178,6 @@ def _silence() -> None:
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
-    sys.stdin, sys.stdout, sys.stderr = (
-        open(descriptor, mode, closefd=False)  # noqa: SIM115
-        for descriptor, mode in ((0, "r"), (1, "w"), (2, "w"))
-    )
 
 
 def _overfull(folder: str, most_bytes: int, most_entries: int) -> bool:
@@ -232,4 +229,4 @@ def _say(control: socket.socket, message: dict[str, Any]) -> None:
 
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+        _LIBC.prctl(option, value, 0, 0, 0)

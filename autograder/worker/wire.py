@@ -53,6 +53,10 @@ Reference = tuple[str, list[Any]]
 """What stands for a value that is not data: a tag and its plain arguments."""
 
 
+_ARRAYS = (np.ndarray, np.generic)
+_JSON = json.JSONEncoder(separators=(",", ":"))
+
+
 def _no_references(value: Any) -> Reference:
     raise WireError(f"a value of type {type(value).__name__} cannot be sent")
 
@@ -71,7 +75,7 @@ def encode(value: Any, refer: Callable[[Any], Reference] = _no_references) -> by
     encoder = _Encoder(buffers, refer)
     body = encoder.plain(value, 0)
     sizes = [len(buffer) for buffer in buffers]
-    header = json.dumps([body, sizes], separators=(",", ":")).encode()
+    header = _JSON.encode([body, sizes]).encode()
     total = len(header) + sum(sizes)
     for size, limit, what in ((len(header), MAX_HEADER, "data that are no arrays"), (total, MAX_FRAME, "data")):
         if size > limit:
@@ -141,7 +145,7 @@ class _Encoder:
             if value.bit_length() > 4096:
                 raise WireError("an integer of more than 4096 bits")
             return value
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, _ARRAYS):
             return self.array(value)
         if kind is tuple or kind is list:
             return {"tag": kind.__name__, "of": [self.plain(item, depth + 1) for item in value]}
