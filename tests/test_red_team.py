@@ -108,6 +108,7 @@ OUTCOMES = {
         {"cross_entropy_loss": "forbidden", "forward": "error"}, ("imports scipy, which this lesson does not allow",)
     ),
     "torch_by_path": REACHED_NOTHING,
+    "leases_and_modes": REACHED_NOTHING,
     "leaves_things_behind": REACHED_NOTHING,
     "loosens_its_limits": REACHED_NOTHING,
     "names_as_paths": Outcome(

@@ -230,3 +230,14 @@ def test_a_process_that_ends_while_it_is_looked_at_is_gone(monkeypatch: pytest.M
 
     monkeypatch.setattr(psutil.Process, "children", ended)
     assert kill_tree(os.getpid(), keep_root=True)
+
+
+def test_a_scratch_folder_serves_again_only_if_nothing_was_put_into_it(run_cells: Make) -> None:
+    look = "import os\ndef f():\n    return os.getcwd()"
+    used = "import os\nopen('note', 'w').close()\nos.remove('note')\ndef f():\n    return os.getcwd()"
+    folders = []
+    for cells in (look, used, look):
+        run = run_cells(cells)
+        folders.append(value(run, "f"))
+        run.close()
+    assert folders[0] == folders[1] != folders[2]

@@ -66,10 +66,12 @@ class ForkingWorker(Worker):
         """Start the worker with `stream` as its standard input."""
 
     def _start(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}")
+        self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}"))
         os.mkdir(os.path.join(self._folder, "scratch"))
         self._folders = 0
         self._spare: list[str] = []
+        self._fresh: dict[str, Any] = {}
+        """What scratch folders look like that nothing was ever put into."""
         self._control, theirs = socket.socketpair()
         self._answers = b""
         self._pid = 0
@@ -141,10 +143,11 @@ class ForkingWorker(Worker):
         return Connection(Channel(ours), int(answer["started"]), scratch)
 
     def _new_folder(self) -> str:
-        """A scratch folder. One that is still empty afterwards serves again: making one takes a millisecond."""
+        """A scratch folder. One that nothing was put into serves again: making one takes a millisecond."""
         self._folders += 1
         folder = os.path.join(self._folder, "scratch", str(self._folders))
         os.mkdir(folder)
+        self._fresh[folder] = _look(folder)
         return folder
 
     def close(self, connection: Connection, grace: float) -> None:
@@ -154,9 +157,11 @@ class ForkingWorker(Worker):
         clean = connection.alone or kill_tree(self._pid, keep_root=True)
         if connection.ended is None:
             self.await_end(connection, 5.0)
-        if connection.alone and _empty(connection.scratch):
+        fresh = self._fresh.get(connection.scratch)
+        if connection.alone and fresh is not None and _look(connection.scratch) == fresh:
             self._spare.append(connection.scratch)
         else:
+            self._fresh.pop(connection.scratch, None)
             remove_folder(connection.scratch)
         if not clean or connection.ended is None:
             kill_tree(connection.pid, keep_root=False)  # where the worker died, nothing else ends its submission
@@ -198,11 +203,13 @@ class ForkingWorker(Worker):
         return answer
 
 
-def _empty(folder: str) -> bool:
+def _look(folder: str) -> tuple[int, int, int] | None:
+    """What no one can change and change back: a folder's inode, its size, and the time of its last change."""
     try:
-        return not os.listdir(folder)
+        status = os.stat(folder, follow_symlinks=False)
     except OSError:
-        return False
+        return None
+    return status.st_ino, status.st_size, status.st_ctime_ns
 
 
 def python() -> list[str]:

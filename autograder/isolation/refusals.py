@@ -9,18 +9,21 @@ import errno
 import os
 from dataclasses import dataclass
 
-from system_calls import NoSuchSystemCall, NotSupportedSystemCall, syscalls
+from system_calls import NotSupportedSystemCall, syscalls
 
 from autograder.worker.seccomp import Line
 
-_SOCK_STREAM, _SOCK_TYPE = 1, 0xF
+_AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECUREBITS, _PR_SET_PTRACER = 1, 4, 28, 0x59616D61
-_F_SETOWN, _F_SETOWN_EX = 8, 15
-_FIOSETOWN, _SIOCSPGRP, _TIOCSTI, _TIOCLINUX = 0x8901, 0x8902, 0x5412, 0x541C
-_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
-"""FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS and FS_IOC_FSSETXATTR."""
-_CLONE_THREAD, _CLONE_NEW = 0x00010000, 0x7E020000
+_F_SETOWN, _F_SETOWN_EX, _F_SETLEASE, _F_NOTIFY = 8, 15, 1024, 1026
+_TCGETS, _TCGETS2, _TIOCGWINSZ = 0x5401, 0x802C542A, 0x5413
+_FIONREAD, _FIONBIO, _FIOCLEX, _FIONCLEX = 0x541B, 0x5421, 0x5451, 0x5450
+_CLONE_THREAD, _CLONE_FILES, _CLONE_NEW = 0x00010000, 0x00000400, 0x7E020000
+_THREAD = _CLONE_THREAD | _CLONE_FILES
+"""As the C library makes one; with files of its own it would have a limit of its own."""
 _HOW_OPENED = os.O_ACCMODE | os.O_TRUNC
+_FOR_CONTROL = 3
+"""An access mode that asks Landlock for no right: for a descriptor to control a file by, not to read or write it."""
 _LOAD, _AND, _SKIP_IF_EQUAL, _SKIP_IF_AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
@@ -30,7 +33,7 @@ _X32 = 0x40000000
 
 ARCHITECTURES = {"x86_64": ("x86_64", 0xC000003E), "aarch64": ("arm64", 0xC00000B7)}
 """By machine: the architecture in the table of calls, and the kernel's mark of it."""
-ITSELF = None
+_ITSELF = None
 """As a value: the process that the filter is for."""
 
 
@@ -64,11 +67,12 @@ class Refusal:
 
 REFUSALS = (
     # Processes and other programs. Threads stay: they are made by the same call, whose newer form hides its flags.
-    Refusal("clone", 0, (_CLONE_THREAD,), only=True, mask=_CLONE_THREAD | _CLONE_NEW),
+    Refusal("clone", 0, (_THREAD,), only=True, mask=_THREAD | _CLONE_NEW),
     Refusal("clone3", error=errno.ENOSYS),  # the C library then takes the older one
     *map(Refusal, ("fork", "vfork", "execve", "execveat")),
     # Sockets: Landlock's rules hold for plain TCP, not for MPTCP, nor where a send opens the connection.
     Refusal("socket"),
+    Refusal("socketpair", 0, (_AF_UNIX,), only=True),  # another loads its protocol into the kernel
     Refusal("socketpair", 1, (_SOCK_STREAM,), only=True, mask=_SOCK_TYPE),  # one of datagrams reaches others
     # To outlive its parent, to be traced or dumped, to keep capabilities.
     Refusal("prctl", 0, (_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECUREBITS, _PR_SET_PTRACER)),
@@ -77,11 +81,15 @@ REFUSALS = (
     *map(Refusal, ("setpriority", "ioprio_set")),
     *map(Refusal, ("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")),
     # Signals to others: Landlock refuses them from ABI 6 on.
-    *(Refusal(name, 0, (ITSELF,), only=True) for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")),
+    *(Refusal(name, 0, (_ITSELF,), only=True) for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")),
     *map(Refusal, ("tkill", "pidfd_send_signal")),
-    Refusal("fcntl", 1, (_F_SETOWN, _F_SETOWN_EX)),  # those that a descriptor sends
-    # The same, to type on a terminal, and to change the attributes of files: Landlock looks at devices only.
-    Refusal("ioctl", 1, (_FIOSETOWN, _SIOCSPGRP, _TIOCSTI, _TIOCLINUX, *_ATTRIBUTES)),
+    # By descriptors: signals to others, leases that keep others from opening a file, news of what they do, locks.
+    Refusal("fcntl", 1, (_F_SETOWN, _F_SETOWN_EX, _F_SETLEASE, _F_NOTIFY)),
+    Refusal("flock"),
+    # To control devices, terminals and the attributes of files: no more than Python does with a stream.
+    Refusal("ioctl", 1, (_TCGETS, _TCGETS2, _TIOCGWINSZ, _FIONREAD, _FIONBIO, _FIOCLEX, _FIONCLEX), only=True),
+    # Memory that is nobody's: it counts for no limit once its descriptor is closed.
+    *map(Refusal, ("memfd_create", "memfd_secret")),
     # Memory, descriptors and system calls of other processes.
     *map(
         Refusal,
@@ -91,6 +99,9 @@ REFUSALS = (
     Refusal("truncate"),
     Refusal("open", 1, (os.O_TRUNC,), mask=_HOW_OPENED),
     Refusal("openat", 2, (os.O_TRUNC,), mask=_HOW_OPENED),
+    # To hold what may not be opened at all.
+    Refusal("open", 1, (_FOR_CONTROL,), mask=os.O_ACCMODE),
+    Refusal("openat", 2, (_FOR_CONTROL,), mask=os.O_ACCMODE),
     Refusal("openat2"),  # a filter cannot see its flags
     # Landlock guards what files contain, not what they are; the judge's user owns the class folder.
     *map(Refusal, ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "fchownat", "lchown")),
@@ -102,7 +113,8 @@ REFUSALS = (
     *map(Refusal, ("mq_open", "mq_unlink", "msgget", "msgsnd", "msgrcv", "msgctl", "add_key", "request_key", "keyctl")),
     *map(Refusal, ("shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semctl", "semtimedop")),
     # The machine, and doors into the kernel that have stood open.
-    *map(Refusal, ("mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "swapon", "swapoff", "quotactl")),
+    *map(Refusal, ("mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "swapon", "swapoff")),
+    *map(Refusal, ("quotactl", "quotactl_fd", "listmount", "statmount", "open_tree_attr")),
     *map(Refusal, ("fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "move_mount", "mount_setattr")),
     *map(Refusal, ("reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module")),
     *map(Refusal, ("sethostname", "setdomainname", "acct", "syslog", "ioperm", "iopl", "personality")),
@@ -115,7 +127,7 @@ def refused_calls(machine: str) -> list[Line]:
 
     Raises:
         KeyError: an architecture that is not among `ARCHITECTURES`.
-        NoSuchSystemCall: a name that no architecture knows.
+        system_calls.NoSuchSystemCall: a name that no architecture knows.
     """
     architecture, mark = ARCHITECTURES[machine]
     table = syscalls()
@@ -134,6 +146,3 @@ def refused_calls(machine: str) -> list[Line]:
         except NotSupportedSystemCall:
             continue
     return [*lines, (_RETURN, 0, 0, _ALLOW)]
-
-
-__all__ = ["ARCHITECTURES", "REFUSALS", "NoSuchSystemCall", "refused_calls"]

@@ -76,7 +76,7 @@ def _around(paths: list[str], folder: Path) -> list[str]:
     What a fork may read is what both walls let through. The first is exact; the second has to keep the forks apart,
     and the kernel takes milliseconds for hundreds of paths.
     """
-    return sorted({str(_highest(Path(path), folder)) for path in paths})
+    return sorted({str(_highest(Path(os.path.realpath(path)), folder)) for path in paths})
 
 
 def _highest(path: Path, folder: Path) -> Path:

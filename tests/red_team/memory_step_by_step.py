@@ -1,4 +1,4 @@
-"""Fills its memory a little at a time, then as files in memory. It meets its own limit: 4 points."""
+"""Fills its memory a little at a time, then as files in memory, which are refused. It meets its own limit: 4 points."""
 
 import os
 
