@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,9 @@ from course.syllabus import find_lesson
 
 ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+# A shell lets what it starts in the background ignore Ctrl-C, and so all that the tests start, which is sent it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
