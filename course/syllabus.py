@@ -45,6 +45,8 @@ class Exercise:
     groups of them."""
     weights: dict[str, float] = field(default_factory=dict)
     """Share of the points per check function, where it is not the same for all."""
+    technique: tuple[str, ...] = ()
+    """Check functions that look for what the exercise is about: where one fails, right values earn nothing."""
 
     @property
     def full_name(self) -> str:
@@ -146,6 +148,7 @@ def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list
             seconds=entry.get("seconds", 10.0),
             forbidden=tuple(call for name in entry.get("forbidden", ()) for call in groups.get(name, [name])),
             weights=entry.get("weights", {}),
+            technique=tuple(entry.get("technique", ())),
         )
     except KeyError as missing:
         raise SyllabusError(f"{slug}/{name}: {missing.args[0]} is missing") from None

@@ -39,6 +39,8 @@ MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
 PASSED = Record(comparisons=[Comparison(True, True, (), "", None, 0.0, 0.0, property_only=True)])
 """What stands for a check that has accepted the same answers before."""
+WORTH = {True: 1 / 3, False: 2 / 3}
+"""The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
 PUBLIC_SALT = "learning alone"
 """The salt of those who belong to no class."""
 
@@ -152,8 +154,13 @@ class Judge:
     def _judged(self, exercise: Exercise, run: SubmissionRun) -> tuple[ExerciseResult, list[Record]]:
         items = self.items_of(exercise.name)
         records = self.observe(items, run)
-        share = _share(exercise, items, records)
+        share = earned_share(exercise, items, records)
         diagnosis = self.explain(exercise, records) if share < 1 else Diagnosis("")
+        lacking = _without_technique(exercise, items, records)
+        if lacking is not None:
+            diagnosis = replace(
+                diagnosis, message=f"{diagnosis.message}\n{_about_technique(exercise, lacking)}".strip()
+            )
         result = ExerciseResult(
             name=exercise.name,
             points=round(exercise.points * share, 2),
@@ -327,11 +334,41 @@ class _Driver:
         return self._value
 
 
-def _share(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> float:
-    """The share of the exercise's points that its passing checks earn."""
-    weights = [exercise.weights.get(getattr(item, "originalname", ""), 1.0) for item in items]
-    earned = sum(weight for weight, record in zip(weights, records, strict=True) if record.passed)
-    return earned / sum(weights) if records else 0.0
+def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> float:
+    """The share of the exercise's points that its passing checks earn.
+
+    Two thirds hang on hidden inputs, where there are any: who knows the answers to the visible ones has a third.
+    Where a check of the exercise's technique fails, right values are worth nothing.
+    """
+    if _without_technique(exercise, items, records):
+        return 0.0
+    shares: dict[bool, list[tuple[float, bool]]] = {True: [], False: []}
+    for item, record in zip(items, records, strict=True):
+        check = identify(item)
+        assert check is not None
+        shares[check.visible].append((exercise.weights.get(check.name, 1.0), record.passed))
+    worth = {visible: worth for visible, worth in WORTH.items() if shares[visible]}
+    return sum(
+        part
+        * sum(weight for weight, passed in shares[visible] if passed)
+        / sum(weight for weight, _ in shares[visible])
+        for visible, part in worth.items()
+    ) / (sum(worth.values()) or 1.0)
+
+
+def _without_technique(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> Record | None:
+    """What the first failing check of an exercise's technique saw; None where all pass."""
+    for item, record in zip(items, records, strict=True):
+        check = identify(item)
+        if check is not None and check.name in exercise.technique and not record.passed:
+            return record
+    return None
+
+
+def _about_technique(exercise: Exercise, lacking: Record) -> str:
+    """Why an exercise earns nothing whose values may be right."""
+    why = summary(lacking).partition("\n")[0]
+    return f"No points: {exercise.name} is about how it is done, and right values count only with that. {why}"
 
 
 def _ungradable(exercise: Exercise, why: str) -> ExerciseResult:

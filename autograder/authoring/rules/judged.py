@@ -54,7 +54,7 @@ def checks_tell_right_from_wrong(course: Course) -> list[Problem]:
 def oracles_agree(course: Course) -> list[Problem]:
     """Rule 2: each exercise has an independent oracle, and its reference agrees with it."""
     problems = []
-    for lesson in _whole_lessons(course):
+    for lesson in whole_lessons(course):
         if not _unreadable(course, lesson):
             file = course.oracles(lesson.slug)
             do = "mend the reference or write the oracle"
@@ -88,7 +88,7 @@ def references_need_only_their_lesson(course: Course) -> list[Problem]:
 
 def _for_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]]) -> list[Problem]:
     problems = []
-    for lesson in _whole_lessons(course):
+    for lesson in whole_lessons(course):
         broken = _unreadable(course, lesson)
         if broken:
             problems += broken
@@ -101,7 +101,7 @@ def _for_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]]) -> 
     return problems
 
 
-def _whole_lessons(course: Course) -> list[Lesson]:
+def whole_lessons(course: Course) -> list[Lesson]:
     """The lessons that have all of their files; `drift.listed_files` names what the others lack."""
     return [lesson for slug, lesson in course.lessons.items() if all(path.is_file() for path in course.files(slug))]
 

@@ -1,0 +1,81 @@
+"""A rule about salts: who knows all answers to the visible inputs, and to those of another class, earns a third."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import pytest
+
+from autograder.authoring.rules.judged import whole_lessons
+from autograder.authoring.rules.problem import Problem
+from autograder.authoring.tree import Course
+from autograder.judging.errors import Missing
+from autograder.judging.recorder import Recorder
+from autograder.judging.run import LocalRun
+from autograder.judging.session import WORTH, Judge, earned_share, with_judge
+from course.syllabus import Lesson
+
+SALTS = ("a class", "another class")
+"""Whose answers are known, and who is graded."""
+
+
+def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
+    """Rule 1: the answers to visible inputs, and to another class's hidden ones, earn at most a third of an exercise."""
+    problems = []
+    for lesson in whole_lessons(course):
+        file = course.relative(course.checks(lesson.slug))
+        for name, share, passing in memorised(lesson):
+            if share > WORTH[True] + 1e-9:
+                what = f"answers that were memorised earn {share:.0%} of {name}, by {', '.join(passing)}"
+                problems.append(Problem(file, what, "draw hidden inputs whose answers depend on the class's salt"))
+    return problems
+
+
+def memorised(lesson: Lesson) -> list[tuple[str, float, list[str]]]:
+    """Exercise, share of its points, and the checks that earn it, where one class answers what another was asked."""
+    answers = with_judge(lesson, _answers, salt=SALTS[0])
+
+    def use(judge: Judge) -> list[tuple[str, float, list[str]]]:
+        found = []
+        for exercise in lesson.exercises:
+            items = judge.items_of(exercise.name)
+            records = [judge.observe([item], _Memory(answers[item.name]))[0] for item in items]
+            passing = [item.name for item, record in zip(items, records, strict=True) if record.passed]
+            found.append((exercise.name, earned_share(exercise, items, records), passing))
+        return found
+
+    return with_judge(lesson, use, salt=SALTS[1])
+
+
+def _answers(judge: Judge) -> dict[str, list[dict[str, Any]]]:
+    """By check: what the right answers are, in the order in which they are asked for."""
+    found: dict[str, list[dict[str, Any]]] = {}
+
+    class Listening(Recorder):
+        def call(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            answer = super().call(*args, **kwargs)
+            found[item.name].append(answer)
+            return answer
+
+    run = Listening(judge.reference)
+    item: pytest.Item
+    for exercise in judge.lesson.exercises:
+        for item in judge.items_of(exercise.name):
+            found[item.name] = []
+            judge.observe([item], run)
+    return found
+
+
+class _Memory(LocalRun):
+    """A submission that answers by the number of the question."""
+
+    def __init__(self, answers: list[dict[str, Any]]) -> None:
+        super().__init__({})
+        self._left = deque(answers)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The next answer, whatever is asked."""
+        if not self._left:
+            raise Missing(f"{name} was asked once too often.")
+        return self._left.popleft()
