@@ -14,8 +14,10 @@ import pytest
 from autograder.isolation import Worker, start_worker
 from autograder.judging.run import SubmissionRun
 from autograder.submission import Submission
+from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson
 
+os.environ.update(ONE_THREAD)  # for what the tests start; pytest-xdist uses all processors already
 ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 from autograder.isolation import Workers, forking
 from autograder.isolation.forking import ForkingWorker
 from autograder.judging.keys import key_of
+from autograder.judging.recorder import Recorder
 from autograder.judging.session import Judge, with_judge
 from autograder.submission import Submission, read_submission
 from autograder.worker import wire
@@ -168,6 +171,127 @@ def test_what_befell_the_cells_is_told_of_each_submission() -> None:
     results = with_judge(quick, lambda judge: graded(judge, submissions, of_many=True))
     for result, kind in zip(results, ("ZeroDivisionError", "ValueError"), strict=True):
         assert f"Before that, cell 1, line 1 raised {kind}" in result["exercises"][0]["message"]
+
+
+UNREADABLE = {
+    "no JSON": 'b"\\x03\\0\\0\\0\\x03\\0\\0\\0{{{"',
+    "no answer": "wire.encode([1])",
+    "a call-back": 'wire.encode({"callback": 0, "args": (), "kwargs": {}})',
+    "an array without its bytes": 'wire.encode({"value": 1}).replace(b"1", b"7")[:-1]+b" "',
+}
+"""Frames that are whole, and that no answer can be read from."""
+TAKES_OVER = """
+import gc
+from autograder.worker import wire
+talk, = [one for one in gc.get_objects() if type(one).__name__ == "Conversation"]
+def answer_all(calls):
+    for _ in calls:
+        talk.channel.hold({frame})
+talk.answer_all = answer_all
+"""
+
+
+@pytest.mark.parametrize("frame", [*UNREADABLE.values(), 'wire.encode({"missing": True})', "wire.encode({})"])
+def test_what_an_accomplice_has_made_pass_is_no_pass_for_others(judge_of_sizes: Any, frame: str) -> None:
+    """The first answers rightly when it is asked again, the second sends the same as the first and knows nothing."""
+    takes_over = TAKES_OVER.format(frame=frame)
+    knows_nothing = SIZES + "    return None\n" + takes_over
+    first, second, right, again = judge_of_sizes(solution() + takes_over, knows_nothing, solution(), knows_nothing)
+    assert [one["points"] for one in (second, again)] == [0, 0]
+    assert right["points"] == right["max_points"]
+    assert first["points"] <= right["points"]
+
+
+def test_what_an_accomplice_has_made_fail_does_not_fail_for_others(judge_of_sizes: Any) -> None:
+    """The first gives all right answers, and one more that is none; so does one that ends in their middle."""
+    right = solution()
+    too_many = right + TAKES_OVER.format(frame='wire.encode({"missing": True})').replace(
+        "talk.answer_all = answer_all",
+        "whole = talk.answer_all\ntalk.answer_all = lambda c: (whole(c), answer_all(c[:1]))",
+    )
+    results = judge_of_sizes(too_many, right, spoilt("__import__('os')._exit(3)", 5), right)
+    assert [result["points"] == result["max_points"] for result in results] == [False, True, False, True]
+
+
+def test_only_answers_that_were_read_decide_again() -> None:
+    """Seen from within: what is remembered was read, each answer of it, and told by nothing else."""
+    wrong = "\nright = saved_bytes\nsaved_bytes = lambda *args, **kwargs: right(*args, **kwargs) + 1"
+    sources = [solution() + TAKES_OVER.format(frame=frame) for frame in UNREADABLE.values()]
+    sources += [spoilt("raise KeyError", 1), "x = 1", solution(), solution() + wrong]
+
+    def use(judge: Judge) -> list[int]:
+        remembered, workers = [], Workers(judge.lesson, "process")
+        try:
+            for source in sources:
+                judge.grade(Submission.of_cells("work.ipynb", [source]), workers, of_many=True)
+                remembered.append(len(judge._results))
+        finally:
+            workers.stop()
+        return remembered
+
+    lesson = find_lesson("ch07_mlp_backprop")
+    quick = replace(lesson, exercises=(lesson.exercise("saved_bytes"),))
+    assert with_judge(quick, use) == [0] * (len(UNREADABLE) + 2) + [1, 2]
+
+
+@pytest.mark.parametrize("slug", LESSONS)
+def test_the_worker_is_asked_and_not_told(slug: str) -> None:
+    """No question carries a right answer: not in its arguments, not in what comes with it."""
+
+    def use(judge: Judge) -> None:
+        asked: list[dict[str, Any]] = []
+        answers: dict[bytes, int] = {}
+        for exercise in judge.lesson.exercises:
+            for check in judge._calls_of(exercise):
+                for call in check.calls:
+                    assert set(call.request) <= {"do", "name", "needs", "args", "kwargs", "forbidden"}
+                    asked.append(call.request)
+        for number, request in enumerate(asked):
+            if request["do"] == "call":
+                mine = set(arrays_in(request["args"]))
+                with contextlib.suppress(Exception):
+                    value = getattr(judge.reference, request["name"])(*request["args"], **request["kwargs"])
+                    answers |= {array: number for array in arrays_in(value) if array not in mine}
+        told = [
+            (asked[answers[array]]["name"], request["name"])
+            for request in asked
+            for array in arrays_in([request["args"], request["kwargs"]])
+            if array in answers
+        ]
+        assert told == []
+
+    with_judge(find_lesson(slug), use)
+
+
+def arrays_in(value: Any) -> Iterator[bytes]:
+    """The bytes of arrays of some length in data, and of no plain ones."""
+    if isinstance(value, tuple | list):
+        for item in value:
+            yield from arrays_in(item)
+    elif isinstance(value, dict):
+        yield from arrays_in(list(value.values()))
+    elif isinstance(value, np.ndarray) and value.size > 3 and len(np.unique(value)) > 2:
+        yield value.tobytes()
+
+
+def test_calls_are_foreseen_with_what_they_were_made_with() -> None:
+    """Whatever their check does to it afterwards."""
+    lesson = find_lesson("ch07_mlp_backprop")
+
+    def use(judge: Judge) -> None:
+        recorder = Recorder(judge.reference)
+        array, items, nested = np.ones(2), [3, 4, 5], {"a": [1, 2, 3]}
+        recorder.call("saved_bytes", [items, 2, array, nested], {"kept": array}, 1.0)
+        array += 1
+        items.reverse()
+        nested["a"].append(4)
+        (call,) = recorder.calls()
+        assert call is not None
+        assert call.request["args"][0] == [3, 4, 5]
+        assert call.request["args"][2].tolist() == call.request["kwargs"]["kept"].tolist() == [1, 1]
+        assert call.request["args"][3] == {"a": [1, 2, 3]}
+
+    with_judge(lesson, use)
 
 
 @pytest.mark.parametrize("extra", [0, 2])

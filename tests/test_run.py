@@ -144,11 +144,20 @@ def test_the_arguments_of_call_backs_are_counted(run_cells: Make, monkeypatch: p
     monkeypatch.setattr(transport, "CALLBACK_BYTES", 10**6)
     kept: list[Any] = []
     run = run_cells(
-        "import numpy as np\ndef f(g):\n    for _ in range(100): g(np.zeros(10**4))\ndef h():\n    return 2"
+        "import numpy as np\ndef f(g):\n    for _ in range(1000): g(np.zeros(10**3))\ndef h():\n    return 2"
     )
     with pytest.raises(Crashed, match="call-backs with more than"):
         run.call("f", [kept.append], {}, 9.0)
-    assert len(kept) < 20
+    assert len(kept) < 130
+    assert value(run, "h") == 2
+
+
+def test_a_call_back_takes_what_its_function_is_made_for(run_cells: Make) -> None:
+    """A function of ours may take time in proportion to the square of what it is given."""
+    run = run_cells("import numpy as np\ndef f(g, size):\n    return g(np.zeros(size))\ndef h():\n    return 2")
+    assert value(run, "f", len, 1000) == 1000
+    with pytest.raises(Crashed, match="a call-back with 1953 KiB of arguments"):
+        run.call("f", [len, 250_000], {}, 9.0)
     assert value(run, "h") == 2
 
 

@@ -26,6 +26,7 @@ from autograder.classroom.grading import ungraded
 from autograder.classroom.pool import ATTEMPTS, STILLBORN
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.version import grader_version
+from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson
 
 SPARE = 1
@@ -245,7 +246,7 @@ class GradingProcess:
                 [sys.executable, "-P", "-m", "autograder.classroom.cluster_grader"],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, "TMPDIR": folder},
+                env={**os.environ, **ONE_THREAD, "TMPDIR": folder},
                 start_new_session=True,  # Ctrl-C is the Dask worker's to handle
             )
         self._connection = Connection(ours.detach())

@@ -23,6 +23,7 @@ from autograder.classroom.grading import grade_work, ungraded
 from autograder.isolation import IsolationError, Workers, remove_folders
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import CheckError, Judge, with_judge
+from autograder.threads import one_thread
 from course.syllabus import find_lesson
 
 ATTEMPTS = 2
@@ -49,6 +50,7 @@ def grade_all(
     Raises:
         PoolError: a lesson could not be graded at all; raised when all others are done.
     """
+    one_thread()
     pool = _Pool(work, jobs, isolation, salt)
     try:
         yield from pool.results()

@@ -17,13 +17,13 @@ from typing import IO, Any
 
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree, remove_folder
 from autograder.isolation.packages import interpreter, locations
+from autograder.threads import ONE_THREAD
 from autograder.worker.channel import Channel
 from course.syllabus import Kit
 
 BOOTSTRAP = Path(__file__).resolve().parents[1] / "worker" / "bootstrap.py"
 FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def environment() -> dict[str, str]:
@@ -31,7 +31,7 @@ def environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     return {
         **kept,
-        **dict.fromkeys(THREADS, "1"),
+        **ONE_THREAD,
         "CUDA_VISIBLE_DEVICES": "",
         "HOME": tempfile.gettempdir(),
         "LC_ALL": "C.UTF-8",

@@ -2,9 +2,9 @@
 
 Checks draw their inputs from the class's salt, so that nearly all of them call every submission with the same
 arguments. These calls are noted once, with the solutions in the place of a submission, and handed to the worker, whose
-forks have them from the start. A submission is asked for all calls of an exercise at once; a check that then asks for
-one of them finds its answer. One that asks for something else (it passes on what the submission returned, or a
-function) is answered by a call of its own.
+forks have them from the start: the questions, and nothing of the answers. A submission is asked for all calls of an
+exercise at once; a check that then asks for one of them finds its answer. One that asks for something else (it passes
+on what the submission returned, or a function) is answered by a call of its own.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ class Foreseen:
 
 @dataclass(frozen=True)
 class ForeseenCheck:
-    """The calls that one check will make, as far as they can be known: up to the first with a function or an object."""
+    """The calls that one check will make, as far as they can be known.
+
+    A call that depends on what the submission has answered is not among them, nor is one with a function or an object.
+    """
 
     calls: tuple[Foreseen, ...]
     whole: bool
-    """Whether these are all: then equal answers have equal verdicts."""
+    """Whether these are all."""
 
 
 def request_key(request: dict[str, Any]) -> Key | None:
@@ -59,13 +62,10 @@ class Ahead:
         """The answers that they will get."""
         self._calls: deque[tuple[Foreseen, bytes]] = deque()
         """What the check that runs now has not asked for yet, with the answers."""
-        self.alone = True
-        """Whether foreseen answers were all that this check has had so far."""
-        self.always_alone = True
-        """Whether that holds for all checks so far."""
+        self._decisive = all(check.whole for check in checks)
 
-    def gather(self, exercise: str, seconds: float, until: float) -> bytes | None:
-        """Have all calls made, each within `seconds`: a digest of the answers, None if more calls will be needed.
+    def gather(self, exercise: str, seconds: float, until: float) -> bytes:
+        """Have all calls made, each within `seconds`: a digest of the answers.
 
         `until` is when all must have been made, by `time.monotonic`.
 
@@ -81,28 +81,31 @@ class Ahead:
                 self._frames[-1].append(self._transport.receive(min(seconds, until - time.monotonic())))
                 if self._transport.received > most:
                     raise wire.WireError(f"answers of more than {FUNCTION_BYTES >> 20} MiB")
-        return _digest(itertools.chain(*self._frames)) if all(check.whole for check in self._checks) else None
+        return _digest(itertools.chain(*self._frames))
 
-    def begin(self) -> bytes | None:
-        """Go on to the next check: a digest of the answers that it will get, None if it will need more calls."""
-        check, frames = self._checks.popleft(), self._frames.popleft()
-        self._calls = deque(zip(check.calls, frames, strict=True))
-        self._note(check.whole)
-        return _digest(frames) if check.whole else None
+    def begin(self) -> None:
+        """Go on to the next check."""
+        self._decisive = self._decisive and not self._calls  # an answer that no one has read decides nothing
+        self._calls = deque(zip(self._checks.popleft().calls, self._frames.popleft(), strict=True))
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
         """The answer to `request` if it was foreseen. `WireError` if it cannot be read."""
-        if self._calls:
-            call, frame = self._calls.popleft()
-            answer = self._transport.read(frame)
-            if call.key == request_key(request) and "skipped" not in answer:
-                return answer
-        self._note(False)
-        return None
+        if not self._calls or self._calls[0][0].key != request_key(request):
+            self._decisive = False
+            return None
+        try:
+            return self._transport.read(self._calls.popleft()[1])
+        except wire.WireError:
+            self._decisive = False
+            raise
 
-    def _note(self, alone: bool) -> None:
-        self.alone = alone
-        self.always_alone = self.always_alone and alone
+    @property
+    def decisive(self) -> bool:
+        """Whether the answers that were gathered are all that the checks have looked at, each of them read.
+
+        Then, and only then, equal answers have equal verdicts.
+        """
+        return self._decisive and not (self._checks or self._calls)
 
 
 def _digest(frames: Iterable[bytes]) -> bytes:

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import Any
+
+import numpy as np
 
 from autograder.judging.ahead import Foreseen, ForeseenCheck, request_key
 from autograder.judging.reference import Reference
 from autograder.judging.run import LocalRun, request_of
+from autograder.worker import wire
 from autograder.worker.execution import failure
 
 
 class Recorder(LocalRun):
-    """The solutions in the place of a submission; what they are asked is noted, check by check."""
+    """The solutions in the place of a submission; what they are asked is noted, check by check.
 
-    def __init__(self, reference: Reference) -> None:
+    Args:
+        otherwise: whether the answers are to be wrong: what a check then asks in another way depends on them.
+    """
+
+    def __init__(self, reference: Reference, *, otherwise: bool = False) -> None:
         super().__init__({})
         self._reference = reference
+        self._otherwise = otherwise
         self._calls: list[Foreseen | None] = []
 
-    def check(self) -> ForeseenCheck:
-        """What was called since this was asked last: by one check."""
+    def calls(self) -> list[Foreseen | None]:
+        """What was called since this was asked last, by one check; None for a call with more than data."""
         calls, self._calls = self._calls, []
-        known = list(itertools.takewhile(lambda call: call is not None, calls))
-        return ForeseenCheck(tuple(call for call in known if call), len(known) == len(calls))
+        return calls
 
     def call(
         self,
@@ -35,15 +43,50 @@ class Recorder(LocalRun):
         scenario: str = "",
         forbidden: tuple[str, ...] = (),
     ) -> dict[str, Any]:
-        """The right answer, remembered: the check compares with it next."""
+        """The answer; the check compares with it next."""
+        request = request_of(name, args, kwargs, scenario, forbidden)
+        key = request_key(request)
+        # as it is now: the check may go on to change what it has passed
+        self._calls.append(None if key is None else Foreseen(key, wire.decode(wire.encode(request))))
         function = getattr(self._reference.scenario, scenario) if scenario else getattr(self._reference, name)
         answer: dict[str, Any] = {"value": None, "failure": None, "changed": [], "forbidden": []}
         try:
-            answer["value"] = function(*args, **kwargs)
+            value = function(*args, **kwargs)
+            answer["value"] = other(value) if self._otherwise else value
         except Exception as error:
             answer["failure"] = failure(error).as_data()
-        request = request_of(name, args, kwargs, scenario, forbidden)
-        key = request_key(request)
-        may_fail = answer["failure"] is not None
-        self._calls.append(None if key is None else Foreseen(key, {**request, "may_fail": may_fail}))
         return answer
+
+
+def foreseen(calls: list[Foreseen | None], otherwise: list[Foreseen | None]) -> ForeseenCheck:
+    """What a check will ask of every submission: what it asks of right answers and of wrong ones alike.
+
+    The rest is built from what it was told. Its questions would carry the right answers, and tell them.
+    """
+    pairs = itertools.zip_longest(calls, otherwise)
+    alike = [call if call and after and call.key == after.key else None for call, after in pairs]
+    return ForeseenCheck(tuple(call for call in alike if call), None not in alike)
+
+
+def other(value: Any) -> Any:
+    """Data of the same kind with other values in it; what is no data, and what is empty, as it is."""
+    if isinstance(value, str):
+        return f"{value}?"
+    if type(value) in (tuple, list):
+        return type(value)(other(item) for item in value)
+    if type(value) is dict:
+        return {key: other(item) for key, item in value.items()}
+    kind = _kind(value)
+    if kind == "b":
+        return not value if isinstance(value, bool) else ~value
+    return value * 2 + 1 if kind in tuple("iufc") else value
+
+
+def _kind(value: Any) -> str:
+    """The kind of a number or of an array's numbers, as NumPy's dtypes have it; empty for anything else."""
+    if isinstance(value, bool | int | float | complex | np.ndarray | np.generic):
+        return np.asarray(value).dtype.kind
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor):
+        return ""
+    return "b" if value.dtype is torch.bool else "f"

@@ -107,7 +107,7 @@ class Reference:
         try:
             known = key_of(key)
         except wire.WireError:  # functions and other objects: nothing to recognise them by
-            return compute()
+            return compute()  # of the submission's own data, maybe: at its expense
         if known not in self._known:
             self._known[known] = _frozen(compute())
             self._known_bytes += size_of(known)

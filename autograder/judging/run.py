@@ -13,6 +13,7 @@ from autograder.diagnosis.wording import clean
 from autograder.isolation import Connection, IsolationError, Worker, Workers
 from autograder.judging.ahead import Ahead, ForeseenCheck
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost, read_failure
+from autograder.judging.patience import Patience
 from autograder.judging.transport import (
     FUNCTION_BYTES,
     ChannelClosed,
@@ -107,12 +108,16 @@ class SubmissionRun:
         self._suspect: int | None = None
         """The first of the cells among which one has hung, until that one is found."""
         self._one_by_one = False
+        self.patience = Patience()
+        """What may be spent on judging this submission."""
+        self.told_of_source = False
+        """Whether something was said that depends on the submission's own text."""
 
     def foresee(self, exercise: Exercise, checks: Sequence[ForeseenCheck]) -> bytes | None:
         """Have the calls made that the checks of an exercise will ask for; the worker knows them.
 
-        Returns a digest of all answers, None if they cannot be all that the checks will ask for. Where one of the calls
-        has gone wrong nothing is foreseen: which one it was, they show when each is made by itself.
+        Returns a digest of all answers. Where one of the calls has gone wrong nothing is foreseen, and there is none:
+        which one it was, they show when each is made by itself.
         """
         transport, name = self._in_step(), exercise.name
         if transport is None or name in self._ended or self._seconds_left <= 0:
@@ -214,6 +219,7 @@ class SubmissionRun:
 
     def tried_to_define(self, name: str) -> CellProblem | None:
         """What befell the last cell that should define `name`; None if there is no such cell, or it ran."""
+        self.told_of_source = True
         known = re.escape(name)
         definition = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b|^{known}\s*=", re.MULTILINE)
         problems = [p for p in self.problems if p.cell.exercise == name or definition.search(p.cell.source)]
@@ -228,10 +234,12 @@ class SubmissionRun:
 
     def says(self, text: str) -> bool:
         """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""
+        self.told_of_source = True
         return any(text in cell.source for cell in self.submission.cells)
 
     def has_line(self, place: str) -> bool:
         """Whether there is such a line, `cell 3, line 7` or `line 40`, in the submission."""
+        self.told_of_source = True
         match = re.fullmatch(r"(?:(.+), )?line ([0-9]{1,7})", place)
         if match is None:
             return False
@@ -243,6 +251,7 @@ class SubmissionRun:
 
     def hint_about(self, failure: Failure) -> str:
         """For a name that is not defined: what befell the cell that would have defined it."""
+        self.told_of_source = True
         match = re.search(r"name '(\w+)' is not defined", failure.message)
         if failure.kind != "NameError" or match is None:
             return ""

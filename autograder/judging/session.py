@@ -8,7 +8,6 @@ import importlib
 import os
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -21,15 +20,17 @@ from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.judging.ahead import ForeseenCheck
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, summary
-from autograder.judging.errors import WorkerLost
-from autograder.judging.expect import Comparison, Record
+from autograder.judging.errors import TimedOut, WorkerLost
+from autograder.judging.expect import Record
+from autograder.judging.patience import unhurried
 from autograder.judging.plugin import Checks, identify
-from autograder.judging.recorder import Recorder
+from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import SubmissionRun, SubmissionRuns
 from autograder.judging.version import grader_version
 from autograder.submission import Submission
+from autograder.threads import one_thread
 from autograder.worker import wire
 from course.syllabus import Exercise, Lesson
 
@@ -37,8 +38,6 @@ T = TypeVar("T")
 GRADER = Path(__file__).resolve().parents[1]
 MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
-PASSED = Record(comparisons=[Comparison(True, True, (), "", None, 0.0, 0.0, property_only=True)])
-"""What stands for a check that has accepted the same answers before."""
 WORTH = {True: 1 / 3, False: 2 / 3}
 """The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
 PUBLIC_SALT = "learning alone"
@@ -70,10 +69,8 @@ class Judge:
         self._items_of: dict[str, list[pytest.Item]] = {}
         self._foreseen: dict[str, list[ForeseenCheck] | None] = {}
         """What the workers know of the calls of each exercise; None where they cannot."""
-        self._results: dict[tuple[str, bytes | None], ExerciseResult] = {}
-        """By exercise and digest of all answers, where these alone decided what was found."""
-        self._passing: dict[pytest.Item, set[bytes]] = defaultdict(set)
-        """Digests of answers that a check has accepted: equal answers to equal questions have the same verdict."""
+        self._results: dict[tuple[str, bytes], ExerciseResult] = {}
+        """By exercise and digest of all answers, where each was read, and they alone decided what was found."""
 
     @cached_property
     def known(self) -> list[Misconception]:
@@ -120,7 +117,8 @@ class Judge:
                 try:
                     run = runs.of(exercise.kit)
                 except PackageMissing as error:
-                    result.exercises.append(_ungradable(exercise, str(error)))
+                    why = f"{exercise.name} cannot be graded here: {error}."
+                    result.exercises.append(_ungradable(exercise, why))
                 else:
                     foreseen = self._foreseen.get(exercise.name) if of_many else None
                     result.exercises.append(self.grade_exercise(exercise, run, foreseen))
@@ -142,11 +140,17 @@ class Judge:
         """All checks of one exercise, and the diagnosis if one of them fails; `foreseen` is what the worker knows."""
         start = time.perf_counter()
         digest = None if foreseen is None else run.foresee(exercise, foreseen)
-        result = self._results.get((exercise.name, digest))
+        result = None if digest is None else self._results.get((exercise.name, digest))
         if result is None:
-            result, records = self._judged(exercise, run)
-            told_by_values = run.ahead is not None and run.ahead.always_alone and not any(r.ended_by for r in records)
-            if digest is not None and told_by_values and len(self._results) < MOST_KNOWN:
+            run.told_of_source = False
+            try:
+                with run.patience.spending():
+                    result, records = self._judged(exercise, run)
+            except TimedOut as error:  # in the middle of a diagnosis
+                result, records = _ungradable(exercise, str(error), error.status), []
+            told_by_values = run.ahead is not None and run.ahead.decisive and not run.told_of_source
+            complete = bool(records) and not any(record.ended_by for record in records)
+            if digest is not None and told_by_values and complete and len(self._results) < MOST_KNOWN:
                 self._results[exercise.name, digest] = result
         run.ahead = None
         return replace(result, seconds=round(time.perf_counter() - start, 4))
@@ -191,15 +195,9 @@ class Judge:
         with warnings.catch_warnings():  # a reference that divides by zero where it may is no news to a learner
             warnings.simplefilter("ignore")
             for item in items:
-                digest = run.ahead.begin() if run.ahead else None
-                if digest is None or digest not in self._passing[item]:
-                    records.append(self._observe(item))
-                    known = self._passing[item]
-                    alone = run.ahead is not None and run.ahead.alone
-                    if digest is not None and records[-1].passed and alone and len(known) < MOST_KNOWN:
-                        known.add(digest)
-                else:
-                    records.append(PASSED)
+                if run.ahead:
+                    run.ahead.begin()
+                records.append(self._observe(item))
         return records
 
     def _observe(self, item: pytest.Item) -> Record:
@@ -228,10 +226,12 @@ class Judge:
 
     def _calls_of(self, exercise: Exercise) -> list[ForeseenCheck]:
         """The calls that the checks of an exercise make, check by check, where the right answers come back."""
-        recorder, checks = Recorder(self.reference), []
+        right, wrong = Recorder(self.reference), Recorder(self.reference, otherwise=True)
+        checks = []
         for item in self.items_of(exercise.name):
-            self.observe([item], recorder)
-            checks.append(recorder.check())
+            for recorder in (right, wrong):
+                self.observe([item], recorder)
+            checks.append(foreseen(right.calls(), wrong.calls()))
         return checks
 
     def _import_packages(self, item: pytest.Item) -> None:
@@ -252,7 +252,7 @@ class Judge:
         if known not in self._evidence:
             run = self.reference.local(known.replaces, known.function)
             items = self.items_of(known.exercise)
-            self._evidence[known] = Evidence(len(items), lambda i: self.observe([items[i]], run)[0])
+            self._evidence[known] = Evidence(len(items), lambda i: unhurried(lambda: self.observe([items[i]], run)[0]))
         return self._evidence[known]
 
 
@@ -265,6 +265,7 @@ def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_
     Raises:
         CheckError: the checks cannot be collected.
     """
+    one_thread()
     reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
     judge = Judge(lesson, checks, reference, root / "autograder" / "misconceptions" / f"{lesson.slug}.py", salt)
@@ -371,10 +372,9 @@ def _about_technique(exercise: Exercise, lacking: Record) -> str:
     return f"No points: {exercise.name} is about how it is done, and right values count only with that. {why}"
 
 
-def _ungradable(exercise: Exercise, why: str) -> ExerciseResult:
-    """The result of an exercise for which this machine lacks a package."""
-    message = f"{exercise.name} cannot be graded here: {why}."
-    return ExerciseResult(exercise.name, 0.0, exercise.points, "error", message, None, "", 0.0)
+def _ungradable(exercise: Exercise, message: str, status: str = "error") -> ExerciseResult:
+    """The result of an exercise that could not be judged, and why."""
+    return ExerciseResult(exercise.name, 0.0, exercise.points, status, message, None, "", 0.0)
 
 
 def _status(records: list[Record], share: float) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from autograder.isolation import Connection
+from autograder.judging.errors import LearnerError
 from autograder.worker import wire
 from autograder.worker.channel import ChannelClosed, DeadlinePassed
 from autograder.worker.execution import failure
@@ -15,8 +16,11 @@ from autograder.worker.serve import Conversation
 
 MAX_CALLBACKS = 100_000
 """Call-backs that one call of a learner's function may make."""
-CALLBACK_BYTES = 256 * 2**20
+CALLBACK_BYTES = 64 * 2**20
 """What the arguments of these may be together: checks keep what their functions were called with."""
+CALLBACK_FREE = 16 * 2**10
+"""What the arguments of one call-back may be, beside twice what the call itself was given: a function of ours takes
+what it is made for, and not what would keep it busy for minutes."""
 FUNCTION_BYTES = 256 * 2**20
 """What all calls of one function may return together: the judge keeps answers until their exercise is judged."""
 
@@ -48,11 +52,15 @@ class RemoteTransport:
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         deadline, before = time.monotonic() + seconds, self.received
         self._functions.clear()
-        self.send(wire.encode(request, self._refer), seconds)
+        frames = wire.encode(request, self._refer)
+        self.send(frames, seconds)
         for _ in range(MAX_CALLBACKS):
-            answer = _answer(self.receive(deadline - time.monotonic()))
+            frame = self.receive(deadline - time.monotonic())
+            answer = _answer(frame)
             if "callback" not in answer:
                 return answer
+            if len(frame) > CALLBACK_FREE + 2 * len(frames):
+                raise wire.WireError(f"a call-back with {len(frame) >> 10} KiB of arguments")
             if self.received - before > CALLBACK_BYTES:
                 raise wire.WireError(f"call-backs with more than {CALLBACK_BYTES >> 20} MiB of arguments")
             self._channel.send(self._call_back(answer), deadline - time.monotonic())
@@ -100,6 +108,8 @@ class RemoteTransport:
             raise wire.WireError("a call-back with arguments that are none")
         try:
             return wire.encode({"value": self._functions[number](*args, **kwargs), "failure": None}, self._refer)
+        except LearnerError:  # it has taken more time than there is
+            raise
         except Exception as error:  # the submission's arguments may be anything: the error is its own to see
             message = _FUNCTION.sub("the function", str(error))[:1000]
             return wire.encode({"value": None, "failure": [type(error).__name__, message]})

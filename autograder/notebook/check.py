@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from autograder.notebook.feedback import CheckFailed, Feedback
+from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson
 
 _ONLY_A_CHECK = re.compile(r"(\s*check\([^)]*\)[ \t]*(#[^\n]*)?)+\s*\Z")
@@ -134,6 +135,7 @@ class _Judge:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env={**os.environ, **ONE_THREAD},
             start_new_session=os.name == "posix",  # interrupting a cell must not end the judge
         )
 

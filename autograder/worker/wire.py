@@ -25,7 +25,9 @@ MAX_DEPTH = 40
 MAX_ITEMS = 200_000
 """Values in one frame, an array counting once."""
 MAX_KEYS = 1_000
-"""Entries of one dict: a bound on what colliding keys can cost."""
+"""Entries of one dict."""
+MAX_KEY = 2**31
+"""A key is text or a whole number below this: a frame that chose tuples of one hash took minutes to read."""
 
 _PREFIX = struct.Struct("<II")
 PREFIX_SIZE = _PREFIX.size
@@ -153,10 +155,7 @@ class _Encoder:
             if len(value) > MAX_KEYS:
                 raise WireError(f"a dict of more than {MAX_KEYS:,} keys")
             pairs = list(value.items())
-            return {
-                "tag": "dict",
-                "of": [[self.plain(k, depth + 1), self.plain(v, depth + 1)] for k, v in pairs],
-            }
+            return {"tag": "dict", "of": [[self.key(k), self.plain(v, depth + 1)] for k, v in pairs]}
         tensor = _tensor_parts(value)
         if tensor is not None:
             dtype, shape, raw = tensor
@@ -164,6 +163,14 @@ class _Encoder:
             return {"tag": "tensor", "of": [dtype, shape, len(self.buffers) - 1]}
         tag, arguments = self.refer(value)
         return {"tag": tag, "of": arguments}
+
+    @staticmethod
+    def key(value: Any) -> str | int:
+        if not _is_key(value):
+            raise WireError(
+                f"a dict with a key of type {type(value).__name__}, and keys are text or small whole numbers"
+            )
+        return value
 
     def array(self, value: Any) -> Any:
         array = np.asarray(value)
@@ -212,10 +219,9 @@ class _Decoder:
     def mapping(self, pairs: list[Any], depth: int) -> dict[Any, Any]:
         if len(pairs) > MAX_KEYS or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
             raise WireError("a dict that is malformed or too large")
-        try:
-            return {self.value(k, depth + 1): self.value(v, depth + 1) for k, v in pairs}
-        except TypeError:
-            raise WireError("a dict whose keys cannot be keys") from None
+        if not all(_is_key(key) for key, _ in pairs):
+            raise WireError("a dict whose keys are neither text nor small whole numbers")
+        return {self.value(key, depth + 1): self.value(value, depth + 1) for key, value in pairs}
 
     def described(self, arguments: list[Any]) -> tuple[str, list[int], memoryview]:
         """The checked parts of an array's description: dtype, shape and its bytes."""
@@ -258,6 +264,10 @@ class _Decoder:
         if dtype is torch.bool:
             return (torch.frombuffer(bytearray(raw), dtype=torch.uint8) != 0).reshape(shape)
         return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
+
+
+def _is_key(value: Any) -> bool:
+    return type(value) is str or (type(value) is int and abs(value) < MAX_KEY)
 
 
 def _tensor_parts(value: Any) -> tuple[str, list[int], bytes] | None:

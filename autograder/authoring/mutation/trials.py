@@ -22,9 +22,9 @@ from pathlib import Path
 import psutil
 
 from autograder.authoring.mutation.mutants import Mutant
-from autograder.isolation.forking import THREADS
 from autograder.judging.run import LocalRun
 from autograder.judging.session import Judge, with_judge
+from autograder.threads import ONE_THREAD
 from course.syllabus import Lesson
 
 CPU_SECONDS = 3.0
@@ -80,8 +80,8 @@ def try_parts(
     Raises `TrialError` where the reference itself fails its checks or a process is killed, and `CheckError` where the
     checks cannot be run.
     """
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))  # the processes are many already, and threads survive no fork
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)  # the processes are many already, and threads survive no fork
     try:
         # Fresh interpreters: a fork of this process would have its threads' locks.
         pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_quietly)
