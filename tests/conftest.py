@@ -32,13 +32,16 @@ def backprop(tmp_path: Path) -> Command:
     def run(
         *args: str | Path, cwd: Path = tmp_path, env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        command = [str(Path(sys.executable).with_name("backprop")), *map(str, args)]
-        environment = {**os.environ, "COLUMNS": "120", **(env or {})}
-        return subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
-        )
+        return run_backprop(*args, cwd=cwd, env=env)
 
     return run
+
+
+def run_backprop(*args: str | Path, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `backprop ARGS` as a user would, in `cwd`."""
+    command = [str(Path(sys.executable).with_name("backprop")), *map(str, args)]
+    environment = {**os.environ, "COLUMNS": "120", **(env or {})}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture(scope="session", params=["process", "sandlock"])

@@ -60,7 +60,7 @@ ARRAYS = hnp.arrays(DTYPES, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0,
 )
 INTEGERS = st.integers() | st.sampled_from([0, 1, -1, 2**61 - 1, 2**63, -(2**64), 10**400, 2**4095])
 SCALARS = st.none() | st.booleans() | INTEGERS | st.floats() | st.text(max_size=10)
-KEYS = SCALARS | st.tuples(INTEGERS, st.text(max_size=3))
+KEYS = st.text(max_size=6) | st.integers(1 - wire.MAX_KEY, wire.MAX_KEY - 1)
 DATA = st.recursive(
     SCALARS | ARRAYS,
     lambda inner: (
@@ -88,7 +88,7 @@ def same(a: Any, b: Any) -> bool:
 @fuzz
 @given(DATA)
 @example([-0.0, float("nan"), float("-inf"), 10**400, -(2**4095), True, 1])
-@example({float("nan"): 1, (1, "a"): {(): np.zeros((0, 3), order="F")}})
+@example({-7: 1, "a": {"": np.zeros((0, 3), order="F")}})
 @example(np.arange(6, dtype=">i2").reshape(2, 3, order="F"))
 def test_what_is_sent_arrives_to_the_last_bit(value: Any) -> None:
     assert same(wire.decode(wire.encode(value)), value)
@@ -179,7 +179,7 @@ def test_odd_headers_are_data_or_a_wire_error(header: bytes) -> None:
     ("data", "says"),
     [
         (frame({"tag": "list", "of": [{"tag": "array", "of": ["|u1", [9], 0]}] * 2}, [9], bytes(9)), "its bytes"),
-        (frame(None, [0] * (wire.MAX_ITEMS + 1)), "not described"),
+        (frame(None, [0] * (wire.REQUEST.items + 1)), "not described"),
         (frame({"tag": "array", "of": ["<f8", [0, 2**20, 2**20], 0]}, [0]), "impossible shape"),
     ],
     ids=["many arrays of the same bytes", "a million empty buffers", "no entries, and a shape that fills the memory"],

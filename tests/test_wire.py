@@ -112,7 +112,7 @@ def test_an_array_subclass_loses_its_class_on_the_way() -> None:
     [
         (np.broadcast_to(1.0, (10**6, 10**6)), "MiB"),
         (2**5000, "4096 bits"),
-        ([0] * (wire.MAX_ITEMS + 1), "values"),
+        ([0] * (wire.REQUEST.items + 1), "values"),
         ({i: i for i in range(wire.MAX_KEYS + 1)}, "keys"),
         (object(), "object"),
         (np.array([object()]), "ndarray"),
@@ -136,10 +136,43 @@ def test_depth_is_bounded_on_both_sides() -> None:
         wire.decode(struct.pack("<II", len(header), len(header)) + header)
 
 
-def test_a_prefix_that_announces_too_much_is_refused_before_anything_is_read() -> None:
-    for header, total in ((0, wire.MAX_FRAME + 1), (wire.MAX_HEADER + 1, wire.MAX_HEADER + 1), (9, 8)):
+def colliding(count: int, key: str) -> bytes:
+    """A frame with a dict of so many keys, which may have one hash."""
+    pairs = ",".join(f"[{key.format(i, 2**61 * i + i)},0]" for i in range(count))
+    header = f'[{{"tag":"dict","of":[{pairs}]}},[]]'.encode()
+    return struct.pack("<II", len(header), len(header)) + header
+
+
+@pytest.mark.parametrize("key", ['{{"tag":"tuple","of":[{0}]}}', "{1}", "{0}.5", "true", "null"])
+def test_keys_are_text_or_small_whole_numbers(key: str) -> None:
+    """Of others it can be chosen which collide: a thousand such keys took minutes."""
+    with pytest.raises(wire.WireError, match="keys are neither text nor small whole numbers"):
+        wire.decode(colliding(1000, key))
+    assert len(wire.decode(colliding(1000, "{0}"))) == 1000
+
+
+@pytest.mark.parametrize("key", [(1, 2), 2**31, 1.5, None, True, b"x"])
+def test_a_key_that_cannot_be_sent_is_said(key: Any) -> None:
+    with pytest.raises(wire.WireError, match="and keys are text or small whole numbers"):
+        wire.encode({key: 1})
+
+
+def test_answers_may_hold_less_than_requests() -> None:
+    """Reading and comparing takes time for each value: a submission could keep its judge busy for minutes."""
+    values, array = [0.5] * 20_000, np.zeros(2 * 2**20)
+    assert wire.decode(wire.encode([values, array]))[0] == values
+    for value in (values, array):
         with pytest.raises(wire.WireError):
-            wire.frame_size(struct.pack("<II", header, total))
+            wire.encode(value, bounds=wire.ANSWER)
+        with pytest.raises(wire.WireError):
+            wire.decode(wire.encode(value), bounds=wire.ANSWER)
+
+
+@pytest.mark.parametrize("most", [wire.REQUEST, wire.ANSWER])
+def test_a_prefix_that_announces_too_much_is_refused_before_anything_is_read(most: wire.Bounds) -> None:
+    for header, total in ((0, most.frame + 1), (most.header + 1, most.header + 1), (9, 8)):
+        with pytest.raises(wire.WireError):
+            wire.frame_size(struct.pack("<II", header, total), most)
 
 
 def test_objects_travel_as_references_both_ways() -> None:

@@ -18,6 +18,7 @@ from typing import IO, Any
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree, remove_folder
 from autograder.isolation.packages import interpreter, locations
 from autograder.threads import ONE_THREAD
+from autograder.worker import wire
 from autograder.worker.channel import Channel
 from course.syllabus import Kit
 
@@ -140,7 +141,7 @@ class ForkingWorker(Worker):
             if "refused" in answer:
                 ours.close()
                 raise _Refused(f"the worker {answer['refused']}")
-        return Connection(Channel(ours), int(answer["started"]), scratch)
+        return Connection(Channel(ours, wire.ANSWER), int(answer["started"]), scratch)
 
     def _new_folder(self) -> str:
         """A scratch folder. One that nothing was put into serves again: making one takes a millisecond."""

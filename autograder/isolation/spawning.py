@@ -13,6 +13,7 @@ import tempfile
 from autograder.isolation.base import Connection, IsolationError, Worker, kill_tree
 from autograder.isolation.forking import BOOTSTRAP, environment, python
 from autograder.isolation.packages import locations
+from autograder.worker import wire
 from autograder.worker.channel import Channel
 from course.syllabus import Kit
 
@@ -56,7 +57,7 @@ class SpawningWorker(Worker):
                 process.wait()
                 raise IsolationError("the worker did not start") from None
         self._processes[process.pid] = process
-        return Connection(Channel(stream), process.pid, scratch)
+        return Connection(Channel(stream, wire.ANSWER), process.pid, scratch)
 
     def close(self, connection: Connection, grace: float) -> None:
         connection.channel.close()

@@ -21,7 +21,7 @@ CALLBACK_BYTES = 64 * 2**20
 CALLBACK_FREE = 16 * 2**10
 """What the arguments of one call-back may be, beside twice what the call itself was given: a function of ours takes
 what it is made for, and not what would keep it busy for minutes."""
-FUNCTION_BYTES = 256 * 2**20
+FUNCTION_BYTES = 64 * 2**20
 """What all calls of one function may return together: the judge keeps answers until their exercise is judged."""
 
 
@@ -127,7 +127,7 @@ def _revive(tag: str, arguments: list[Any]) -> wire.Handle:
 
 
 def _answer(frame: bytes) -> dict[str, Any]:
-    answer = wire.decode(frame, _revive)
+    answer = wire.decode(frame, _revive, wire.ANSWER)
     if not isinstance(answer, dict):
         raise wire.WireError("an answer that is none")
     return answer
@@ -156,7 +156,7 @@ class LocalTransport:
         else:
             answer = self._conversation.call(request["name"], request["args"], request["kwargs"])
         try:
-            frame = wire.encode(answer, self._conversation.refer)
+            frame = wire.encode(answer, self._conversation.refer, wire.ANSWER)
         except wire.WireError as error:
             frame = wire.encode({"value": None, "failure": failure(error).as_data(), "changed": [], "forbidden": []})
         told: dict[str, Any] = wire.decode(frame, _revive)

@@ -23,10 +23,14 @@ class Channel:
 
     What has arrived is read as a whole, frames that are held are written as a whole: a small frame costs less than the
     calls that move it.
+
+    Args:
+        bounds: of the frames that arrive.
     """
 
-    def __init__(self, stream: socket.socket) -> None:
+    def __init__(self, stream: socket.socket, bounds: wire.Bounds = wire.REQUEST) -> None:
         self._stream = stream
+        self._bounds = bounds
         self._arrived = bytearray()
         self._held: list[bytes] = []
         stream.setblocking(False)
@@ -83,7 +87,7 @@ class Channel:
         """
         deadline = _deadline(seconds)
         self._await(wire.PREFIX_SIZE, deadline)
-        size = wire.PREFIX_SIZE + wire.frame_size(bytes(self._arrived[: wire.PREFIX_SIZE]))
+        size = wire.PREFIX_SIZE + wire.frame_size(bytes(self._arrived[: wire.PREFIX_SIZE]), self._bounds)
         self._await(size, deadline)
         frame = bytes(self._arrived[:size])
         del self._arrived[:size]

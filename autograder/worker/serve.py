@@ -134,7 +134,7 @@ class Conversation:
 
     def reply(self, message: dict[str, Any]) -> None:
         try:
-            frame = wire.encode(message, self.refer)
+            frame = wire.encode(message, self.refer, wire.ANSWER)
         except BaseException as error:  # the value is hostile, too large or too deep: say so instead
             problem = failure(error)
             told = Failure("UnreadableResult", [], problem.message or problem.kind, "", "", "")
@@ -157,7 +157,9 @@ class Conversation:
         """A function of the judge, called over the wire."""
 
         def call_back(*args: Any, **kwargs: Any) -> Any:
-            self.channel.send(wire.encode({"callback": number, "args": args, "kwargs": kwargs}, self.refer))
+            self.channel.send(
+                wire.encode({"callback": number, "args": args, "kwargs": kwargs}, self.refer, wire.ANSWER)
+            )
             answer = wire.decode(self.channel.receive(), self.revive)
             if answer["failure"] is not None:
                 kind, message = answer["failure"]

@@ -18,12 +18,7 @@ from typing import Any
 
 import numpy as np
 
-MAX_FRAME = 64 * 2**20
-"""Bytes of one frame, header and arrays together."""
-MAX_HEADER = 8 * 2**20
 MAX_DEPTH = 40
-MAX_ITEMS = 200_000
-"""Values in one frame, an array counting once."""
 MAX_KEYS = 1_000
 """Entries of one dict."""
 MAX_KEY = 2**31
@@ -51,6 +46,23 @@ class Handle:
         return f"<an object of type {self.type_name}>"
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """What one frame may hold."""
+
+    frame: int
+    """Bytes, header and arrays together."""
+    header: int
+    """Bytes of the header: all that are not the bytes of arrays."""
+    items: int
+    """Values, an array counting once."""
+
+
+REQUEST = Bounds(64 * 2**20, 8 * 2**20, 200_000)
+"""What the judge sends: the calls of a whole exercise go in one frame."""
+ANSWER = Bounds(8 * 2**20, 2**19, 10_000)
+"""What the judge reads. Right answers have been at most 0.8 MB, and 200 values that are no arrays."""
+
 Reference = tuple[str, list[Any]]
 """What stands for a value that is not data: a tag and its plain arguments."""
 
@@ -67,33 +79,33 @@ def _no_revival(tag: str, arguments: list[Any]) -> Any:
     raise WireError(f"unexpected {tag!r}")
 
 
-def encode(value: Any, refer: Callable[[Any], Reference] = _no_references) -> bytes:
+def encode(value: Any, refer: Callable[[Any], Reference] = _no_references, bounds: Bounds = REQUEST) -> bytes:
     """The frame of `value`; `refer` names the references for values that are not data.
 
     Raises:
         WireError: too deep, too many items, too large, or a value that `refer` refuses.
     """
     buffers: list[bytes] = []
-    encoder = _Encoder(buffers, refer)
+    encoder = _Encoder(buffers, refer, bounds)
     body = encoder.plain(value, 0)
     sizes = [len(buffer) for buffer in buffers]
     header = _JSON.encode([body, sizes]).encode()
     total = len(header) + sum(sizes)
-    for size, limit, what in ((len(header), MAX_HEADER, "data that are no arrays"), (total, MAX_FRAME, "data")):
+    for size, limit, what in ((len(header), bounds.header, "data that are no arrays"), (total, bounds.frame, "data")):
         if size > limit:
             raise WireError(f"{_megabytes(size)} of {what}, and at most {_megabytes(limit)} can be sent")
     return b"".join([_PREFIX.pack(len(header), total), header, *buffers])
 
 
-def frame_size(prefix: bytes) -> int:
+def frame_size(prefix: bytes, bounds: Bounds = REQUEST) -> int:
     """The bytes that follow a frame's `PREFIX_SIZE`-byte prefix; `WireError` when they are too many."""
     header, total = _PREFIX.unpack(prefix)
-    if header > MAX_HEADER or total > MAX_FRAME or header > total:
+    if header > bounds.header or total > bounds.frame or header > total:
         raise WireError("a frame that is too large or malformed")
     return total
 
 
-def decode(frame: bytes, revive: Callable[[str, list[Any]], Any] = _no_revival) -> Any:
+def decode(frame: bytes, revive: Callable[[str, list[Any]], Any] = _no_revival, bounds: Bounds = REQUEST) -> Any:
     """The value of a whole frame, prefix included; `revive` turns references back into objects.
 
     Raises:
@@ -102,18 +114,18 @@ def decode(frame: bytes, revive: Callable[[str, list[Any]], Any] = _no_revival) 
     if len(frame) < PREFIX_SIZE:
         raise WireError("a frame without its prefix")
     header_size, _ = _PREFIX.unpack_from(frame)
-    if frame_size(frame[:PREFIX_SIZE]) != len(frame) - PREFIX_SIZE:
+    if frame_size(frame[:PREFIX_SIZE], bounds) != len(frame) - PREFIX_SIZE:
         raise WireError("a frame of the wrong length")
     try:
         body, sizes = json.loads(frame[PREFIX_SIZE : PREFIX_SIZE + header_size])
     except (ValueError, TypeError, RecursionError):
         raise WireError("a frame whose header is not readable") from None
-    buffers = _split(frame, PREFIX_SIZE + header_size, sizes)
-    return _Decoder(buffers, revive).value(body, 0)
+    buffers = _split(frame, PREFIX_SIZE + header_size, sizes, bounds)
+    return _Decoder(buffers, revive, bounds).value(body, 0)
 
 
-def _split(frame: bytes, start: int, sizes: Any) -> list[memoryview]:
-    if not isinstance(sizes, list) or len(sizes) > MAX_ITEMS:
+def _split(frame: bytes, start: int, sizes: Any, bounds: Bounds) -> list[memoryview]:
+    if not isinstance(sizes, list) or len(sizes) > bounds.items:
         raise WireError("a frame whose buffers are not described")
     if not all(type(size) is int and size >= 0 for size in sizes):
         raise WireError("a frame whose buffers are not described")
@@ -129,17 +141,18 @@ def _split(frame: bytes, start: int, sizes: Any) -> list[memoryview]:
 class _Encoder:
     """One frame being written. Scalars stand for themselves; everything else is `{"tag": ..., "of": ...}`."""
 
-    def __init__(self, buffers: list[bytes], refer: Callable[[Any], Reference]) -> None:
+    def __init__(self, buffers: list[bytes], refer: Callable[[Any], Reference], bounds: Bounds) -> None:
         self.buffers = buffers
         self.refer = refer
+        self.bounds = bounds
         self.items = 0
 
     def plain(self, value: Any, depth: int) -> Any:
         self.items += 1
         if depth > MAX_DEPTH:
             raise WireError(f"data nested more than {MAX_DEPTH} deep")
-        if self.items > MAX_ITEMS:
-            raise WireError(f"more than {MAX_ITEMS:,} values")
+        if self.items > self.bounds.items:
+            raise WireError(f"more than {self.bounds.items:,} values")
         kind = type(value)
         if value is None or kind in (bool, float, str):
             return value
@@ -156,7 +169,7 @@ class _Encoder:
                 raise WireError(f"a dict of more than {MAX_KEYS:,} keys")
             pairs = list(value.items())
             return {"tag": "dict", "of": [[self.key(k), self.plain(v, depth + 1)] for k, v in pairs]}
-        tensor = _tensor_parts(value)
+        tensor = _tensor_parts(value, self.bounds.frame)
         if tensor is not None:
             dtype, shape, raw = tensor
             self.buffers.append(raw)
@@ -177,8 +190,9 @@ class _Encoder:
         if _DTYPE.fullmatch(array.dtype.str) is None:
             tag, arguments = self.refer(value)
             return {"tag": tag, "of": arguments}
-        if array.nbytes > MAX_FRAME:
-            raise WireError(f"an array of {_megabytes(array.nbytes)}, and at most {_megabytes(MAX_FRAME)} can be sent")
+        if array.nbytes > self.bounds.frame:
+            most = _megabytes(self.bounds.frame)
+            raise WireError(f"an array of {_megabytes(array.nbytes)}, and at most {most} can be sent")
         self.buffers.append(array.tobytes())
         return {"tag": "array", "of": [array.dtype.str, list(array.shape), len(self.buffers) - 1]}
 
@@ -186,15 +200,16 @@ class _Encoder:
 class _Decoder:
     """One frame being read, by a reader that believes nothing it says."""
 
-    def __init__(self, buffers: list[memoryview], revive: Callable[[str, list[Any]], Any]) -> None:
+    def __init__(self, buffers: list[memoryview], revive: Callable[[str, list[Any]], Any], bounds: Bounds) -> None:
         self.buffers = dict(enumerate(buffers))
         """Those that no array has taken yet: many arrays of the same bytes would be a frame that grows when read."""
         self.revive = revive
+        self.bounds = bounds
         self.items = 0
 
     def value(self, body: Any, depth: int) -> Any:
         self.items += 1
-        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
+        if depth > MAX_DEPTH or self.items > self.bounds.items:
             raise WireError("a frame that is too deep or has too many values")
         if body is None or isinstance(body, bool | int | float):
             return body
@@ -230,9 +245,11 @@ class _Decoder:
         dtype, shape, index = arguments
         if not isinstance(dtype, str) or not isinstance(shape, list) or type(index) is not int:
             raise WireError("an array that is not described")
-        if len(shape) > 32 or not all(type(size) is int and 0 <= size <= MAX_FRAME for size in shape):
+        if len(shape) > 32 or not all(type(size) is int and 0 <= size <= self.bounds.frame for size in shape):
             raise WireError("an array or a tensor of an impossible shape")
-        if math.prod(size for size in shape if size) > MAX_FRAME:  # no entries, and sums over them that fill the memory
+        if (
+            math.prod(size for size in shape if size) > self.bounds.frame
+        ):  # no entries, and sums over them that fill the memory
             raise WireError("an array or a tensor of an impossible shape")
         if index not in self.buffers:
             raise WireError("an array without its bytes")
@@ -270,13 +287,13 @@ def _is_key(value: Any) -> bool:
     return type(value) is str or (type(value) is int and abs(value) < MAX_KEY)
 
 
-def _tensor_parts(value: Any) -> tuple[str, list[int], bytes] | None:
+def _tensor_parts(value: Any, most: int) -> tuple[str, list[int], bytes] | None:
     """dtype name, shape and bytes of a PyTorch tensor; None for anything else. Never imports torch."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return None
     flat = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
-    if flat.numel() * flat.element_size() > MAX_FRAME:
+    if flat.numel() * flat.element_size() > most:
         raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
     raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
     return str(value.dtype).removeprefix("torch."), list(value.shape), raw
