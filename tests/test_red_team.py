@@ -59,13 +59,13 @@ class Outcome:
 
 REACHED_NOTHING = Outcome({"forward": "error"}, ("reached: nothing",))
 OUTCOMES = {
-    "patched_numpy": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "patched_numpy": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("at most 8.0 MiB can be sent",)),
     "patched_pytest": Outcome({"forward": "forbidden", "cross_entropy_loss": "failed"}),
-    "patched_json_and_struct": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "patched_json_and_struct": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("at most 8.0 MiB can be sent",)),
     "patched_builtins": Outcome({"forward": "failed", "cross_entropy_loss": "error"}),
-    "patched_worker": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "patched_worker": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("at most 8.0 MiB can be sent",)),
     "lying_equality": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}, ("an object of type Right",)),
-    "lying_arrays": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "lying_arrays": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("at most 8.0 MiB can be sent",)),
     "exits_at_import": Outcome(says=("raised SystemExit", "ended itself with exit status 0")),
     "exits_in_a_call": Outcome(
         {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
@@ -93,7 +93,7 @@ OUTCOMES = {
         ("an array without its bytes", "buffers are not described", "an impossible shape"),
     ),
     "desynchronised": Outcome(),
-    "patched_channel": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "patched_channel": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("at most 8.0 MiB can be sent",)),
     "descriptors_in_flight": Outcome(
         {"single_example_gradients": "failed", "forward": "error", "cross_entropy_loss": "error"},
         ("Too many references", "Too many open files"),
@@ -117,20 +117,20 @@ OUTCOMES = {
     "more_system_calls": REACHED_NOTHING,
     "system_calls": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("reached: nothing",)),
     "escape_codes": Outcome({"forward": "error", "cross_entropy_loss": "failed"}),
-    "handlers_and_traces": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "handlers_and_traces": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("at most 8.0 MiB can be sent",)),
     "recursion": Outcome(
         {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"}, ("RecursionError",)
     ),
     "strange_values": Outcome({"single_example_gradients": "failed", "cross_entropy_loss": "failed"}),
-    "large_answers": Outcome({"forward": "failed", "cross_entropy_loss": "failed"}),
+    "large_answers": Outcome({"forward": "error", "cross_entropy_loss": "error"}, ("at most 8.0 MiB can be sent",)),
     "hostile_exceptions": Outcome(
         {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
         ("single_example_gradients raised Shouting",),
     ),
     "mutated_arguments": Outcome({"cross_entropy_loss": "failed"}, ("changed its argument",)),
-    "first_calls_only": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
-    "memorised": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
-    "tells_hidden_inputs": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=3.0),
+    "first_calls_only": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),
+    "memorised": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),
+    "tells_hidden_inputs": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),
 }
 UNREADABLE = {
     "malformed.ipynb": b'{"cells": [',
@@ -390,7 +390,7 @@ def test_every_attack_has_an_outcome() -> None:
 def test_an_attack_earns_its_honest_part_only(graded: Graded, attack: str) -> None:
     wanted, result = OUTCOMES[attack], graded.results[attack]
     exercises = exercises_of(result)
-    honest = {"saved_bytes": wanted.points - 2, "mse_loss": 2.0}
+    honest = {"saved_bytes": round(wanted.points - 2, 2), "mse_loss": 2.0}
     assert result["status"] == "graded"
     assert {name: e["points"] for name, e in exercises.items() if e["points"]} == honest, result["message"]
     assert result["points"] == wanted.points

@@ -1,4 +1,4 @@
-"""Right on its first 7 calls, the visible ones, and wrong from then on. It loses the hidden half: 1 of 2 points."""
+"""Right on its first 7 calls, the visible ones, and wrong from then on. It loses the hidden two thirds: 0.67 of 2 points."""
 
 # %%
 calls = 0

@@ -1,4 +1,4 @@
-"""Returns 60 MiB from every call. The judge keeps what it must of that, not gigabytes: 4 points."""
+"""Returns 60 MiB from every call, more than can be sent: 4 points."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Knows the answers to all visible inputs by heart, and nothing else. It loses the hidden half: 1 of 2 points."""
+"""Knows the answers to all visible inputs by heart, and nothing else. It loses the hidden two thirds: 0.67 of 2 points."""
 
 # %%
 TABLE = eval("@TABLE@")
