@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from autograder.isolation.allowed import ARCHITECTURES, call_filter
 from autograder.isolation.base import IsolationError
 from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
 from autograder.isolation.packages import readable, stage_python
-from autograder.isolation.refusals import ARCHITECTURES, refused_calls
 from autograder.worker.walls import FULL_ABI
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -56,7 +56,7 @@ class SandboxWorker(ForkingWorker):
             "readable": paths,
             "writable": [scratch, os.devnull],
             "around": _around(paths, Path(self._folder)),
-            "refused": refused_calls(machine),
+            "allowed": call_filter(machine),
         }
         request = {"command": [*python(), str(BOOTSTRAP), json.dumps(config)], "folder": self._folder}
         return subprocess.Popen(

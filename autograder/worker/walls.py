@@ -23,12 +23,12 @@ class Walls:
     Args:
         config: `landlock` (the kernel's version of it), `readable` and `writable` (paths for the worker and all its
             forks), `around` (the same paths as `readable`, or folders above them, few enough to be told each fork)
-            and `refused` (the system calls refused to forks, as a filter).
+            and `allowed` (the system calls that forks may make, as a filter).
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._config = config
-        self._filter = Filter(config["refused"])
+        self._filter = Filter(config["allowed"])
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def raise_around_worker(self) -> None:
