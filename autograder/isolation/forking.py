@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from abc import abstractmethod
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +25,10 @@ BOOTSTRAP = Path(__file__).resolve().parents[1] / "worker" / "bootstrap.py"
 FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+ROOM_SECONDS = 30.0
+"""How long a machine is asked again that has no room for a process; what fills it is bounded, and ends."""
 
 
 def environment() -> dict[str, str]:
@@ -50,6 +55,10 @@ class _Refused(IsolationError):
     """The worker is there, and says no."""
 
 
+class _RefusedForNow(_Refused):
+    """The machine has no room for a process just now."""
+
+
 class ForkingWorker(Worker):
     """A worker process that forks for each submission. The backends differ in how they start it."""
 
@@ -64,6 +73,13 @@ class ForkingWorker(Worker):
     @abstractmethod
     def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
         """Start the worker with `stream` as its standard input."""
+
+    def started(self, answer: dict[str, Any]) -> None:  # noqa: B027, not every backend wants to know
+        """Take note of what the worker said when it was ready."""
+
+    def rlimits(self) -> dict[str, int]:
+        """What a fork is limited to, under the names of the `resource` module."""
+        return self.limits.as_rlimits()
 
     def _start(self) -> None:
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}"))
@@ -83,7 +99,8 @@ class ForkingWorker(Worker):
         if self._pid:
             return
         try:
-            self._pid = int(self._answer(60.0)["ready"])
+            answer = self._answer(60.0)
+            self._pid = int(answer["ready"])
         except (IsolationError, KeyError):
             kill_tree(self._process.pid, keep_root=False)  # it may be there still, and silent
             said = self._process.communicate()[1].decode(errors="replace").strip() if self._process.stderr else ""
@@ -91,6 +108,7 @@ class ForkingWorker(Worker):
             raise IsolationError(
                 f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
             ) from None
+        self.started(answer)
         for exercise in self._foreseen:  # whatever ended the worker before this one
             self._tell_foreseen(exercise)
 
@@ -114,6 +132,17 @@ class ForkingWorker(Worker):
             socket.send_fds(self._control, [json.dumps({"exercise": exercise}).encode()], [file.fileno()])
 
     def open(self) -> Connection:
+        deadline = time.monotonic() + ROOM_SECONDS
+        for wait in chain((0.05, 0.1, 0.2, 0.5), repeat(1.0)):
+            try:
+                return self._open_or_restart()
+            except (_RefusedForNow, BlockingIOError):  # the latter: not even a worker
+                if time.monotonic() + wait > deadline:
+                    raise
+            time.sleep(wait)
+        raise AssertionError("it waits for ever, or gives up")
+
+    def _open_or_restart(self) -> Connection:
         self.ready()
         try:
             return self._open()
@@ -129,7 +158,7 @@ class ForkingWorker(Worker):
         scratch = self._spare.pop() if self._spare else self._new_folder()
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
-        request = {"scratch": scratch, "room": room, "limits": self.limits.as_rlimits()}
+        request = {"scratch": scratch, "room": room, "limits": self.rlimits()}
         with theirs:
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
@@ -139,7 +168,8 @@ class ForkingWorker(Worker):
         while "started" not in (answer := self._answer(30.0)):
             if "refused" in answer:
                 ours.close()
-                raise _Refused(f"the worker {answer['refused']}")
+                self._spare.append(scratch)
+                raise (_RefusedForNow if answer["again"] else _Refused)(f"the worker {answer['refused']}")
         return Connection(Channel(ours), int(answer["started"]), scratch)
 
     def _new_folder(self) -> str:
