@@ -39,6 +39,9 @@ def environment() -> dict[str, str]:
         **dict.fromkeys(THREADS, "1"),
         "CUDA_VISIBLE_DEVICES": "",
         "HOME": tempfile.gettempdir(),
+        "TORCHINDUCTOR_CACHE_DIR": os.path.realpath(
+            tempfile.gettempdir()
+        ),  # it is made at import, and this one is there
         "LC_ALL": "C.UTF-8",
         "PYTHONHASHSEED": "0",
         "PATH": os.defpath,
@@ -74,7 +77,7 @@ class ForkingWorker(Worker):
     def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
         """Start the worker with `stream` as its standard input."""
 
-    def started(self, answer: dict[str, Any]) -> None:  # noqa: B027, not every backend wants to know
+    def started(self, answer: dict[str, Any]) -> None:
         """Take note of what the worker said when it was ready."""
 
     def rlimits(self) -> dict[str, int]:

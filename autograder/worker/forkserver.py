@@ -37,10 +37,11 @@ _PASSING = (errno.EAGAIN, errno.ENOMEM)
 def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) -> None:
     """Fork for each request on `control` until the judge hangs up; then leave nothing behind.
 
-    It says `{"ready": pid, "apart": whether it has a file system of its own}` first. A request is one JSON line with a descriptor attached: the stream to serve, or, where the line names an `exercise`,
-    a file with the calls that are foreseen for it, which every fork from then on knows. The answers to the former,
-    one JSON line each, are `{"started": pid}` or `{"refused": reason, "again": whether it may pass}`, and later `{"ended": pid, "status": wait
-    status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
+    It begins with `{"ready": pid, "apart": whether it has a file system of its own}`. A request is one JSON line with a
+    descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
+    foreseen for it, which every fork from then on knows. The answers to the former, one JSON line each, are
+    `{"started": pid}` or `{"refused": reason, "again": whether that may pass}`, and later `{"ended": pid, "status":
+    wait status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
     (`"alone"`): whether it has left none behind.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
@@ -132,7 +133,7 @@ def _confine(request: dict[str, Any], walls: Walls | None) -> None:
         if hasattr(resource, name):  # macOS lacks some
             resource.setrlimit(getattr(resource, name), (value, value))
     os.chdir(request["scratch"])
-    os.environ.update(TMPDIR=request["scratch"], HOME=request["scratch"])
+    os.environ.update(dict.fromkeys(("TMPDIR", "HOME", "TORCHINDUCTOR_CACHE_DIR"), request["scratch"]))
     if walls is not None:
         walls.raise_around_submission(request["scratch"])
     random.seed(0)  # which Python seeds anew in every fork
