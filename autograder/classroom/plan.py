@@ -43,6 +43,8 @@ class Plan:
         """How many were graded in this run, have an up-to-date result, are graded and wait."""
         self.problems: list[str] = []
         """A line for each submission whose result cannot be written or taken over."""
+        self.ungraded: list[str] = []
+        """A line for each that could not be graded, through no fault of its own that is known."""
         self._salt = salt
         self._regrade = regrade
         self._diff = diff
@@ -90,6 +92,8 @@ class Plan:
         try:
             write_result(self.target, result)
             self.done += 1
+            if result.status == "killed" and self.target == self.results:
+                self._note_ungraded(result)
         except OSError as error:
             self._pass_over(result_file(self.target, result.student, result.lesson), error)
 
@@ -116,10 +120,16 @@ class Plan:
 
     def _is_lost(self, new: SubmissionResult, recorded: SubmissionResult | None) -> bool:
         """Whether a submission that has a result could not be graded again."""
-        if new.status != "killed" or recorded is None:
+        if new.status != "killed":
+            return False
+        if recorded is None:
+            self._note_ungraded(new)
             return False
         self.problems.append(f"{new.student}/{new.lesson} could not be graded again: {new.message}")
         return True
+
+    def _note_ungraded(self, result: SubmissionResult) -> None:
+        self.ungraded.append(f"{result.student}/{result.lesson} could not be graded: {result.message}")
 
     def _move(self, item: Work) -> None:
         recorded = self._recorded(item)

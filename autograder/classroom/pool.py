@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import secrets
 import signal
+import tempfile
 import threading
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
@@ -245,6 +246,7 @@ def _work(connection: Connection, lesson: str, isolation: str, salt: str, run: s
     """The grading process: results for work, until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_follow_parent, daemon=True).start()
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())  # PyTorch makes it: this one is there
 
     def use(judge: Judge) -> None:
         workers = Workers(judge.lesson, isolation, run)

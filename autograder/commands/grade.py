@@ -86,7 +86,7 @@ def grade(
         file = out if UNFINISHED in str(error.filename) else error.filename or out
         what = f"{file} cannot be written ({error.strerror})"
         give_up(f"{what}; {_so_far(plan)}; when that is mended, go on with: {_command()}")
-    _remark([*remarks, *plan.problems])  # after the table, where it is read
+    _remark([*remarks, *plan.problems, *plan.ungraded])  # after the table, where it is read
     if salt == PUBLIC_SALT:
         typer.echo(
             "backprop: no --salt: the hidden inputs are the public ones, and answers to them can be memorised", err=True
@@ -100,7 +100,7 @@ def grade(
         typer.echo(
             f"\nFull results:  {out}/<student>/<lesson>.json\nOne student:   backprop report {out} --student NAME"
         )
-    raise typer.Exit(1 if plan.problems else 0)
+    raise typer.Exit(1 if plan.problems or plan.ungraded else 0)
 
 
 def _show_class(plan: Plan) -> None:

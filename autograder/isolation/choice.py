@@ -50,9 +50,10 @@ class Workers:
     @property
     def isolation(self) -> str:
         """What confines the submissions, as results record it."""
-        for worker in self._started.values():
-            return worker.isolation
-        return self.of(self.lesson.kit).isolation
+        worker = next(iter(self._started.values()), None) or self.of(self.lesson.kit)
+        with contextlib.suppress(IsolationError):  # who opens a process meets it
+            worker.ready()  # which knows what this machine allows
+        return worker.isolation
 
     def of(self, kit: Kit) -> Worker:
         """The worker that has `kit`. `IsolationError` as for `start_worker`."""

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from abc import abstractmethod
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +28,10 @@ FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
 
 
+ROOM_SECONDS = 30.0
+"""How long a machine is asked again that has no room for a process; what fills it is bounded, and ends."""
+
+
 def environment() -> dict[str, str]:
     """The few variables that a worker gets: no secrets, one thread, no accelerator."""
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
@@ -35,6 +40,9 @@ def environment() -> dict[str, str]:
         **ONE_THREAD,
         "CUDA_VISIBLE_DEVICES": "",
         "HOME": tempfile.gettempdir(),
+        "TORCHINDUCTOR_CACHE_DIR": os.path.realpath(
+            tempfile.gettempdir()
+        ),  # it is made at import, and this one is there
         "LC_ALL": "C.UTF-8",
         "PYTHONHASHSEED": "0",
         "PATH": os.defpath,
@@ -51,6 +59,10 @@ class _Refused(IsolationError):
     """The worker is there, and says no."""
 
 
+class _RefusedForNow(_Refused):
+    """The machine has no room for a process just now."""
+
+
 class ForkingWorker(Worker):
     """A worker process that forks for each submission. The backends differ in how they start it."""
 
@@ -65,6 +77,13 @@ class ForkingWorker(Worker):
     @abstractmethod
     def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
         """Start the worker with `stream` as its standard input."""
+
+    def started(self, answer: dict[str, Any]) -> None:
+        """Take note of what the worker said when it was ready."""
+
+    def rlimits(self) -> dict[str, int]:
+        """What a fork is limited to, under the names of the `resource` module."""
+        return self.limits.as_rlimits()
 
     def _start(self) -> None:
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}"))
@@ -84,7 +103,8 @@ class ForkingWorker(Worker):
         if self._pid:
             return
         try:
-            self._pid = int(self._answer(60.0)["ready"])
+            answer = self._answer(60.0)
+            self._pid = int(answer["ready"])
         except (IsolationError, KeyError):
             kill_tree(self._process.pid, keep_root=False)  # it may be there still, and silent
             said = self._process.communicate()[1].decode(errors="replace").strip() if self._process.stderr else ""
@@ -92,6 +112,7 @@ class ForkingWorker(Worker):
             raise IsolationError(
                 f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
             ) from None
+        self.started(answer)
         for exercise in self._foreseen:  # whatever ended the worker before this one
             self._tell_foreseen(exercise)
 
@@ -115,6 +136,17 @@ class ForkingWorker(Worker):
             socket.send_fds(self._control, [json.dumps({"exercise": exercise}).encode()], [file.fileno()])
 
     def open(self) -> Connection:
+        deadline = time.monotonic() + ROOM_SECONDS
+        for wait in chain((0.05, 0.1, 0.2, 0.5), repeat(1.0)):
+            try:
+                return self._open_or_restart()
+            except (_RefusedForNow, BlockingIOError):  # the latter: not even a worker
+                if time.monotonic() + wait > deadline:
+                    raise
+            time.sleep(wait)
+        raise AssertionError("it waits for ever, or gives up")
+
+    def _open_or_restart(self) -> Connection:
         self.ready()
         try:
             return self._open()
@@ -130,7 +162,7 @@ class ForkingWorker(Worker):
         scratch = self._spare.pop() if self._spare else self._new_folder()
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
-        request = {"scratch": scratch, "room": room, "limits": self.limits.as_rlimits()}
+        request = {"scratch": scratch, "room": room, "limits": self.rlimits()}
         with theirs:
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
@@ -140,7 +172,8 @@ class ForkingWorker(Worker):
         while "started" not in (answer := self._answer(30.0)):
             if "refused" in answer:
                 ours.close()
-                raise _Refused(f"the worker {answer['refused']}")
+                self._spare.append(scratch)
+                raise (_RefusedForNow if answer["again"] else _Refused)(f"the worker {answer['refused']}")
         return Connection(Channel(ours, wire.ANSWER), int(answer["started"]), scratch)
 
     def _new_folder(self) -> str:

@@ -8,12 +8,16 @@ import subprocess
 from typing import Any
 
 from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
+from autograder.isolation.tasks import TASKS, tasks_of_user
 
 
 class ProcessWorker(ForkingWorker):
     """A forking worker that nothing but resource limits and time-outs confines (Linux, macOS)."""
 
     isolation = "process"
+
+    def rlimits(self) -> dict[str, int]:
+        return {**super().rlimits(), "RLIMIT_NPROC": tasks_of_user() + TASKS}  # which root is free of
 
     def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
         config = {**config, "folder": self._folder}

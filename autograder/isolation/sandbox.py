@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from autograder.isolation.allowed import ARCHITECTURES, call_filter
 from autograder.isolation.base import IsolationError
 from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
 from autograder.isolation.packages import readable, stage_python
-from autograder.isolation.refusals import ARCHITECTURES, refused_calls
+from autograder.isolation.tasks import TASKS, tasks_of_user
 from autograder.worker.walls import FULL_ABI
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -32,8 +33,9 @@ def landlock_abi() -> int:
 class SandboxWorker(ForkingWorker):
     """A forking worker with no network, no writes but to a scratch folder, and few paths to read.
 
-    A wall stands around the worker and all of its forks. Each fork raises a second one: it can make no process, and
-    cannot signal, trace or read another submission, nor the worker itself.
+    A wall stands around the worker and all of its forks; where the kernel lets them have mounts of their own, nothing
+    exists beyond it. Each fork raises a second wall: it can make no process, has few threads, and cannot signal, trace
+    or read another submission, nor the worker itself.
     """
 
     def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
@@ -44,10 +46,13 @@ class SandboxWorker(ForkingWorker):
                 f"this machine {lacks}, so submissions cannot be confined; use Linux 6.12 or newer"
                 f" on {' or '.join(ARCHITECTURES)}, or accept the risk with --isolation process"
             )
-        self.isolation = f"sandlock{'' if abi >= FULL_ABI else ', degraded'} (Landlock ABI {abi})"
+        self._landlock = abi
+        self.isolation = self._description(apart=True)
         home = Path(self._folder) / "python"
         stage_python(home)
         scratch = str(Path(self._folder) / "scratch")
+        root = Path(self._folder) / "root"
+        root.mkdir()
         paths = [*readable(self.kit), str(home)]
         config["warm"].append("sandlock")
         config["locations"]["sandlock"] = _package("sandlock")
@@ -55,8 +60,10 @@ class SandboxWorker(ForkingWorker):
             "landlock": abi,
             "readable": paths,
             "writable": [scratch, os.devnull],
+            "root": str(root),
             "around": _around(paths, Path(self._folder)),
-            "refused": refused_calls(machine),
+            "allowed": call_filter(machine),
+            "tasks": tasks_of_user() + TASKS,
         }
         request = {"command": [*python(), str(BOOTSTRAP), json.dumps(config)], "folder": self._folder}
         return subprocess.Popen(
@@ -68,6 +75,13 @@ class SandboxWorker(ForkingWorker):
             env={**environment(), "PYTHONHOME": str(home)},
             start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's: the launcher cleans up
         )
+
+    def started(self, answer: dict[str, Any]) -> None:
+        self.isolation = self._description(apart=bool(answer["apart"]))
+
+    def _description(self, *, apart: bool) -> str:
+        degraded = "" if self._landlock >= FULL_ABI else ", degraded"
+        return f"sandlock{degraded} (Landlock ABI {self._landlock}{'' if apart else '; no mount namespace'})"
 
 
 def _around(paths: list[str], folder: Path) -> list[str]:

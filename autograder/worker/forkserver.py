@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import gc
 import json
 import os
@@ -29,15 +30,18 @@ _WATCH_SECONDS = 0.25
 """How often the scratch folders are looked through."""
 _LONGEST_PATH = 1000
 """Characters of a path inside a scratch folder."""
+_PASSING = (errno.EAGAIN, errno.ENOMEM)
+"""Why a fork fails on a machine that is short of something just now."""
 
 
 def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) -> None:
     """Fork for each request on `control` until the judge hangs up; then leave nothing behind.
 
-    A request is one JSON line with a descriptor attached: the stream to serve, or, where the line names an `exercise`,
-    a file with the calls that are foreseen for it, which every fork from then on knows. The answers to the former,
-    one JSON line each, are `{"started": pid}` or `{"refused": reason}`, and later `{"ended": pid, "status": wait
-    status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
+    It begins with `{"ready": pid, "apart": whether it has a file system of its own}`. A request is one JSON line with a
+    descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
+    foreseen for it, which every fork from then on knows. The answers to the former, one JSON line each, are
+    `{"started": pid}` or `{"refused": reason, "again": whether that may pass}`, and later `{"ended": pid, "status":
+    wait status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
     (`"alone"`): whether it has left none behind.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
@@ -49,10 +53,9 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     _warm_torch()
     _seed()
     walls = Walls(config["walls"]) if "walls" in config else None
-    if walls is not None:
-        walls.raise_around_worker()
+    apart = walls is not None and walls.raise_around_worker()
     _settle_memory()
-    _say(control, {"ready": os.getpid()})
+    _say(control, {"ready": os.getpid(), "apart": apart})
     running: dict[int, dict[str, Any]] = {}
     foreseen: dict[str, list[ForeseenCalls]] = {}
     served = 0
@@ -85,7 +88,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 running[_fork(control, (wake, woken), descriptors[0], request, walls, serving)] = request
             except OSError as error:
                 os.close(descriptors[0])
-                _say(control, {"refused": f"cannot fork: {error.strerror}"})
+                _say(control, {"refused": f"cannot fork: {error.strerror}", "again": error.errno in _PASSING})
     for pid in running:
         os.kill(pid, signal.SIGKILL)
     if "folder" in config:
@@ -127,9 +130,10 @@ def _fork(
 def _confine(request: dict[str, Any], walls: Walls | None) -> None:
     """Limits for this process and, where the backend asks for it, a wall of its own."""
     for name, value in request.get("limits", {}).items():
-        resource.setrlimit(getattr(resource, name), (value, value))
+        if hasattr(resource, name):  # macOS lacks some
+            resource.setrlimit(getattr(resource, name), (value, value))
     os.chdir(request["scratch"])
-    os.environ.update(TMPDIR=request["scratch"], HOME=request["scratch"])
+    os.environ.update(dict.fromkeys(("TMPDIR", "HOME", "TORCHINDUCTOR_CACHE_DIR"), request["scratch"]))
     if walls is not None:
         walls.raise_around_submission(request["scratch"])
     random.seed(0)  # which Python seeds anew in every fork

@@ -1,4 +1,4 @@
-"""A system call filter for one submission, made ready before it is there; `isolation.refusals` says what it refuses."""
+"""A system call filter for one submission, made ready before it is there; `isolation.allowed` says what it allows."""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ import os
 from typing import Any
 
 from autograder.worker.landlock import refuse_tcp, restrict_files
+from autograder.worker.mounts import leave_all_but
 from autograder.worker.seccomp import Filter
+from autograder.worker.tasks import limit_tasks
 
 FULL_ABI = 6
 """The Landlock version that has all that confinement needs: Linux 6.12."""
@@ -22,28 +24,37 @@ class Walls:
 
     Args:
         config: `landlock` (the kernel's version of it), `readable` and `writable` (paths for the worker and all its
-            forks), `around` (the same paths as `readable`, or folders above them, few enough to be told each fork)
-            and `refused` (the system calls refused to forks, as a filter).
+            forks), `root` (an empty folder, to mount their file system on), `around` (the same paths as `readable`, or
+            folders above them, few enough to be told each fork), `allowed` (the system calls that forks may make, as a
+            filter) and `tasks` (what the whole account may run, where a fork's threads cannot be counted apart).
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._config = config
-        self._filter = Filter(config["refused"])
+        self._filter = Filter(config["allowed"])
         self._libc = ctypes.CDLL(None, use_errno=True)
 
-    def raise_around_worker(self) -> None:
-        """Refuse this process and its forks all files but those that they need, and TCP."""
+    def raise_around_worker(self) -> bool:
+        """Refuse this process and its forks all files but those that they need, and TCP.
+
+        Returns whether other files do not even exist for them.
+        """
+        apart = leave_all_but(self._config["readable"], self._config["writable"], self._config["root"])
         self._restrict(self._config["readable"], self._config["writable"])
         if self._config["landlock"] >= TCP_ABI:
             refuse_tcp()
+        return apart
 
     def raise_around_submission(self, scratch: str) -> None:
         """Keep this fork from the others and from the worker, from the scratch folders of others, and from the system.
+
+        It may have as many threads as `tasks.limit_tasks` says.
 
         Raises:
             OSError: the kernel takes a wall for none.
         """
         self._restrict(self._config["around"], [scratch, os.devnull])
+        limit_tasks(self._config["tasks"])
         self._drop_capabilities()
         self._filter.install()
 

@@ -1,0 +1,141 @@
+"""A machine that is short of processes: what a submission takes of them, and what becomes of those beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command
+
+from autograder.classroom.class_folder import Work
+from autograder.classroom.grading import ungraded
+from autograder.classroom.plan import Plan
+from autograder.isolation import IsolationError, Worker, forking, start_worker
+from autograder.isolation.sandbox import landlock_abi
+from autograder.judging.run import SubmissionRun
+from autograder.submission import Submission
+from course.syllabus import find_lesson
+
+ROOT = Path(__file__).resolve().parents[1]
+RED_TEAM = ROOT / "tests" / "red_team"
+LESSON = "ch07_mlp_backprop"
+THREADS = """
+import threading
+threading.stack_size(2**16)
+def begin(count):
+    end, begun = threading.Event(), 0
+    try:
+        for begun in range(count):
+            threading.Thread(target=end.wait, args=(20,), daemon=True).start()
+    except RuntimeError:
+        return begun
+    return count
+"""
+
+confined = pytest.mark.skipif(landlock_abi() < 1, reason="there is no Landlock")
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    started = start_worker(find_lesson(LESSON).kit, "sandlock")
+    yield started
+    started.stop()
+
+
+@confined
+def test_bombs_cost_honest_classmates_nothing(backprop: Command, tmp_path: Path) -> None:
+    """Eight of them, two at a time: one alone left no process id for 37 of 38 others, and the command ended with 0."""
+    honest = (RED_TEAM / "honest_part.py").read_text(encoding="utf-8")
+    bomb = (RED_TEAM / "thread_bomb.py").read_text(encoding="utf-8")
+    solution = (ROOT / "solutions" / f"{LESSON}.py").read_text(encoding="utf-8")
+    sources = {f"{letter}_bomb": f"{bomb}\n\n# %%\n{honest}" for letter in "bdfh"}
+    sources |= {f"{letter}_honest": solution for letter in "aceg"}
+    for student, source in sources.items():
+        file = tmp_path / "class" / student / f"{LESSON}.py"
+        file.parent.mkdir(parents=True)
+        file.write_text(source, encoding="utf-8")
+    command = backprop("grade", "class", "--out", "results", "--jobs", "2", "--salt", "of a class")
+    results = {
+        file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in tmp_path.glob("results/*/*.json")
+    }
+    assert {student: (result["status"], result["points"]) for student, result in results.items()} == {
+        **dict.fromkeys((name for name in sources if "honest" in name), ("graded", 23)),
+        **dict.fromkeys((name for name in sources if "bomb" in name), ("graded", 4)),
+    }
+    assert (command.returncode, "Traceback" in command.stderr) == (0, False)
+
+
+@confined
+def test_threads_are_counted_for_each_submission_alone(worker: Worker) -> None:
+    """As many as one may have, for two at once: neither counts for the other."""
+    runs = [SubmissionRun(Submission.of_cells("threads", [THREADS]), worker) for _ in range(2)]
+    try:
+        assert [run.call("begin", [100], {}, 20.0)["value"] for run in runs] == [63, 63]
+        assert [run.call("begin", [1], {}, 20.0)["value"] for run in runs] == [0, 0]
+    finally:
+        for run in runs:
+            run.close(grace=0.0)
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, worker: Worker, times: int, *, again: bool) -> list[float]:
+    """Have the worker refuse so many forks; when it was asked."""
+    asked: list[float] = []
+    fork: Callable[[], Any] = worker._open  # type: ignore[attr-defined]
+
+    def ask() -> Any:
+        asked.append(time.monotonic())
+        if len(asked) <= times:
+            kind = forking._RefusedForNow if again else forking._Refused
+            raise kind("the worker cannot fork: Resource temporarily unavailable")
+        return fork()
+
+    monkeypatch.setattr(worker, "_open", ask)
+    return asked
+
+
+@confined
+def test_a_machine_without_room_is_asked_again(monkeypatch: pytest.MonkeyPatch, worker: Worker) -> None:
+    asked = refusing(monkeypatch, worker, 3, again=True)
+    connection = worker.open()
+    worker.close(connection, 1.0)
+    assert len(asked) == 4
+    assert asked[-1] - asked[0] > 0.3
+
+
+@confined
+@pytest.mark.parametrize("again", [True, False])
+def test_it_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch, worker: Worker, again: bool) -> None:
+    monkeypatch.setattr(forking, "ROOM_SECONDS", 0.5)
+    asked = refusing(monkeypatch, worker, 1000, again=again)
+    with pytest.raises(IsolationError, match="cannot fork"):
+        worker.open()
+    assert (len(asked) > 1) == again
+
+
+@pytest.mark.parametrize("regrade", [False, True])
+def test_what_could_not_be_graded_is_counted(tmp_path: Path, regrade: bool) -> None:
+    (tmp_path / f"{LESSON}.py").touch()
+    work = Work(LESSON, "ann", tmp_path / f"{LESSON}.py")
+    plan = Plan([work], tmp_path / "results", salt="of a class", regrade=regrade)
+    with plan.writing():
+        plan.keep(ungraded(work, "killed", "the worker cannot fork", "sandlock", "of a class"))
+    plan.take_over()
+    assert plan.ungraded == [f"ann/{LESSON} could not be graded: the worker cannot fork"]
+    assert plan.problems == []
+
+
+@confined
+def test_pytorch_leaves_no_folder_behind(backprop: Command, tmp_path: Path) -> None:
+    """What the checks of ch11 import makes one in the temporary folder."""
+    for name in ("class/ann", "tmp"):
+        (tmp_path / name).mkdir(parents=True)
+    source = "import torch\ntorch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)\n"
+    (tmp_path / "class" / "ann" / "ch11_checkpointing.py").write_text(source)
+    command = backprop("grade", "class", env={"TMPDIR": str(tmp_path / "tmp")})
+    assert command.returncode == 0
+    assert os.listdir(tmp_path / "tmp") == []
