@@ -21,7 +21,7 @@ SALTS = ("a class", "another class")
 
 
 def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
-    """Rule 1: the answers to visible inputs, and to another class's hidden ones, earn at most a third of an exercise."""
+    """Rule 1: answers to visible inputs, and to hidden ones of another class, earn at most a third of an exercise."""
     problems = []
     for lesson in whole_lessons(course):
         file = course.relative(course.checks(lesson.slug))
