@@ -500,6 +500,7 @@ def steps_of(rng, text: str) -> list[tuple[str, ...]]:
     steps: list[tuple[str, ...]] = []
     for statement in text.split("; "):
         name, _, rest = statement.partition(" = ")
+        step: tuple[str, ...]
         words = rest.removesuffix(" under no_grad").replace(" *", "").split()
         if name.startswith("request "):
             step = (name.removeprefix("request "), "request")
