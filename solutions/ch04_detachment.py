@@ -130,6 +130,20 @@ def ema_update(target, online, decay):
 # for program in PROGRAMS:
 #     print(program.__name__, {name: tensor.grad for name, tensor in program().items()})
 # ```
+# Then say it as a rule. `predict_flow(programs)` answers alike for programs that are given as data: a dict from a name
+# to a list of steps, each a tuple `(name, how, *inputs)` of texts. The loss is what the last step made, `backward` is
+# called on it, and a gradient reaches at least one leaf. The answer has every name of the program.
+#
+# | step | program |
+# | --- | --- |
+# | `("a", "leaf")` | `a = torch.tensor(2.0, requires_grad=True)` |
+# | `("k", "constant")` | `k = torch.tensor(3.0)` |
+# | `("h", "product", "a", "k")` | `h = a * k` |
+# | `("s", "product under no_grad", "a", "h")` | the same in a block `with torch.no_grad():` |
+# | `("d", "detach", "h")` | `d = h.detach()` |
+# | `("k", "request")` | `k.requires_grad_()` |
+#
+# One pass will do: note for each name the leaves that a gradient of it would reach.
 # [Chapter section](../book/ch04_detachment.md#ch04-predict-flow)
 
 
@@ -200,9 +214,11 @@ PROGRAMS = [dead_unit, side_branch, no_grad_block, late_request, choice, half_a_
 
 
 # %% exercise="predict_flow"
-def predict_flow():
-    """For each of the six programs, by name, a dict: does each tensor's .grad become a tensor (True) or stay None?"""
+def predict_flow(programs=None):
+    """By program and tensor: does its .grad become a tensor (True), or stay None? For the six where none are given."""
     ### BEGIN SOLUTION
+    if programs is not None:
+        return {program: flows(steps) for program, steps in programs.items()}
     return {
         # relu'(w x) = 0 and 0 · b give zeros, which are tensors; spare has no part in the loss
         "dead_unit": {"x": True, "w": True, "b": True, "spare": False},
@@ -218,6 +234,20 @@ def predict_flow():
         "half_a_step": {"w": True, "b": False, "x": True, "stepped": False},
     }
     ### END SOLUTION
+
+
+# %% tags=["solution"]
+def flows(steps):
+    """For each name in a program's steps: does a gradient of what the last one made reach it?"""
+    reached = {}  # by name: the leaves that a gradient of it would reach
+    for name, how, *inputs in steps:
+        if how == "leaf" or (how == "request" and not reached[name]):
+            reached[name] = {name}
+        elif how == "product":
+            reached[name] = set().union(*(reached[one] for one in inputs))
+        elif how != "request":  # a constant, and what autograd does not record
+            reached[name] = set()
+    return {name: name in reached[steps[-1][0]] for name in reached}
 
 
 # %% [markdown]

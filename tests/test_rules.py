@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.authoring import rules
-from autograder.authoring.rules import Problem, described, drift, judged, nbgrader_scores, notebooks, order
+from autograder.authoring.rules import Problem, described, drift, judged, memorised, nbgrader_scores, notebooks, order
 from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from autograder.authoring.tree import Course
 from autograder.commands import app
@@ -465,6 +465,30 @@ def test_a_file_that_cannot_be_imported_is_named(whole: Course, kind: str) -> No
     said = _only(judged.untouched_stubs_earn_nothing(whole))
     assert said.startswith(f"{whole.relative(path)}: ")
     assert "ZeroDivisionError" in said
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        ({}, None),
+        (
+            {"x = rng.normal(size=(2, 3))": "x = 0 * rng.normal(size=(2, 3)) + 1.5"},
+            "answers that were memorised earn 67% of double, by test_matrix[hidden];",
+        ),
+        (
+            {"learner, reference, rng": "learner, reference", "rng.normal(": "reference.module.np.ones("},
+            "answers that were memorised earn 100% of double, which has no hidden inputs;",
+        ),
+    ],
+)
+def test_points_for_memorised_answers_are_named(whole: Course, edits: dict[str, str], said: str | None) -> None:
+    for old, new in edits.items():
+        _edit(whole.checks("ch01_double"), old, new)
+    found = memorised.memorised_answers_earn_a_third(whole)
+    if said is None:
+        assert found == []
+    else:
+        assert _only(found).startswith(f"autograder/checks/test_ch01_double.py: {said}")
 
 
 RELU = """\

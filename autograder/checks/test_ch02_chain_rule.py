@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -263,56 +264,63 @@ def test_cost_of_large_models(learner, reference, rng):
             agree_on_cost(learner, reference, dims, mode, "175 billion parameters")
 
 
-def agree_on_mode(learner, reference, cases):
-    for case, dims in cases:
+def agree_on_mode(learner, reference, rng, cases):
+    """The mode of each case, then of 20 more in random order: of two answers, one after the other is easily guessed."""
+    chains = [(case, dims()) for case, dims in cases.items()]
+    chains += [(case, cases[case]()) for case in rng.choice(list(cases), size=20).tolist()]
+    for case, dims in chains:
         expect_close(learner.cheaper_mode(dims), reference.cheaper_mode(dims), case=case, rtol=0, atol=0)
 
 
 @exercise("cheaper_mode")
 def test_cheaper_mode_of_one_matrix(learner, reference, rng):
     """The end that is narrower."""
-    low, high = sorted(widths(rng, 2))
-    agree_on_mode(
-        learner,
-        reference,
-        [("a scalar output", [high, 1]), ("a scalar input", [1, high]), ("more outputs than inputs", [low, high])],
-    )
+    cases = {
+        "a scalar output": lambda: [*widths(rng, 1), 1],
+        "a scalar input": lambda: [1, *widths(rng, 1)],
+        "more outputs than inputs": lambda: sorted(widths(rng, 2)),
+        "more inputs than outputs": lambda: sorted(widths(rng, 2), reverse=True),
+    }
+    agree_on_mode(learner, reference, rng, cases)
 
 
 @exercise("cheaper_mode")
 def test_cheaper_mode_of_a_chain(learner, reference, rng):
     """Only the two ends count, whatever lies between."""
-    a, b, c, d = sorted(widths(rng, 4))
-    agree_on_mode(
-        learner,
-        reference,
-        [
-            ("more outputs, wide next to the input", [b, d, a, c]),
-            ("more inputs, wide next to the output", [c, a, d, b]),
-            ("more outputs, widest in the middle", [a, d, b]),
-            ("more inputs, narrowest in the middle", [d, a, c]),
-            ("more outputs, narrowest in the middle", [b, a, d]),
-            ("more inputs, widest in the middle", [c, d, b]),
-        ],
-    )
+    orders = {  # four widths from the narrowest, 0, to the widest, 3
+        "more outputs, wide next to the input": (1, 3, 0, 2),
+        "more inputs, wide next to the output": (2, 0, 3, 1),
+        "more outputs, widest in the middle": (0, 3, 1),
+        "more inputs, narrowest in the middle": (3, 0, 2),
+        "more outputs, narrowest in the middle": (1, 0, 3),
+        "more inputs, widest in the middle": (2, 3, 1),
+    }
+
+    def ordered(order: tuple[int, ...]) -> list[int]:
+        return np.sort(widths(rng, 4))[list(order)].tolist()
+
+    agree_on_mode(learner, reference, rng, {case: partial(ordered, order) for case, order in orders.items()})
 
 
 @exercise("cheaper_mode")
 def test_cheaper_mode_in_a_tie(learner, reference, rng):
     """As many inputs as outputs: "reverse"; one input fewer: "forward"."""
-    n, other, third = widths(rng, 3)
-    agree_on_mode(
-        learner,
-        reference,
-        [
-            ("one number", [1, 1]),
-            ("a square matrix", [n, n]),
-            ("a tie", [n, other, n]),
-            ("a tie in a longer chain", [n, other, third, n]),
-            ("one input fewer", [n, other, third, n + 1]),
-            ("one output fewer", [n + 1, third, other, n]),
-        ],
-    )
+
+    def ends(first: int, last: int, between: int) -> list[int]:
+        n, *others = widths(rng, 1 + between)
+        return [n + first, *others, n + last]
+
+    cases = {
+        "one number": lambda: [1, 1],
+        "a square matrix": partial(ends, 0, 0, 0),
+        "a tie": partial(ends, 0, 0, 1),
+        "a tie in a longer chain": partial(ends, 0, 0, 2),
+        "one input fewer": partial(ends, 0, 1, 2),
+        "one output fewer": partial(ends, 1, 0, 2),
+        "one input fewer, one matrix": partial(ends, 0, 1, 0),
+        "one input fewer, two matrices": partial(ends, 0, 1, 1),
+    }
+    agree_on_mode(learner, reference, rng, cases)
 
 
 # Dual and derivative
@@ -421,7 +429,8 @@ def test_derivatives_of_compositions(learner, reference, rng):
 @exercise("derivative")
 def test_derivatives_of_constants(learner, reference, rng):
     """0.0 where f does not depend on x, whether it returns a number or a Dual; 1.0 where f returns x."""
-    agree_on_derivative(learner, reference, rng, ["3.0", "x", "2", "x ** 0", "x - x", "x * 0 + x"])
+    line = f"{rng.uniform(0.5, 1.5):.3f} + x * {rng.uniform(1.5, 4.5):.3f}"
+    agree_on_derivative(learner, reference, rng, ["3.0", "x", "2", "x ** 0", "x - x", "x * 0 + x", line])
 
 
 # jacobian_from_jvp and jacobian_from_vjp
@@ -496,6 +505,9 @@ def test_calls_of_vjp(learner, rng):
 
 # gradcheck
 
+FEW = 20
+"""So often a check asks for a verdict at least: of few, a list by heart could have them all."""
+
 
 class Asked:
     """A question as a learner's checker meets it: `f` and `vjp` that answer in one way, right or wrong.
@@ -527,21 +539,24 @@ class Asked:
 def ask(learner, rng, questions: list[Question]) -> None:
     """Expect the learner's gradcheck to accept what is right and to reject what is wrong.
 
-    It is asked in any order, lest the order be the answer; what it got wrong is said in the order given.
+    It is asked in any order, and of few questions some come again, lest the order be the answer; what it got wrong is
+    said in the order given.
     """
-    seeds = rng.integers(2**31, size=len(questions)).tolist()
-    verdicts: dict[int, Any] = {}
-    for i in rng.permutation(len(questions)).tolist():
-        question, asked = questions[i], Asked(questions[i])
+    kinds = [[i for i, question in enumerate(questions) if question.right is right] for right in (True, False)]
+    again = [int(rng.choice(kinds[rng.integers(2)])) for _ in range(len(questions), FEW)]
+    asked = rng.permutation([*range(len(questions)), *again]).tolist()
+    verdicts: list[tuple[int, Any]] = []
+    for i, seed in zip(asked, rng.integers(2**31, size=len(asked)).tolist(), strict=True):
+        question, answering = questions[i], Asked(questions[i])
         try:
-            verdicts[i] = learner.scenario.gradcheck(asked.f, asked.vjp, question.f.inputs, seeds[i])
+            verdicts.append((i, learner.scenario.gradcheck(answering.f, answering.vjp, question.f.inputs, seed)))
         except Raised as error:
             if not question.right:
                 of = f"of {question.f.words}, {question.words}"
                 expect(False, f"A wrong VJP: {of}. The answer is False, not an exception. {error}")
             raise
-    for i, question in enumerate(questions):
-        got, of = verdicts[i], f"of {question.f.words}"
+    for i, got in sorted(verdicts, key=lambda verdict: verdict[0]):
+        question, of = questions[i], f"of {questions[i].f.words}"
         if not isinstance(got, bool) and not (isinstance(got, np.ndarray) and got.shape == () and got.dtype == bool):
             expect(False, f"gradcheck returned {summarise(got)}: it must return True or False.")
         elif question.right:
@@ -591,6 +606,7 @@ def scaled(factor: float, f: Function) -> Vjp:
 @exercise("gradcheck")
 def test_large_and_small_gradients(learner, rng):
     """A mistake of one percent in a large gradient, of one half in a small one: what counts is relative."""
+    questions = []
     for words, scale, factors in [
         ("x²", 1.0, {"one percent too large": 1.01, "with the wrong sign": -1.0}),
         ("500,000 x²", 5e5, {"one percent too large": 1.01, "twice what it should be": 2.0}),
@@ -601,19 +617,21 @@ def test_large_and_small_gradients(learner, rng):
         ),
     ]:
         f = Function(words, lambda x, scale: scale * x**2, (array(rng, 3),), (scale,))
-        ask(learner, rng, [right(f), *(wrong(f, what, scaled(factor, f)) for what, factor in factors.items())])
+        questions += [right(f), *(wrong(f, what, scaled(factor, f)) for what, factor in factors.items())]
+    ask(learner, rng, questions)
 
 
 @exercise("gradcheck")
 def test_curved_functions(learner, rng):
     """Steep valleys, where one-sided differences are off, and fast waves, where a large step is."""
-    bottom = 1e-5 * array(rng, 3)
+    bottom, questions = 1e-5 * array(rng, 3), []
     for f in (
         Function("50,000 x² close to its minimum", lambda x: 5e4 * x**2, (bottom,)),
         Function("sin(30 x)", lambda x: np.sin(30 * x), (0.02 * array(rng, 2, 2),)),
         Function("exp(20 x)", lambda x: np.exp(20 * x), (0.02 * array(rng, 2),)),
     ):
-        ask(learner, rng, [right(f), wrong(f, "one percent too small", scaled(0.99, f))])
+        questions += [right(f), wrong(f, "one percent too small", scaled(0.99, f))]
+    ask(learner, rng, questions)
 
 
 @exercise("gradcheck")

@@ -171,8 +171,9 @@ def test_many_paths(learner, reference, rng):
 # zero_grad
 
 
-def check_zeroed(learner, reference, graph, output, before, times=1, case=""):
-    """`.grad` of every node after zero_grad of `output`, None as 0."""
+def check_zeroed(learner, reference, rng, graph, output, before, times=1, case=""):
+    """`.grad` of every node after zero_grad of `output`, None as 0, and of a leaf beside the graph, which keeps its."""
+    graph, before = ({"beside": number(rng), **of} for of in (graph, before))
     arguments = (text(graph), output, text(before), times)
     got = learner.scenario.zeroed(*arguments)
     expect_close(got, reference.scenario.zeroed(*arguments), case=case, **EXACT)
@@ -190,7 +191,7 @@ def test_every_node(learner, reference, rng):
         ("a larger graph", *random_graph(rng, 3, 8)),
     ]
     for case, graph, output in graphs:
-        check_zeroed(learner, reference, graph, output, {name: number(rng) for name in graph}, case=case)
+        check_zeroed(learner, reference, rng, graph, output, {name: number(rng) for name in graph}, case=case)
 
 
 @exercise("zero_grad", promise="instrumented")
@@ -202,9 +203,9 @@ def test_none_among_them(learner, reference, rng):
         ("the output has none", ["a", "b", "c", "d"]),
         ("one in the middle has none", ["a", "c", "d", "e"]),
     ]:
-        check_zeroed(learner, reference, graph, "e", {name: number(rng) for name in names}, case=case)
+        check_zeroed(learner, reference, rng, graph, "e", {name: number(rng) for name in names}, case=case)
     zeros = {name: 0.0 if name in "bd" else number(rng) for name in graph}
-    check_zeroed(learner, reference, graph, "e", zeros, case="some are 0 already")
+    check_zeroed(learner, reference, rng, graph, "e", zeros, case="some are 0 already")
 
 
 @exercise("zero_grad")
@@ -216,7 +217,7 @@ def test_bystanders_keep_theirs(learner, reference, rng):
         ("nodes above the output", {"a": a, "c": c, "d": "a ** 2", "e": "d ** 2", "f": "e * c"}),
         ("another output of the same leaf", {"a": a, "d": "a ** 2", "e": "a ** 3"}),
     ]:
-        check_zeroed(learner, reference, graph, "d", {name: number(rng) for name in graph}, case=case)
+        check_zeroed(learner, reference, rng, graph, "d", {name: number(rng) for name in graph}, case=case)
 
 
 @exercise("zero_grad", promise="instrumented")
@@ -228,7 +229,7 @@ def test_again(learner, reference, rng):
         ("a chain, cleared twice", {"a": a, "b": "a ** 2", "d": "b ** 3"}, "d"),
         ("shared nodes, cleared twice", {"a": a, "c": c, "b": "a * c", "d": "a * b"}, "d"),
     ]:
-        check_zeroed(learner, reference, graph, output, {name: number(rng) for name in graph}, times=2, case=case)
+        check_zeroed(learner, reference, rng, graph, output, {name: number(rng) for name in graph}, times=2, case=case)
 
 
 @exercise("zero_grad")

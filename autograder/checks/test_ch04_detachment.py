@@ -202,8 +202,9 @@ def digit(rng):
     return int(rng.integers(1, 10))
 
 
-def check_frozen(scenario, learner, reference, *arguments: Any, case: str):
-    """Which parameters are frozen, one by one; then the count and the rest."""
+def check_frozen(scenario, learner, reference, rng, names, *arguments: Any, case: str):
+    """Which parameters are frozen, one by one; then the count and the rest. One name is never the same."""
+    arguments = ([*names, f"beside{rng.integers(10_000)}.weight"], *arguments)
     expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
     flags = [name for name, value in expected.items() if isinstance(value, str)]
     for name in flags:
@@ -223,7 +224,7 @@ def test_a_layer(learner, reference, rng):
         "two layers": [f"layer{i}.weight", f"layer{i}.bias", f"head{i}.weight", f"head{i}.bias"],
         "layers below the layer": [f"layer{i}.0.weight", f"layer{i}.0.bias", f"layer{i}.norm.scale", "head.weight"],
     }.items():
-        check_frozen("frozen", learner, reference, names, f"layer{i}", case=case)
+        check_frozen("frozen", learner, reference, rng, names, f"layer{i}", case=case)
 
 
 @exercise("freeze")
@@ -231,11 +232,11 @@ def test_layer1_is_not_layer10(learner, reference, rng):
     """A name that only begins with the same letters does not match."""
     i, j = digit(rng), int(rng.integers(0, 10))
     layers = [f"layer{i}.weight", f"layer{i}{j}.weight", f"layer{i}_norm.scale"]
-    check_frozen("frozen", learner, reference, layers, f"layer{i}", case="a longer number")
+    check_frozen("frozen", learner, reference, rng, layers, f"layer{i}", case="a longer number")
     blocks = [f"blocks.{i}.weight", f"blocks.{i}{j}.weight", f"blocks.{i}.norm.scale"]
-    check_frozen("frozen", learner, reference, blocks, f"blocks.{i}", case="a longer number, numbered blocks")
+    check_frozen("frozen", learner, reference, rng, blocks, f"blocks.{i}", case="a longer number, numbered blocks")
     inside = [f"layer{i}.weight", f"wide.layer{i}.weight", f"prelayer{i}.weight"]
-    check_frozen("frozen", learner, reference, inside, f"layer{i}", case="the prefix in the middle of a name")
+    check_frozen("frozen", learner, reference, rng, inside, f"layer{i}", case="the prefix in the middle of a name")
 
 
 @exercise("freeze")
@@ -245,7 +246,7 @@ def test_nested_modules(learner, reference, rng):
     stem = f"encoder.blocks.{i}"
     names = [f"{stem}.attention.q.weight", f"{stem}.bias", f"{stem}0.bias", "encoder.bias", f"blocks.{i}.bias"]
     for prefix in (stem, f"{stem}.attention", f"{stem}.attention.q", "encoder"):
-        check_frozen("frozen", learner, reference, names, prefix, case=f"prefix '{prefix}'")
+        check_frozen("frozen", learner, reference, rng, names, prefix, case=f"prefix '{prefix}'")
 
 
 @exercise("freeze")
@@ -254,7 +255,7 @@ def test_whole_names(learner, reference, rng):
     i = digit(rng)
     names = [f"scale{i}", f"scale{i}0", f"layer{i}.weight", f"layer{i}.weight_scale", f"layer{i}.bias"]
     for prefix in (f"layer{i}.weight", f"scale{i}"):
-        check_frozen("frozen", learner, reference, names, prefix, case=f"prefix '{prefix}'")
+        check_frozen("frozen", learner, reference, rng, names, prefix, case=f"prefix '{prefix}'")
 
 
 @exercise("freeze")
@@ -263,7 +264,7 @@ def test_dot_at_the_end(learner, reference, rng):
     i = digit(rng)
     names = [f"layer{i}.weight", f"layer{i}.norm.bias", f"layer{i}0.weight", f"head{i}.weight"]
     for prefix in (f"layer{i}.", f"layer{i}.norm."):
-        check_frozen("frozen", learner, reference, names, prefix, case=f"prefix '{prefix}'")
+        check_frozen("frozen", learner, reference, rng, names, prefix, case=f"prefix '{prefix}'")
 
 
 @exercise("freeze")
@@ -274,7 +275,7 @@ def test_everything(learner, reference, rng):
         "one parameter": [f"scale{i}"],
         "nested modules": [f"scale{i}", f"layer{i}.weight", f"layer{i}.norm.bias", "head.weight"],
     }.items():
-        check_frozen("frozen", learner, reference, names, "", case=f"prefix '', {case}")
+        check_frozen("frozen", learner, reference, rng, names, "", case=f"prefix '', {case}")
 
 
 @exercise("freeze")
@@ -282,9 +283,9 @@ def test_nothing_matches(learner, reference, rng):
     """0, and nothing changes."""
     i = digit(rng)
     names = [f"layer{i}.weight", f"layer{i}.bias", "head.weight"]
-    check_frozen("frozen", learner, reference, names, "head", case="one name matches")
+    check_frozen("frozen", learner, reference, rng, names, "head", case="one name matches")
     for prefix in ("weight", "layer", f"layer{i}.w", f"layer{i}.weight.data", "tail"):
-        check_frozen("frozen", learner, reference, names, prefix, case=f"no name matches '{prefix}'")
+        check_frozen("frozen", learner, reference, rng, names, prefix, case=f"no name matches '{prefix}'")
 
 
 @exercise("freeze")
@@ -297,7 +298,7 @@ def test_frozen_before(learner, reference, rng):
         "all of the layer was frozen before": [f"layer{i}.weight", f"layer{i}.bias"],
         "parameters elsewhere were frozen before": ["head.weight"],
     }.items():
-        check_frozen("frozen_twice", learner, reference, names, before, f"layer{i}", case=case)
+        check_frozen("frozen_twice", learner, reference, rng, names, before, f"layer{i}", case=case)
 
 
 @exercise("freeze")
@@ -308,7 +309,7 @@ def test_shared_parameters(learner, reference, rng):
     tied = [f"embed{i}.weight", f"head{i}.weight"]
     for prefix in (f"embed{i}", f"head{i}", "", f"body{i}"):
         check_frozen(
-            "frozen_shared", learner, reference, names, tied, prefix, case=f"a shared weight, prefix '{prefix}'"
+            "frozen_shared", learner, reference, rng, names, tied, prefix, case=f"a shared weight, prefix '{prefix}'"
         )
 
 
@@ -319,7 +320,7 @@ def test_buffers_do_not_count(learner, reference, rng):
     names, buffers = [f"norm{i}.weight", f"norm{i}.bias", "head.weight"], [f"norm{i}.running_mean", "steps"]
     for prefix in (f"norm{i}", ""):
         check_frozen(
-            "frozen_beside_buffers", learner, reference, names, buffers, prefix, case=f"buffers, prefix '{prefix}'"
+            "frozen_beside_buffers", learner, reference, rng, names, buffers, prefix, case=f"buffers, prefix '{prefix}'"
         )
 
 
@@ -421,14 +422,16 @@ def test_averages_in_float32(learner, reference, rng):
 
 def check_program(learner, reference, program: str):
     """The learner's answer for one of the six programs."""
-    answer = learner.predict_flow()
+    check_flows(learner.predict_flow(), reference.predict_flow(), program, program)
+
+
+def check_flows(answer: Any, right: dict[str, dict[str, bool]], program: str, case: str):
+    """What is said of the tensors of one program."""
     there = isinstance(answer, dict) and program in answer
-    expect(there, f"predict_flow returned {summarise(answer)}; a dict with the key '{program}' expected", case=program)
+    expect(there, f"predict_flow returned {summarise(answer)}; a dict with the key '{program}' expected", case=case)
     if there:
-        got, expected = (
-            _called_in_full(program, flows) for flows in (answer[program], reference.predict_flow()[program])
-        )
-        expect_close(got, expected, names=(program,), case=program, rtol=0, atol=0)
+        got, expected = (_called_in_full(program, flows) for flows in (answer[program], right[program]))
+        expect_close(got, expected, names=(program,), case=case, rtol=0, atol=0)
 
 
 def _called_in_full(program: str, flows: Any) -> Any:
@@ -470,6 +473,89 @@ def test_choice(learner, reference):
 def test_half_a_step(learner, reference):
     """autograd.grad, and a step that makes a new tensor."""
     check_program(learner, reference, "half_a_step")
+
+
+STEPS = {  # what a program shows, and its steps; what no step makes is a leaf, or a constant if its name is k
+    "a product of two leaves": "L = a * b",
+    "a leaf that is not used": "c = leaf; L = a * b",
+    "a constant": "L = a * k",
+    "a result on the way": "h = a * b; L = h * c",
+    "a product under no_grad": "h = a * b under no_grad; L = h * c",
+    "a detached result": "h = a * b; d = detach h; L = d * c",
+    "a detached leaf, and the leaf itself": "d = detach a; L = a * d",
+    "a constant that asks before it is used": "request k; L = a * k",
+    "a constant that asks after it was used": "h = a * k; request k; L = h * b",
+    "a constant that asks between two uses": "h = a * k; request k; L = h * k",
+    "a result that asks, and led to leaves before": "h = a * b; request h; L = h * c",
+    "a detached result that asks": "h = a * b; d = detach h; request d; L = d * c",
+    "a product under no_grad that asks": "h = a * b under no_grad; request h; L = h * c",
+    "two ways, one detached": "h = a * b; d = detach h; e = h * c; L = d * e",
+    "a product of constants": "h = k * k; L = h * a",
+    "a step that the loss does not use": "h = a * b; e = h * c; L = h * a",
+}
+
+
+def steps_of(rng, text: str) -> list[tuple[str, ...]]:
+    """The steps of a program that is written as in `STEPS`, its tensors renamed at random."""
+    steps: list[tuple[str, ...]] = []
+    for statement in text.split("; "):
+        name, _, rest = statement.partition(" = ")
+        step: tuple[str, ...]
+        words = rest.removesuffix(" under no_grad").replace(" *", "").split()
+        if name.startswith("request "):
+            step = (name.removeprefix("request "), "request")
+        elif words[0] == "detach":
+            step = (name, "detach", words[1])
+        elif words == ["leaf"]:
+            step = (name, "leaf")
+        else:
+            step = (name, "product under no_grad" if "no_grad" in rest else "product", *words)
+        known = {made for made, *_ in steps}
+        new = [used for used in (step[2:] or step[:1]) if used not in known and step[1] != "leaf"]
+        steps += [(used, "constant" if used == "k" else "leaf") for used in dict.fromkeys(new)]
+        steps.append(step)
+    letters = rng.permutation(list("abcdefghijkmnopqrstuvwxyz")).tolist()
+    names = {name: letters.pop() for name in dict.fromkeys(step[0] for step in steps)}
+    return [(names[name], how, *(names[used] for used in inputs)) for name, how, *inputs in steps]
+
+
+def random_steps(rng, size: int) -> list[tuple[str, ...]]:
+    """A program without any plan, of `size` steps after its leaves, whose loss a leaf leads to."""
+    leaves = [f"w{i}" for i in range(3)]
+    steps: list[tuple[str, ...]] = [*((name, "leaf") for name in leaves), ("k", "constant")]
+    for i in range(size):
+        known = list(dict.fromkeys(name for name, *_ in steps))
+        near = [*known, *known[-3:], *known[-1:]]
+        how = str(rng.choice(["product", "product", "product", "product under no_grad", "detach", "request"]))
+        one, other = rng.choice(near, size=2).tolist()
+        steps.append(
+            (one, "request") if how == "request" else (f"h{i}", how, one, *([other] if "product" in how else []))
+        )
+    last = [name for name, *_ in steps][-1]
+    return [*steps, ("loss", "product", last, str(rng.choice(leaves)))]
+
+
+def check_steps(learner, reference, programs: dict[str, list[tuple[str, ...]]]):
+    """The learner's answers for programs that are given as steps."""
+    answer, right = learner.predict_flow(programs), reference.predict_flow(programs)
+    for program, steps in programs.items():
+        told = "; ".join(" ".join(step) for step in steps)
+        check_flows(answer, right, program, f"{program}: {told}")
+
+
+@exercise("predict_flow")
+def test_steps(learner, reference, rng):
+    """Programs given as steps, each with one thing to know."""
+    for case, text in STEPS.items():
+        check_steps(learner, reference, {case: steps_of(rng, text)})
+
+
+@exercise("predict_flow")
+def test_random_steps(learner, reference, rng):
+    """Programs given as steps, without any plan; several at once, and none."""
+    for size in (2, 3, 4, 5, 6, 8, 12):
+        check_steps(learner, reference, {f"{size} steps, program {i}": random_steps(rng, size) for i in range(3)})
+    expect_close(learner.predict_flow({}), {}, case="no programs", rtol=0, atol=0)
 
 
 # running_mean_loss

@@ -527,7 +527,8 @@ def test_requires_grad_travels(learner, reference, rng):
         "b requires a gradient": ("a, b = Tensor(a), Tensor(b, requires_grad=True)", BINARY),
     }
     for case, (code, operations) in programs.items():
-        ask = [f"bool(({operation}).requires_grad)" for operation in operations]
+        ask = [f"({operation}).data" for operation in operations]
+        ask += [f"bool(({operation}).requires_grad)" for operation in operations]
         if "none" in case:
             ask += [f"({operation}).edges" for operation in operations]
         arguments = (code, {}, ask, {"a": a, "b": b})
@@ -759,6 +760,7 @@ def test_edges_after_a_pass(learner, reference, rng):
     }.items():
         names = ["y.edges", "h.edges", "a.edges", "b.edges"]
         ask = [f"{name} and len({name})" for name in names]  # how many, where there are any: None and () stay
+        names, ask = [*names, "a.grad"], [*ask, "a.grad"]
         code = f"h = a * b\ny = h.tanh()\n{last}"
         leaves, given = normal(rng, "a", "b"), normal(rng, "g")
         got, expected = run(learner, code, leaves, ask, given), reference.scenario.run(code, leaves, ask, given)
@@ -780,7 +782,8 @@ def test_grad_is_an_array(learner, reference, rng):
         }.items():
             leaves, given = normal(rng, "a", shape=shape), normal(rng, "g", shape=shape)
             leaves, given = ({name: np.array(value) for name, value in arrays.items()} for arrays in (leaves, given))
-            kind = run(learner, code, leaves, ["type(a.grad).__name__"], given).get("type(a.grad).__name__")
+            ask = ["type(a.grad).__name__", "a.grad"]
+            kind, grad = (run(learner, code, leaves, ask, given).get(one) for one in ask)
             named = (
                 f"a {kind}" if isinstance(kind, str) and kind in ("float64", "float32", "float") else "something else"
             )
@@ -788,7 +791,10 @@ def test_grad_is_an_array(learner, reference, rng):
                 f"a.grad is {named}, not an array: sums and products of arrays without axes are "
                 "NumPy numbers. Wrap what goes into grad in np.array(...)."
             )
-            expect(kind == "ndarray", message, case=f"{case}, a of shape {shape}")
+            where = f"{case}, a of shape {shape}"
+            expect(kind == "ndarray", message, case=where)
+            expected = reference.scenario.run(code, leaves, ask, given)["a.grad"]
+            expect_close(grad, expected, names=("a.grad",), case=where, **EXACT)
 
 
 @exercise("Tensor.backward")
@@ -1127,6 +1133,15 @@ def never_reset(learner, X, y):
         return False
 
 
+def expect_half(learner, labels, X, y, y_held, case):
+    """Half of the digits are read right, which a training on 200 of them gives."""
+    share = float(np.mean(labels == y_held))
+    message = f"After 200 digits, {share:.0%} of the others are read right; half of them is the least."
+    if share < 0.5 and never_reset(learner, X, y):
+        message = f"{message} {NEVER_RESET}"
+    expect(share >= 0.5, message, case=case)
+
+
 @exercise("train_digits")
 def test_reads_held_out_digits(learner, rng):
     """At least 92% of 397 digits that the submission has no labels of."""
@@ -1162,11 +1177,7 @@ def test_seeds(learner, rng):
     if any(labels is None for labels in runs):
         return
     for labels in runs:  # lest labels drawn from the seed be enough
-        share = float(np.mean(labels[300:] == y_held))
-        message = f"After 200 digits, {share:.0%} of the others are read right; half of them is the least."
-        if share < 0.5 and never_reset(learner, X, y):
-            message = f"{message} {NEVER_RESET}"
-        expect(share >= 0.5, message, case=case)
+        expect_half(learner, labels[300:], X, y, y_held, case)
     first, again, other = runs
     expect(np.array_equal(first, again), "Two calls with the same seed gave different labels.", case=case)
     expect(
@@ -1176,12 +1187,16 @@ def test_seeds(learner, rng):
 
 @exercise("train_digits", promise="instrumented")
 def test_uses_the_engine(learner, rng):
-    """The gradients come from Tensor.backward."""
-    (X, y), (X_held, _) = permuted_digits(rng)
-    calls = learner.scenario.backward_calls(X[:200], y[:200], X_held[:20], 0)
+    """The gradients come from Tensor.backward, and with them the labels."""
+    (X, y), (X_held, y_held) = permuted_digits(rng)
+    case = "a training on 200 digits"
+    run = learner.scenario.backward_calls(X[:200], y[:200], X_held, 0)
     message = (
         "train_digits never called Tensor.backward: build the loss from Tensors, and let your engine differentiate it."
     )
-    expect(calls > 0, message, case="a training on 200 digits")
+    expect(run["calls"] > 0, message, case=case)
+    labels = as_labels(run["labels"], len(y_held), case)
+    if labels is not None:
+        expect_half(learner, labels, X, y, y_held, case)
     few = np.concatenate([np.flatnonzero(y == label)[:2] for label in range(10)])
     learner.scenario.backward_calls(X[few], y[few], X_held[:20], 0)  # fewer than a batch often has: it does not raise

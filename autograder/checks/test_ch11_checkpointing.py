@@ -128,6 +128,7 @@ def test_two_calls(learner, reference, rng):
             for when in ("forward", "backward"):
                 message = f"fn ran {got[when]} times in the {when} pass; once is enough, and needed."
                 expect(got[when] == expected[when], message, case=case)
+            expect_close(got["dx"], expected["dx"], names=("dx",), case=case, **CLOSE)
 
 
 @exercise("checkpoint", promise="instrumented")
@@ -217,6 +218,7 @@ def test_every_segment(learner, reference, rng):
         expected, got = (who.scenario.order_of_calls(*arguments) for who in (reference, learner))
         if not fine(got, expected, case=case):
             continue
+        expect_close(got["y"], expected["y"], names=("y",), case=case, **CLOSE)
         once = got["forward"] == list(range(n_layers))
         expect(once, "The forward pass must run each layer once, in order.", case=case)
         again = sorted(got["backward"])
@@ -359,8 +361,8 @@ def check_best(learner, reference, n_layers: int, *, case: str):
 
 
 @exercise("best_segments")
-def test_few_layers(learner, reference, rng):
-    """2 to 12 layers, and 1."""
+def test_few_layers(learner, reference):
+    """2 to 12 layers, and 1: a short table, so on visible inputs alone."""
     for n_layers in [*range(2, 13), 1]:
         check_best(learner, reference, n_layers, case="a few layers")
 
@@ -520,17 +522,24 @@ def least_memory(sizes: list[float]) -> float:
     return min(sum(memory_of(list(plan), sizes)) for k in range(n + 1) for plan in combinations(range(n), k))
 
 
+def public() -> np.random.Generator:
+    """For checks whose plan is the same for all numbers drawn: they are on visible inputs alone."""
+    return np.random.default_rng(11)
+
+
 @exercise("plan_checkpoints")
-def test_one_kept_of_three(learner, reference, rng):
+def test_one_kept_of_three(learner, reference):
     """Three layers of one size, and room for two of them: the middle one has to be kept."""
+    rng = public()
     for size in (1, int(rng.integers(2, 9))):
         for costs in ([1, 1, 1], integers(rng, 3), [1, 1, 9]):
             check_plan(learner, reference, costs, [size] * 3, 2 * size, case="three layers, room for two")
 
 
 @exercise("plan_checkpoints")
-def test_room_for_all(learner, reference, rng):
+def test_room_for_all(learner, reference):
     """Where all outputs fit, all are kept."""
+    rng = public()
     for n in (1, 2, 5):
         costs, sizes = integers(rng, n), integers(rng, n)
         for more, words in [(0, "just room"), (int(rng.integers(1, 20)), "more than room")]:
@@ -539,8 +548,9 @@ def test_room_for_all(learner, reference, rng):
 
 
 @exercise("plan_checkpoints")
-def test_runs_at_both_ends(learner, reference, rng):
+def test_runs_at_both_ends(learner, reference):
     """The run before the first kept layer and the one after the last count like the others."""
+    rng = public()
     for _ in range(2):
         size, cheap, dear = int(rng.integers(1, 5)), integers(rng, 1, 1, 3), integers(rng, 2, 4, 9)
         costs, sizes = cheap + dear, [5 * size, size, size]
@@ -549,8 +559,9 @@ def test_runs_at_both_ends(learner, reference, rng):
 
 
 @exercise("plan_checkpoints")
-def test_layers_of_one_kind(learner, reference, rng):
+def test_layers_of_one_kind(learner, reference):
     """Equal layers, as in a transformer: the fewer fit, the more evenly they have to be spread."""
+    rng = public()
     for n in (4, 6, 9):
         cost, size = integers(rng, 2)
         least = least_memory([1] * n)
@@ -614,8 +625,9 @@ def test_nothing_fits(learner, reference, rng):
 
 
 @exercise("plan_checkpoints")
-def test_no_layers(learner, reference, rng):
+def test_no_layers(learner, reference):
     """One layer or none."""
+    rng = public()
     cost, size = integers(rng, 2)
     check_plan(learner, reference, [cost], [size], size, case="one layer that fits")
     for budget in (0, int(rng.integers(1, 9))):
@@ -771,6 +783,7 @@ def test_f_and_g_run_twice(learner, reference, rng):
             for name, times in got[when].items():
                 message = f"{name} ran {times} times in the {when} pass; once is enough, and needed."
                 expect(times == expected[when][name], message, case=case)
+        expect_close(got["dx1"], expected["dx1"], names=("dx1",), case=case, **ROUNDING)
 
 
 @exercise("reversible_block", promise="instrumented")

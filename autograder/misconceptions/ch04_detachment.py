@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from autograder.diagnosis import misconception
@@ -779,12 +781,38 @@ def _truth():
     }
 
 
-def _believing(**programs):
-    """The truth, but for the beliefs about some tensors of some programs."""
+def _believing(programs, rule=None, **beliefs):
+    """The truth, but for the beliefs about some tensors of the six programs; by `rule` of programs given as steps."""
+    if programs is not None:
+        return {program: (rule or _flows)(steps) for program, steps in programs.items()}
     answers = _truth()
-    for program, beliefs in programs.items():
-        answers[program] |= beliefs
+    for program, tensors in beliefs.items():
+        answers[program] |= tensors
     return answers
+
+
+def _flows(steps, *, detach=False, no_grad=False, later=False, results=False, everyone=False, detached_leaves=False):
+    """Whether a gradient reaches each name in a program's steps; what is True is believed though it is wrong.
+
+    `detach`, `no_grad`: the gradient goes through; `later`: a request counts for earlier uses; `results` keep their
+    gradients; `everyone` who asks gets one; `detached_leaves`: detach() takes the original out of the graph.
+    """
+    requested = {name for name, how, *_ in steps if how == "request"}
+    reached, asking, cut = {}, set(), set()
+    for name, how, *inputs in steps:
+        asks = how == "leaf" or (later and how == "constant" and name in requested)
+        if asks or (how == "request" and not reached[name]):
+            reached[name] = {name}
+            asking.add(name)
+        elif how == "product" or (how == "detach" and detach) or (how == "product under no_grad" and no_grad):
+            reached[name] = set().union(*(reached[one] for one in inputs)) - cut
+            reached[name] |= {name} if results and reached[name] else set()
+        elif how != "request":
+            reached[name] = set()
+        if how == "detach" and detached_leaves:
+            cut |= reached[inputs[0]] | {inputs[0]}
+    there = asking if everyone else reached[steps[-1][0]] - cut - ({steps[-1][0]} if results else set())
+    return {name: name in there for name in reached}
 
 
 @misconception(
@@ -792,8 +820,8 @@ def _believing(**programs):
     says="A gradient of zero was taken for no gradient. Where a graph leads to a leaf, `.grad` becomes a tensor, even "
     "if every number on the way was 0.",
 )
-def zero_for_none():
-    return _believing(dead_unit={"x": False, "w": False, "b": False}, choice={"other": False})
+def zero_for_none(programs=None):
+    return _believing(programs, dead_unit={"x": False, "w": False, "b": False}, choice={"other": False})
 
 
 @misconception(
@@ -801,16 +829,16 @@ def zero_for_none():
     says="relu at a negative input passes 0 on, and 0 is a number: x and w get tensors of zeros. None is for leaves "
     "that no graph leads to.",
 )
-def dead_units_give_none():
-    return _believing(dead_unit={"x": False, "w": False})
+def dead_units_give_none(programs=None):
+    return _believing(programs, dead_unit={"x": False, "w": False})
 
 
 @misconception(
     "predict_flow",
     says="A factor 0 makes the gradient 0, not None: b is in the graph, and its `.grad` becomes a tensor.",
 )
-def times_zero_gives_none():
-    return _believing(dead_unit={"b": False})
+def times_zero_gives_none(programs=None):
+    return _believing(programs, dead_unit={"b": False})
 
 
 @misconception(
@@ -818,8 +846,8 @@ def times_zero_gives_none():
     says="The alternative that torch.where did not take is still in its graph: it gets a gradient of 0, which is a "
     "tensor.",
 )
-def not_chosen_gives_none():
-    return _believing(choice={"other": False})
+def not_chosen_gives_none(programs=None):
+    return _believing(programs, choice={"other": False})
 
 
 @misconception(
@@ -827,8 +855,8 @@ def not_chosen_gives_none():
     says="A leaf that the loss does not use keeps `.grad` None. Backward visits what the loss was made of, and no "
     "more.",
 )
-def unused_leaves_get_zero():
-    return _believing(dead_unit={"spare": True})
+def unused_leaves_get_zero(programs=None):
+    return _believing(programs, dead_unit={"spare": True})
 
 
 @misconception(
@@ -836,8 +864,8 @@ def unused_leaves_get_zero():
     says="detach() makes a second, constant tensor; the original stays in the graph. What also reaches the loss on "
     "another branch gets its gradient there.",
 )
-def detach_changes_the_tensor():
-    return _believing(side_branch={"a": False, "b": False, "d": False})
+def detach_changes_the_tensor(programs=None):
+    return _believing(programs, partial(_flows, detached_leaves=True), side_branch={"a": False, "b": False, "d": False})
 
 
 @misconception(
@@ -845,15 +873,15 @@ def detach_changes_the_tensor():
     says="d − d.detach() is 0 for every d, and yet its derivative is 1: autograd differentiates the program, and the "
     "second d is a constant to it.",
 )
-def cancelled_values_give_none():
-    return _believing(side_branch={"d": False})
+def cancelled_values_give_none(programs=None):
+    return _believing(programs, side_branch={"d": False})
 
 
 @misconception(
     "predict_flow", says="Nothing comes back through detach(): c is used only behind it, and its `.grad` stays None."
 )
-def through_the_detach():
-    return _believing(side_branch={"c": True})
+def through_the_detach(programs=None):
+    return _believing(programs, partial(_flows, detach=True), side_branch={"c": True})
 
 
 @misconception(
@@ -861,8 +889,8 @@ def through_the_detach():
     says="Under no_grad nothing is recorded: scale is a constant for ever, also when it is used outside of the block, "
     "and a gets nothing.",
 )
-def no_grad_ends_with_the_block():
-    return _believing(no_grad_block={"a": True})
+def no_grad_ends_with_the_block(programs=None):
+    return _believing(programs, partial(_flows, no_grad=True), no_grad_block={"a": True})
 
 
 @misconception(
@@ -870,8 +898,8 @@ def no_grad_ends_with_the_block():
     says="no_grad affects results of operations. A tensor made with requires_grad=True is a leaf that asks for its "
     "gradient, wherever it was made.",
 )
-def no_grad_holds_for_leaves():
-    return _believing(no_grad_block={"c": False})
+def no_grad_holds_for_leaves(programs=None):
+    return _believing(programs, no_grad_block={"c": False})
 
 
 @misconception(
@@ -879,8 +907,8 @@ def no_grad_holds_for_leaves():
     says="Both are the wrong way round. Under no_grad the product scale becomes a constant, so a gets nothing; the "
     "leaf c asks for its own gradient and gets it.",
 )
-def no_grad_the_wrong_way_round():
-    return _believing(no_grad_block={"a": True, "c": False})
+def no_grad_the_wrong_way_round(programs=None):
+    return _believing(programs, no_grad_block={"a": True, "c": False})
 
 
 @misconception(
@@ -888,16 +916,16 @@ def no_grad_the_wrong_way_round():
     says="The graph is recorded while the operation runs. When h was computed late asked for nothing; asking later "
     "does not change h.",
 )
-def asking_works_backwards():
-    return _believing(late_request={"late": True})
+def asking_works_backwards(programs=None):
+    return _believing(programs, partial(_flows, later=True), late_request={"late": True})
 
 
 @misconception(
     "predict_flow",
     says="A comparison has no derivative: score > 0 is a bool, and no graph goes through it.",
 )
-def conditions_get_gradients():
-    return _believing(choice={"score": True})
+def conditions_get_gradients(programs=None):
+    return _believing(programs, choice={"score": True})
 
 
 @misconception(
@@ -905,8 +933,8 @@ def conditions_get_gradients():
     says="torch.autograd.grad returns the gradient and writes no `.grad`; without create_graph=True slope is a "
     "constant, too. So nothing arrives at b.",
 )
-def grad_writes_grad():
-    return _believing(half_a_step={"b": True})
+def grad_writes_grad(programs=None):
+    return _believing(programs, half_a_step={"b": True})
 
 
 @misconception(
@@ -914,8 +942,8 @@ def grad_writes_grad():
     says="stepped was made by an operation, so it is no leaf, and backward keeps `.grad` on leaves only. The gradient "
     "goes through it to w.",
 )
-def results_keep_gradients():
-    return _believing(half_a_step={"stepped": True})
+def results_keep_gradients(programs=None):
+    return _believing(programs, partial(_flows, results=True), half_a_step={"stepped": True})
 
 
 @misconception(
@@ -923,14 +951,16 @@ def results_keep_gradients():
     says="stepped is made from w by an operation that was recorded, so w gets its gradient through it; stepped itself "
     "is no leaf and keeps none.",
 )
-def a_step_starts_afresh():
-    return _believing(half_a_step={"w": False, "stepped": True})
+def a_step_starts_afresh(programs=None):
+    return _believing(programs, half_a_step={"w": False, "stepped": True})
 
 
 @misconception(
     "predict_flow", says="Everything that requires a gradient is said to get one. The loss has to lead to it, too."
 )
-def whoever_asks_gets():
+def whoever_asks_gets(programs=None):
+    if programs is not None:
+        return _believing(programs, partial(_flows, everyone=True))
     return {program: dict.fromkeys(tensors, True) for program, tensors in _truth().items()}
 
 
@@ -938,8 +968,9 @@ def whoever_asks_gets():
     "predict_flow",
     says="All answers are the wrong way round: True where `.grad` becomes a tensor, False where it stays None.",
 )
-def all_the_wrong_way_round():
-    return {program: {name: not flows for name, flows in tensors.items()} for program, tensors in _truth().items()}
+def all_the_wrong_way_round(programs=None):
+    right = _believing(programs)
+    return {program: {name: not flows for name, flows in tensors.items()} for program, tensors in right.items()}
 
 
 # running_mean_loss

@@ -134,7 +134,7 @@ def one_network(submission: Any, q_net: dict, batch: dict, gamma: float) -> dict
 
 @torch.enable_grad()
 def flow_into_the_networks(submission: Any, q_net: dict, target_net: dict, batch: dict, gamma: float) -> dict[str, Any]:
-    """Which network has gradients after backward."""
+    """Which network has gradients after backward, and what q_net's are."""
     q, target = _linear(q_net), _linear(target_net)
     loss = _td_loss(submission, q, target, _tensors(batch), gamma)
     bare = _has_no_graph(loss)
@@ -143,6 +143,8 @@ def flow_into_the_networks(submission: Any, q_net: dict, target_net: dict, batch
         **_wrong_kinds(loss),
         "The loss has no graph to go back through": bare,
         "q_net has no gradient after backward": q.weight.grad is None or q.bias.grad is None,
+        "dW": _data(q.weight.grad),
+        "db": _data(q.bias.grad),
         "target_net.weight.grad": _data(target.weight.grad),
         "target_net.bias.grad": _data(target.bias.grad),
     }

@@ -245,16 +245,18 @@ def changed_in_between(submission: Any, function: str, x: np.ndarray, g: np.ndar
 
 @_watched
 def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
-    """The bytes that are kept between the passes."""
+    """The bytes that are kept between the passes, the result and the gradient for a g of ones."""
     cls = _class(submission, function)
     leaf = _leaf(x)
     with LiveStorages() as live, SavedTensorMeter() as meter:
         y = _applied(cls, leaf)
         made = _still_alive(live, y)
-    _first(y, leaf, torch.ones_like(y))  # that it can be used, too
+    attribute = _has_attributes(y)
     return {
         NO_GRAPH: not y.requires_grad,
-        ATTRIBUTE: _has_attributes(y),
+        ATTRIBUTE: attribute,
+        "y": _data(y),
+        "dx": _data(_first(y, leaf, torch.ones_like(y))),
         "bytes saved for backward": meter.bytes,
         "bytes of new tensors still alive, the result's aside": made,
     }
@@ -423,7 +425,7 @@ def two_losses(
 
 @_watched
 def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> dict[str, Any]:
-    """The bytes that are kept between the passes; targets, which were there before, do not count."""
+    """The bytes that are kept between the passes, and the loss; targets, which were there before, do not count."""
     cls = _class(submission, "FusedCrossEntropy")
     leaf, rows = _leaf(logits), torch.tensor(targets)
     with LiveStorages() as live, SavedTensorMeter(exclude=[rows]) as meter:
@@ -433,6 +435,7 @@ def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> 
     return {
         "saved": meter.bytes,
         "made": made,
+        "loss": _data(loss),
         NO_GRAPH: not loss.requires_grad,
         ATTRIBUTE: _has_attributes(loss),
     }

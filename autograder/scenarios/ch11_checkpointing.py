@@ -208,7 +208,7 @@ def calls(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray) -> dict[
     y = submission.checkpoint(fn, leaf)
     first = fn.calls
     _backward(y, g)
-    return {**_of_result(y), "forward": first, "backward": fn.calls - first}
+    return {**_of_result(y), "forward": first, "backward": fn.calls - first, "dx": _data(leaf.grad)}
 
 
 @torch.enable_grad()
@@ -424,12 +424,16 @@ def parameters_stay(submission: Any, x: np.ndarray, W: np.ndarray, g: np.ndarray
 @_no_hooks_left()
 @torch.enable_grad()
 def after_the_block(submission: Any, x: np.ndarray, g: np.ndarray, how: str) -> dict[str, Any]:
-    """Whether what is saved is copied: inside and after a block that ends, or raises, or has another one inside."""
+    """Whether what is saved is copied: inside and after a block that ends, or raises, or has another one inside.
+
+    Also the gradient of what was computed in the block.
+    """
     leaf = _leaf(x)
     inside: list[bool] = []
     came_out = how != "raises"
     try:
         with submission.offload_to_cpu():
+            y = torch.sin(leaf * 2)
             inside.append(_copies(leaf))
             if how == "raises":
                 raise KeyError("the block's own")
@@ -440,7 +444,9 @@ def after_the_block(submission: Any, x: np.ndarray, g: np.ndarray, how: str) -> 
     except KeyError:
         came_out = True
     after = _copies(leaf)
+    _backward(y, g)
     return {
+        "dx": _data(leaf.grad),
         "What is saved inside of the block is no copy": not all(inside),
         "What is saved after the block is still copied: the hooks were not removed": after,
         "An exception of the block did not come out of it": not came_out,
@@ -643,7 +649,8 @@ def block_changed_in_between(
         if ys[i] is not None:
             ys[i].detach().mul_(2)  # type: ignore[attr-defined]
         noticed[name] = ys[i] is None or _refuses(lambda ys=ys: _backward_of_pair(ys, (dy1, dy2)))  # type: ignore[misc]
-    return {**_of_pair(*ys), **{CHANGED_UNNOTICED.format(name): not refused for name, refused in noticed.items()}}
+    unnoticed = {CHANGED_UNNOTICED.format(name): not refused for name, refused in noticed.items()}
+    return {**_of_pair(*ys), **unnoticed, "y1": _data(ys[0])}  # it is y2 that was changed last
 
 
 # measure

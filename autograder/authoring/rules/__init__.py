@@ -12,6 +12,7 @@ from autograder.authoring.rules.judged import (
     references_need_only_their_lesson,
     untouched_stubs_earn_nothing,
 )
+from autograder.authoring.rules.memorised import memorised_answers_earn_a_third
 from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
 from autograder.authoring.rules.notebooks import solved_notebooks_pass
 from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from_a_later_lesson
@@ -37,6 +38,7 @@ JUDGED = (
     checks_tell_right_from_wrong,
     oracles_agree,
     references_need_only_their_lesson,
+    memorised_answers_earn_a_third,
 )
 """Rules that run the grader: seconds a lesson."""
 

@@ -55,7 +55,7 @@ def oracles_agree(course: Course) -> list[Problem]:
     """Rule 2: each exercise has an independent oracle, and its reference agrees with it."""
     problems = []
     for lesson in whole_lessons(course):
-        if not _unreadable(course, lesson):
+        if not unreadable(course, lesson):
             file = course.oracles(lesson.slug)
             do = "mend the reference or write the oracle"
             problems += [
@@ -89,7 +89,7 @@ def references_need_only_their_lesson(course: Course) -> list[Problem]:
 def _for_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]]) -> list[Problem]:
     problems = []
     for lesson in whole_lessons(course):
-        broken = _unreadable(course, lesson)
+        broken = unreadable(course, lesson)
         if broken:
             problems += broken
             continue
@@ -106,7 +106,7 @@ def whole_lessons(course: Course) -> list[Lesson]:
     return [lesson for slug, lesson in course.lessons.items() if all(path.is_file() for path in course.files(slug))]
 
 
-def _unreadable(course: Course, lesson: Lesson) -> list[Problem]:
+def unreadable(course: Course, lesson: Lesson) -> list[Problem]:
     """What keeps a lesson's own modules from being imported."""
     problems = []
     for path in (course.source(lesson.slug), course.misconceptions(lesson.slug)):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.authoring.rules.judged import whole_lessons
+from autograder.authoring.rules.judged import unreadable, whole_lessons
 from autograder.authoring.rules.problem import Problem
-from autograder.authoring.tree import Course
+from autograder.authoring.tree import ROOT, Course
 from autograder.judging.errors import Missing
+from autograder.judging.plugin import identify
 from autograder.judging.recorder import Recorder
 from autograder.judging.run import LocalRun
-from autograder.judging.session import WORTH, Judge, earned_share, with_judge
+from autograder.judging.session import PASSED, WORTH, CheckError, Judge, earned_share, with_judge
 from course.syllabus import Lesson
 
 SALTS = ("a class", "another class")
@@ -21,35 +23,55 @@ SALTS = ("a class", "another class")
 
 
 def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
-    """Rule 1: answers to visible inputs, and to another class's hidden ones, earn at most a third of an exercise."""
+    """Rule 1: answers to visible inputs, and to hidden ones of another class, earn at most a third of an exercise."""
     problems = []
     for lesson in whole_lessons(course):
+        if unreadable(course, lesson):  # as another rule says
+            continue
         file = course.relative(course.checks(lesson.slug))
-        for name, share, passing in memorised(lesson):
+        try:
+            found = memorised(lesson, course.root)
+        except CheckError as error:
+            problems.append(Problem(file, str(error).partition("\n")[0], "mend the check"))
+            continue
+        for name, share, passing in found:
             if share > WORTH[True] + 1e-9:
-                what = f"answers that were memorised earn {share:.0%} of {name}, by {', '.join(passing)}"
+                by = f"by {', '.join(passing)}" if passing else "which has no hidden inputs"
+                what = f"answers that were memorised earn {share:.0%} of {name}, {by}"
                 problems.append(Problem(file, what, "draw hidden inputs whose answers depend on the class's salt"))
     return problems
 
 
-def memorised(lesson: Lesson) -> list[tuple[str, float, list[str]]]:
-    """Exercise, share of its points, and the checks that earn it, where one class answers what another was asked."""
-    answers = with_judge(lesson, _answers, salt=SALTS[0])
+def memorised(lesson: Lesson, root: Path = ROOT) -> list[tuple[str, float, list[str]]]:
+    """Exercise, share of its points, and the hidden checks that pass, where one class answers what another was asked.
+
+    The answers to visible inputs are the same for all, so those checks pass and are not run.
+    """
+    answers = with_judge(lesson, _answers, salt=SALTS[0], root=root)
 
     def use(judge: Judge) -> list[tuple[str, float, list[str]]]:
         found = []
         for exercise in lesson.exercises:
             items = judge.items_of(exercise.name)
-            records = [judge.observe([item], _Memory(answers[item.name]))[0] for item in items]
-            passing = [item.name for item, record in zip(items, records, strict=True) if record.passed]
+            records = [
+                judge.observe([item], _Memory(answers[item.name]))[0] if _hidden(item) else PASSED for item in items
+            ]
+            passing = [
+                item.name for item, record in zip(items, records, strict=True) if record.passed and _hidden(item)
+            ]
             found.append((exercise.name, earned_share(exercise, items, records), passing))
         return found
 
-    return with_judge(lesson, use, salt=SALTS[1])
+    return with_judge(lesson, use, salt=SALTS[1], root=root)
+
+
+def _hidden(item: pytest.Item) -> bool:
+    check = identify(item)
+    return check is not None and not check.visible
 
 
 def _answers(judge: Judge) -> dict[str, list[dict[str, Any]]]:
-    """By check: what the right answers are, in the order in which they are asked for."""
+    """By hidden check: what the right answers are, in the order in which they are asked for."""
     found: dict[str, list[dict[str, Any]]] = {}
 
     class Listening(Recorder):
@@ -59,9 +81,8 @@ def _answers(judge: Judge) -> dict[str, list[dict[str, Any]]]:
             return answer
 
     run = Listening(judge.reference)
-    item: pytest.Item
-    for exercise in judge.lesson.exercises:
-        for item in judge.items_of(exercise.name):
+    for item in judge.items:
+        if _hidden(item):
             found[item.name] = []
             judge.observe([item], run)
     return found
