@@ -93,19 +93,19 @@ def test_right_values_without_the_technique_earn_nothing(tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def graded() -> Iterator[Callable[[str], ExerciseResult]]:
+def graded() -> Iterator[Callable[..., ExerciseResult]]:
     workers = Workers(find_lesson("ch08_custom_functions"), "process")
 
-    def grade(cell: str) -> ExerciseResult:
+    def grade(cell: str, name: str = "GELU") -> ExerciseResult:
         submission = Submission.of_cells("a test", [cell])
-        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=["GELU"]))
+        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=[name]))
         return result.exercises[0]
 
     yield grade
     workers.stop()
 
 
-def test_a_finer_point_costs_its_own_check_only(graded: Callable[[str], ExerciseResult]) -> None:
+def test_a_finer_point_costs_its_own_check_only(graded: Callable[..., ExerciseResult]) -> None:
     result = graded(KEEPS_A_COPY % "")
     assert {check.name for check in result.checks if not check.passed} == {"test_gelu_keeps_its_input"}
     assert 0 < result.points < result.max_points
@@ -121,7 +121,7 @@ def test_a_finer_point_costs_its_own_check_only(graded: Callable[[str], Exercise
     ],
     ids=["an instrument", "a scenario", "code", "a method of PyTorch's"],
 )
-def test_what_measures_is_not_replaced(graded: Callable[[str], ExerciseResult], patch: str, name: str) -> None:
+def test_what_measures_is_not_replaced(graded: Callable[..., ExerciseResult], patch: str, name: str) -> None:
     result = graded(KEEPS_A_COPY % patch)
     kept = next(check for check in result.checks if check.name == "test_gelu_keeps_its_input" and check.visible)
     assert not kept.passed
@@ -129,7 +129,27 @@ def test_what_measures_is_not_replaced(graded: Callable[[str], ExerciseResult], 
     assert f"The submission replaces {name}: what is measured would not be true" in kept.message
 
 
-def test_names_of_ones_own_replace_nothing(graded: Callable[[str], ExerciseResult]) -> None:
+def test_names_of_ones_own_replace_nothing(graded: Callable[..., ExerciseResult]) -> None:
     own = "import torch.utils.checkpoint\ntorch.my_own = len\ntorch.Tensor.twice = lambda x: 2 * x\ndef kept(): pass\n"
     result = graded(own + (KEEPS_A_COPY % "").replace("ctx.copy = [lambda copy=x.clone(): copy]", "pass"))
     assert (result.status, result.message) == ("passed", "")
+
+
+def test_keeping_nothing_is_worth_nothing_where_no_value_is_right(graded: Callable[..., ExerciseResult]) -> None:
+    result = graded(
+        """
+import torch
+class RoundSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.clone()
+
+    @staticmethod
+    def backward(ctx, g): return 0 * g
+""",
+        "RoundSTE",
+    )
+    assert {check.name for check in result.checks if check.passed} == {
+        "test_rounded_calls",
+        "test_rounded_keeps_nothing",
+    }
+    assert (result.points, result.status) == (0, "failed")
