@@ -157,6 +157,8 @@ def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list
     for call in exercise.forbidden:
         if "." not in call:
             raise SyllabusError(f"{slug}/{name}: forbidden {call!r} is neither a group nor a full name")
+    if not isinstance(entry.get("technique", []), list):
+        raise SyllabusError(f"{slug}/{name}: technique must be a list of names of checks")
     if exercise.points <= 0:
         raise SyllabusError(f"{slug}/{name}: points must be positive")
     return exercise

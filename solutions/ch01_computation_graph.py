@@ -182,6 +182,7 @@ def gradient_by_paths(output, leaf):
 # - The answer goes into the dict. Nothing is written to the nodes.
 # - You may call your `topological_order`. If that is wrong, so is the sweep: write it first.
 #
+# **Points count only with one use of each local gradient.**
 # [Chapter section](../book/ch01_computation_graph.md#ch01-reverse-sweep)
 
 

@@ -43,6 +43,8 @@ def straight_through_round(x):
 # not zeros. Both networks may be **one and the same module**, and then, too, nothing flows through `y`. The batch and
 # the networks are left as they are: values, `requires_grad`, training mode. All floats have one dtype, and the loss has
 # it too.
+#
+# **Points count only where nothing flows into the target.**
 # [Chapter section](../book/ch04_detachment.md#ch04-td-loss)
 
 
@@ -96,6 +98,8 @@ def freeze(module, prefix):
 # In place: the same parameter objects in the same memory, so that whoever holds a view of them sees the new values. No
 # graph: they are leaves with the `requires_grad` that they had, whatever that is in either module. `online` and the
 # buffers of both are left as they are; a parameter that `target` uses in two places is averaged once.
+#
+# **Points count only in place and without a graph.**
 # [Chapter section](../book/ch04_detachment.md#ch04-ema-update)
 
 
@@ -261,6 +265,8 @@ def flows(steps):
 # of tensors keeps them. The losses belong to the caller, who may be in the middle of a training step: a generator that
 # calls `backward` on a loss as soon as you ask for the next one. So change neither the losses nor what autograd records
 # while the generator runs.
+#
+# **Points count only where the graphs are let go.**
 # [Chapter section](../book/ch04_detachment.md#ch04-running-mean-loss)
 
 

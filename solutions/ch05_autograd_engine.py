@@ -501,6 +501,8 @@ Tensor.register_hook = register_hook
 # labels = train_digits(X[:1100], y[:1100], X[1100:], seed=0)
 # np.mean(labels == y[1100:])
 # ```
+#
+# **Points count only with gradients of your engine.**
 # [Chapter section](../book/ch05_autograd_engine.md#ch05-train-digits)
 
 

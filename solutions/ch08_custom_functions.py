@@ -16,6 +16,8 @@
 # - Nothing is changed in place, neither an input nor `g`; inputs and `g` of any layout are welcome.
 # - You write the rule. Not allowed: autograd itself (`torch.autograd.grad`, `backward`, `torch.func`,
 #   `torch.autograd.functional`) and PyTorch's finished kernels for the same function and its gradient.
+# - **Points count only for a `Function`**: the result is what your `forward` returns, its gradient what your `backward`
+#   returns.
 # - If you prefer a `forward` without `ctx` and a separate `setup_context`, write these.
 
 # %%

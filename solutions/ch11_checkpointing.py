@@ -36,6 +36,8 @@ import torch
 # In a graph in which gradients are on, an argument or a parameter of `fn` requires a gradient. `torch.autograd.grad`
 # is not asked for: it gives gradients of what it is asked for, and the parameters that only `fn` knows are not among
 # that. Nor are double backward, other devices than the CPU, autocast. Not allowed: `torch.utils.checkpoint`.
+#
+# **Points count only where the backward pass computes it again.**
 # [Chapter section](../book/ch11_checkpointing.md#ch11-checkpoint)
 
 
@@ -88,6 +90,8 @@ def checkpoint(fn, *args):
 #
 # `torch.utils.checkpoint.checkpoint` may be used here (with `use_reentrant=False`), and so may your own `checkpoint`.
 # Not allowed: `torch.utils.checkpoint.checkpoint_sequential`.
+#
+# **Points count only where the backward pass computes segments again.**
 # [Chapter section](../book/ch11_checkpointing.md#ch11-checkpoint-sequential)
 
 # %%
@@ -241,6 +245,8 @@ def plan_checkpoints(costs, sizes, budget):
 #   backward pass may run inside or outside.
 #
 # Not allowed: `torch.autograd.graph.save_on_cpu`.
+#
+# **Points count only where a copy is kept, and the original let go.**
 # [Chapter section](../book/ch11_checkpointing.md#ch11-offload-to-cpu)
 
 # %%
@@ -279,6 +285,8 @@ def offload_to_cpu():
 # Gradients under `.backward()`: of x1, of x2, and of the parameters of f and g, to rounding. At least one of x1 and x2
 # requires a gradient, the other may not. One of y1 and y2 may be left unused. f and g are not random; what they use
 # beside their argument are leaves or constants.
+#
+# **Points count only where x2 is computed back.**
 # [Chapter section](../book/ch11_checkpointing.md#ch11-reversible-block)
 
 

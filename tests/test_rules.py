@@ -303,6 +303,28 @@ def test_points_tier_and_hints_are_asked_for(whole: Course, changes: dict[str, o
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"technique": ("test_matrix", "test_doubling")}, "technique names test_doubling"),
+        ({"weights": {"test_doubling": 2.0}}, "weights names test_doubling"),
+    ],
+)
+def test_a_check_that_is_not_there_is_named(whole: Course, changes: dict[str, object], said: str) -> None:
+    line = _only(described.named_checks(_with_exercise(whole, **changes)))
+    assert line == (
+        f"course/syllabus.toml: ch01_double/double: {said}, which is no check of it; "
+        "name one of autograder/checks/test_ch01_double.py"
+    )
+
+
+def test_a_check_of_another_exercise_is_none(whole: Course) -> None:
+    _edit(whole.checks("ch01_double"), '@exercise("double")\ndef test_matrix', '@exercise("treble")\ndef test_matrix')
+    assert "names test_matrix" in _only(
+        described.named_checks(_with_exercise(whole, technique=("test_values", "test_matrix")))
+    )
+
+
+@pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ('@misconception("double", says="Nothing was done.")\n', "", "double has 2 misconceptions of 3"),

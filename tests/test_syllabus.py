@@ -58,6 +58,13 @@ def test_forbidden_calls_stand_alone_or_in_groups(read: Reader) -> None:
         read(LESSON, EXERCISE, both)
 
 
+def test_a_technique_is_a_list_of_checks(read: Reader) -> None:
+    assert read(LESSON, EXERCISE, 'technique = ["test_f"]\n').exercise("f").technique == ("test_f",)
+    assert read(LESSON, EXERCISE).exercise("f").technique == ()
+    with pytest.raises(SyllabusError, match="ch01_x/f: technique must be a list of names of checks"):
+        read(LESSON, EXERCISE, 'technique = "test_f"\n')
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

@@ -60,9 +60,9 @@ def check_in_a_graph(name: str, learner, reference, rng):
 
 
 def check_calls(name: str, learner, reference, rng):
-    """apply calls forward, and a backward pass backward."""
+    """The technique: apply gives what forward returns, and a backward pass what backward returns, right or wrong."""
     for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
-        arguments = (spread(rng, shape),), upstream(rng, shape)
+        arguments = (spread(rng, shape),), upstream(rng, shape), not_one(rng)
         agree("calls", learner, reference, name, *arguments, case=case)
 
 
@@ -478,7 +478,8 @@ def test_two_losses_at_once(learner, reference, rng):
 def test_loss_calls(learner, reference, rng):
     """forward and backward are called."""
     for case, (n, c) in {"one row, two classes": (1, 2), "a batch": (4, 3)}.items():
-        agree("calls", learner, reference, "FusedCrossEntropy", batch(rng, n, c), np.array(not_one(rng)), case=case)
+        arguments = batch(rng, n, c), np.array(not_one(rng)), not_one(rng)
+        agree("calls", learner, reference, "FusedCrossEntropy", *arguments, case=case)
 
 
 @exercise("FusedCrossEntropy", promise="instrumented")

@@ -103,6 +103,25 @@ def test_dropout(learner, reference, rng):
         agree("with_dropout", learner, reference, *arguments, case=f"dropout(sin(x) w, 0.5), {case}")
 
 
+def three_slopes(rng) -> list[float]:
+    """Three numbers far from each other: what gradients are multiplied by, to tell which run they come from."""
+    return (rng.permutation([0.5, 1.5, 2.5]) + rng.uniform(0, 0.5, size=3)).tolist()
+
+
+def followed(scenario: str, learner, reference, *arguments: Any, case: str):
+    """Expect that no sentence of a scenario is so."""
+    expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
+    fine(got, dict.fromkeys(expected, False), case=case)
+
+
+@exercise("checkpoint", promise="instrumented")
+def test_computed_again(learner, reference, rng):
+    """The technique: the gradients, right or wrong, are those of fn's second run, and not all is kept."""
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
+        arguments = *(random(rng, shape) for _ in range(3)), three_slopes(rng)
+        followed("computed_again", learner, reference, *arguments, case=f"fn changes between the passes, {case}")
+
+
 @exercise("checkpoint", promise="instrumented")
 def test_kept_between_the_passes(learner, reference, rng):
     """The arguments, which were there before; nothing that fn computes, no copy."""
@@ -207,6 +226,15 @@ def test_random_layers(learner, reference, rng):
     for n_layers, segments in [(2, 1), (4, 2), (7, 3)]:
         case = f"{cut(n_layers, segments)}, with dropout"
         in_segments(learner, reference, rng, n_layers, segments, dropout=0.4, case=case)
+
+
+@exercise("checkpoint_sequential", promise="instrumented")
+def test_segments_computed_again(learner, reference, rng):
+    """The technique: the gradients, right or wrong, are those of the layers' second runs; the last half is not asked."""
+    for n_layers, segments in [(4, 2), (8, 4)]:
+        arguments = random(rng, (2, 3)), stack(rng, [3] * (n_layers + 1)), segments, random(rng, (2, 3))
+        case = f"layers change between the passes, {cut(n_layers, segments)}"
+        followed("segments_computed_again", learner, reference, *arguments, three_slopes(rng), case=case)
 
 
 @exercise("checkpoint_sequential", promise="instrumented")
@@ -754,6 +782,15 @@ def test_blocks_in_a_graph(learner, reference, rng):
         layers = stack(rng, [3] * (2 * count + 1))
         case = f"{count} block{'s' * (count > 1)}, x1 = a · c, x2 = sin(a), results squared; two backward passes"
         agree("reversed_stack", learner, reference, a, c, layers, dy1, dy2, case=case, **ROUNDING)
+
+
+@exercise("reversible_block", promise="instrumented")
+def test_computed_back(learner, reference, rng):
+    """The technique: the gradients, right or wrong, are those of second runs of f and g, at what is computed back."""
+    for case, (n, width) in SIZES.items():
+        x1, x2, f, _, dy1, dy2 = block(rng, n, width)
+        arguments = x1, x2, f["W"], dy1, dy2, three_slopes(rng)
+        followed("computed_back", learner, reference, *arguments, case=f"f and g change between the passes, {case}")
 
 
 @exercise("reversible_block", promise="instrumented")

@@ -54,6 +54,8 @@ class Record:
     visible: bool = True
     """Whether feedback may show numbers."""
     exercise: str = ""
+    measured: bool = False
+    """Whether it rests on what our code measured beside the submission, or looks for an exercise's technique."""
     calls: list[Call] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     ended_by: LearnerError | None = None
@@ -71,9 +73,9 @@ _records: list[Record] = []
 
 
 @contextmanager
-def recording(visible: bool = True, exercise: str = "") -> Iterator[Record]:
+def recording(visible: bool = True, exercise: str = "", measured: bool = False) -> Iterator[Record]:
     """Collect what the expectations inside see, in a check of `exercise`."""
-    record = Record(visible, exercise)
+    record = Record(visible, exercise, measured)
     _records.append(record)
     try:
         yield record

@@ -76,7 +76,18 @@ class Learner:
             touched = [name for i, name in enumerate(names) if i in said]  # each once, however often it was said
             if touched:
                 self._record_change(name, touched)
+        replaced = answer.get("replaced")
+        if isinstance(replaced, list) and replaced and current_record().measured:
+            self._record_replaced(replaced[0])
         return answer.get("value")
+
+    def _record_replaced(self, what: Any) -> None:
+        record, replaced = current_record(), clean(str(what), 80)
+        shown = record.visible or self._run.says(replaced.rpartition(".")[2])  # else the submission has chosen the text
+        problem = f"The submission replaces {replaced if shown else 'a function'}: what is measured would not be true."
+        record.comparisons.append(
+            Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True)
+        )
 
     def _record_change(self, name: str, touched: list[str]) -> None:
         record = current_record()

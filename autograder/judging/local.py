@@ -17,7 +17,7 @@ import pytest
 from autograder.diagnosis import Misconception
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
-from autograder.judging.session import GRADER, Judge, run_pytest, with_judge
+from autograder.judging.session import GRADER, Judge, earned_share, run_pytest, with_judge
 from course.syllabus import Lesson, find_lesson
 
 
@@ -34,6 +34,12 @@ TRIVIAL: dict[str, Callable[..., Any]] = {
     "zeros like the first argument": lambda *args, **kwargs: _zeros(args[0]),
     "zeros like the second argument": lambda *args, **kwargs: _zeros(args[1]) if len(args) > 1 else 0.0,
     "zeros like the arguments after g": lambda *args, **kwargs: tuple(_zeros(value) for value in args[1:]),
+    "0": lambda *args, **kwargs: 0.0,
+    "True": lambda *args, **kwargs: True,
+    "an empty dict": lambda *args, **kwargs: {},
+    "an empty list": lambda *args, **kwargs: [],
+    "random numbers like the first argument": lambda *args, **kwargs: _noise(args[0]) if args else 0.5,
+    "random numbers like the second argument": lambda *args, **kwargs: _noise(args[1]) if len(args) > 1 else 0.5,
 }
 
 
@@ -64,8 +70,10 @@ def examine(judge: Judge) -> Findings:
                 findings.reference.append(
                     f"{item.name}: {record.ended_by or record.failures[:1] or 'compares nothing'}"
                 )
-        for name, function in TRIVIAL.items():
+        for name, function in (TRIVIAL | _trivial_classes(judge.reference, exercise.name)).items():
             records = judge.observe(items, judge.reference.local(exercise.name, function))
+            if name not in TRIVIAL and not earned_share(exercise, items, records):
+                continue  # a class that does nothing keeps nothing, too
             findings.trivial += [
                 f"{exercise.name}: {name} passes {item.name}"
                 for item, record in zip(items, records, strict=True)
@@ -123,6 +131,42 @@ def _zeros(value: Any) -> Any:
     import numpy as np
 
     return np.zeros_like(value) if isinstance(value, np.ndarray) else 0.0
+
+
+def _noise(value: Any) -> Any:
+    """Random numbers in the kind, the shape and the dtype of a value."""
+    import numpy as np
+
+    if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
+        return sys.modules["torch"].rand(value.shape).to(value.dtype)
+    if isinstance(value, np.ndarray):
+        return np.random.default_rng(0).normal(size=value.shape).astype(value.dtype)
+    return 0.5
+
+
+def _trivial_classes(reference: Reference, exercise: str) -> dict[str, type]:
+    """What takes no work where a class is asked for that PyTorch differentiates."""
+    torch = sys.modules.get("torch")
+    known = reference.implementations.get(exercise)
+    if torch is None or not (isinstance(known, type) and issubclass(known, torch.autograd.Function)):
+        return {}
+
+    def function(value: Callable[[Any], Any], slope: float) -> type:
+        def forward(ctx: Any, x: Any, *others: Any) -> Any:
+            ctx.others = len(others)
+            return value(x)
+
+        def backward(ctx: Any, g: Any) -> Any:
+            return slope * g, *(None,) * ctx.others
+
+        methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+        return type(exercise, (torch.autograd.Function,), methods)
+
+    return {
+        "a Function that returns its input, and no gradient": function(lambda x: x.clone(), 0.0),
+        "a Function that returns zeros, and no gradient": function(lambda x: 0.0 * x, 0.0),
+        "a Function that returns the sum of its input, and no gradient": function(lambda x: x.sum(), 0.0),
+    }
 
 
 def main(slug: str) -> int:

@@ -339,22 +339,35 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
     """The share of the exercise's points that its passing checks earn.
 
     Two thirds hang on hidden inputs, where there are any: who knows the answers to the visible ones has a third.
-    Where a check of the exercise's technique fails, right values are worth nothing.
+    Where a check of the exercise's technique fails, right values are worth nothing. What an answer keeps, counts or
+    leaves as it was is worth nothing where no check finds a right value: doing nothing does that best.
     """
     if _without_technique(exercise, items, records):
         return 0.0
     shares: dict[bool, list[tuple[float, bool]]] = {True: [], False: []}
+    right = _with_a_right_value(items, records)
     for item, record in zip(items, records, strict=True):
         check = identify(item)
         assert check is not None
-        shares[check.visible].append((exercise.weights.get(check.name, 1.0), record.passed))
+        earned = record.passed and (check.promise == "value" or check.visible in right)
+        shares[check.visible].append((exercise.weights.get(check.name, 1.0), earned))
     worth = {visible: worth for visible, worth in WORTH.items() if shares[visible]}
     return sum(
         part
-        * sum(weight for weight, passed in shares[visible] if passed)
+        * sum(weight for weight, earned in shares[visible] if earned)
         / sum(weight for weight, _ in shares[visible])
         for visible, part in worth.items()
     ) / (sum(worth.values()) or 1.0)
+
+
+def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[bool]:
+    """On which inputs, visible or hidden ones, a check of values passes; those, too, that no check of values asks."""
+    of_values: dict[bool, list[bool]] = {True: [], False: []}
+    for item, record in zip(items, records, strict=True):
+        check = identify(item)
+        if check is not None and check.promise == "value":
+            of_values[check.visible].append(record.passed)
+    return {visible for visible, passed in of_values.items() if any(passed) or not passed}
 
 
 def _without_technique(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> Record | None:

@@ -24,6 +24,8 @@ Function = torch.autograd.Function
 _apply = Function.apply.__func__  # type: ignore[attr-defined]  # bound to no class
 _gradcheck, _gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
 _grad = torch.autograd.grad
+_Node = torch.autograd.function.BackwardCFunction
+"""What the nodes of Functions are, and no others."""
 
 NO_GRAPH = "The result has no graph, so no gradient flows back"
 NO_SECOND = "The gradient has no graph: it cannot be differentiated again"
@@ -77,7 +79,10 @@ def _class(submission: Any, name: str) -> Any:
 
 def _applied(function: Any, *inputs: Any) -> torch.Tensor:
     """The result of `function.apply`; `TypeError` if it is no tensor."""
-    result = _apply(function, *inputs)
+    return _tensor(_apply(function, *inputs), function)
+
+
+def _tensor(result: Any, function: Any) -> torch.Tensor:
     if not isinstance(result, torch.Tensor):
         raise TypeError(f"{function.__name__}.apply returned {type(result).__name__}: forward must return one tensor")
     return result
@@ -284,39 +289,60 @@ def _has_attributes(y: torch.Tensor) -> bool:
 
 
 @_watched
-def calls(submission: Any, function: str, inputs: tuple[np.ndarray, ...], g: np.ndarray) -> dict[str, Any]:
-    """Whether the class's own `apply` calls its forward, and a backward pass its backward."""
+def calls(submission: Any, function: str, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: float) -> dict:
+    """Whether the class's own `apply` makes its result by forward, and a backward pass its gradient by backward.
+
+    What backward returns is multiplied by a factor on the way, and then the gradient must be, too.
+    """
     cls = _class(submission, function)
+    right = _of_apply(cls, inputs, g, 1.0)
+    multiplied = _of_apply(cls, inputs, g, factor)
+    dx, of_backward = right.pop("dx"), multiplied.pop("dx")
+    followed = of_backward is None if dx is None else torch.allclose(of_backward, factor * dx, equal_nan=True)
+    return {**right, "The gradient is not what backward returns": not followed}
+
+
+def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: float) -> dict[str, Any]:
+    """What one forward and one backward pass call, and the gradient, where backward's is multiplied by a factor."""
     counts = {"forward": 0, "backward": 0}
-    with _counting(cls, "forward", counts), _counting(cls, "backward", counts):
+
+    def forward(original: Any, *args: Any) -> Any:
+        counts["forward"] += 1
+        return original(*args)
+
+    def backward(original: Any, *args: Any) -> Any:
+        counts["backward"] += 1
+        returned = original(*args)
+        several = isinstance(returned, tuple | list)
+        first, *others = returned if several and returned else (returned,)
+        return factor * first if isinstance(first, torch.Tensor) else first, *others
+
+    with _through(cls, "forward", forward), _through(cls, "backward", backward):
         x = _leaf(inputs[0])
-        y = cls.apply(x, *map(torch.tensor, inputs[1:]))
+        y = _tensor(cls.apply(x, *map(torch.tensor, inputs[1:])), cls)
         before = counts["backward"]
-        dx = _first(y, x, torch.tensor(g)) if isinstance(y, torch.Tensor) else None
+        dx = _first(y, x, torch.tensor(g))
+    node = y.grad_fn
     return {
         "apply did not call forward": not counts["forward"],
         "apply called backward; only a backward pass does": before > 0,
+        NO_GRAPH: node is None,
+        "The result is not what forward returned: other operations made its graph": node is not None
+        and not (isinstance(node, _Node) and node._forward_cls is cls),
         "The backward pass did not call backward": not counts["backward"],
-        "y": _data(y),
-        "dx": _data(dx),
+        "dx": dx,
     }
 
 
 @contextmanager
-def _counting(cls: Any, name: str, counts: dict[str, int]) -> Iterator[None]:
-    """Count the calls of a static method, which keeps what else it is."""
+def _through(cls: Any, name: str, around: Callable[..., Any]) -> Iterator[None]:
+    """Let the calls of a static method go through `around`, which gets the method first."""
     owner = next(owner for owner in cls.__mro__ if name in vars(owner))
     if name == "backward" and owner is Function:  # the class may have its other name, vjp
         name, owner = "vjp", next(owner for owner in cls.__mro__ if "vjp" in vars(owner))
     original, inherited = getattr(cls, name), owner is not cls
     own = None if inherited else vars(cls)[name]
-    counted = "forward" if name == "forward" else "backward"
-
-    def counting(*args: Any, **kwargs: Any) -> Any:
-        counts[counted] += 1
-        return original(*args, **kwargs)
-
-    setattr(cls, name, staticmethod(counting))
+    setattr(cls, name, staticmethod(functools.partial(around, original)))
     try:
         yield
     finally:

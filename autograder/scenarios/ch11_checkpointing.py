@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,6 +24,8 @@ NO_GRAPH = "The result has no graph, so no gradient flows back"
 NO_TENSOR = "The result is no tensor"
 NO_PAIR = "The result is no tuple of two tensors"
 GRAPH_WITHOUT_GRADIENTS = "Under torch.no_grad() the result has a graph"
+KEPT_ALL_THE_SAME = "What {} in the forward pass was kept, and used again: the backward pass is to run {} once more"
+NOT_USED = "The gradients do not come from the second run of {}"
 CHANGED_UNNOTICED = (
     "{} was changed in place between the passes, and the backward pass went on with the new values. Saved by "
     "ctx.save_for_backward, it is watched: autograd refuses"
@@ -78,6 +80,32 @@ class Layer(nn.Module):
             self.log.append(self.number)
         out = torch.tanh(x @ self.W + self.b)
         return F.dropout(out, self.dropout) if self.dropout else out
+
+
+class _Steered:
+    """A function whose gradient is multiplied by `slope`, and its value moved by `shift`, as they are when it runs.
+
+    So gradients tell which run of the function they come from.
+    """
+
+    def __init__(self, function: Callable[..., Tensor]) -> None:
+        self.function, self.slope, self.shift = function, 1.0, 0.0
+
+    def __call__(self, *args: Any) -> Tensor:
+        return _sloped(self.function(*args), self.slope) + self.shift
+
+
+def _sloped(out: Tensor, slope: float) -> Tensor:
+    """The values as they are, their gradient multiplied by `slope`: a tensor, so that autograd saves it."""
+    return out.detach() + torch.full_like(out, slope) * (out - out.detach())
+
+
+def _gradients(leaves: Iterable[Tensor]) -> list[Tensor]:
+    return [torch.zeros_like(leaf) if leaf.grad is None else leaf.grad.clone() for leaf in leaves]
+
+
+def _alike(some: list[Tensor], others: list[Tensor]) -> bool:
+    return all(torch.allclose(one, other, rtol=1e-7, atol=1e-12) for one, other in zip(some, others, strict=True))
 
 
 # checkpoint
@@ -245,6 +273,45 @@ def kept(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, Any]:
 
 
 @torch.enable_grad()
+def computed_again(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, slopes: list[float]) -> dict[str, Any]:
+    """Which run of fn the gradients come from, and whether as much is kept as without a checkpoint."""
+
+    def gradients(first: float, second: float) -> list[Tensor]:
+        leaf, weight = _leaf(x), _parameter(w)
+        fn = _Steered(lambda x: torch.exp(torch.sin(x * weight)))
+        fn.slope = first
+        y = submission.checkpoint(fn, leaf)
+        fn.slope = second
+        _backward(y, g)
+        return _gradients([leaf, weight])
+
+    one, two, three = slopes
+    here = gradients(one, three)
+    return {
+        KEPT_ALL_THE_SAME.format("fn computed", "it"): not _alike(here, gradients(two, three)),
+        NOT_USED.format("fn"): _alike(here, gradients(one, two)),
+        "Between the passes as much is kept as without a checkpoint": _keeps_as_much(submission.checkpoint, x, w),
+    }
+
+
+def _keeps_as_much(checkpoint: Callable[..., Any], x: np.ndarray, w: np.ndarray) -> bool:
+    """Whether as many bytes are alive after fn through a checkpoint as after fn itself."""
+    leaf, weight = _leaf(np.tile(x, 4096)), _parameter(np.tile(w, 4096))
+
+    def fn(x: Tensor) -> Tensor:
+        return torch.exp(torch.sin(x * weight))
+
+    found = []
+    for run in (fn, lambda x: checkpoint(fn, x)):
+        with LiveStorages() as live:
+            y = run(leaf)
+            gc.collect()
+            found.append(live.bytes)
+        del y
+    return found[1] >= found[0]
+
+
+@torch.enable_grad()
 def changed_in_between(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
     """The gradient; and whether autograd notices when an argument is changed in place between the passes."""
     leaf = _leaf(x)
@@ -319,6 +386,40 @@ def order_of_calls(
     _backward(y, g)
     calls = {"forward": log[:n], "backward": log[n:]}
     return {**_of_result(y), "y": _data(y), **calls, "made": made, "x": leaf.nbytes}
+
+
+@torch.enable_grad()
+def segments_computed_again(
+    submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray, slopes: list[float]
+) -> dict[str, Any]:
+    """Which runs of the first half of the layers the gradients come from."""
+
+    def gradients(first: float, second: float) -> list[Tensor]:
+        modules = [_SteeredLayer(**layer) for layer in layers]
+        half = modules[: len(modules) // 2]
+        for module in half:
+            module.slope = first
+        y = submission.checkpoint_sequential(list(modules), _leaf(x), segments)
+        for module in half:
+            module.slope = second
+        _backward(y, g)
+        return _gradients(module.W for module in modules)
+
+    one, two, three = slopes
+    here = gradients(one, three)
+    return {
+        KEPT_ALL_THE_SAME.format("the first layers computed", "them"): not _alike(here, gradients(two, three)),
+        NOT_USED.format("the layers"): _alike(here, gradients(one, two)),
+    }
+
+
+class _SteeredLayer(Layer):
+    """A layer whose gradient is multiplied by `slope`, as it is when the layer runs."""
+
+    slope = 1.0
+
+    def forward(self, x: Tensor) -> Tensor:
+        return _sloped(super().forward(x), self.slope)
 
 
 # offload_to_cpu
@@ -617,6 +718,38 @@ def kept_of_block(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, An
         made = live.bytes
     made -= storage_bytes(y for y in ys if y is not None)
     return {**_of_pair(*ys), "y1": _data(ys[0]), "made": made, "x": leaf.nbytes}
+
+
+@torch.enable_grad()
+def computed_back(
+    submission: Any,
+    x1: np.ndarray,
+    x2: np.ndarray,
+    W: np.ndarray,
+    dy1: np.ndarray,
+    dy2: np.ndarray,
+    slopes: list[float],
+) -> dict[str, Any]:
+    """Which runs of f and g the gradients come from, and whether x2 is computed back: then g's second run moves it."""
+
+    def gradients(first: float, second: float, shift: float) -> list[Tensor]:
+        F_, G_ = (Layer(W, np.zeros_like(W[0])) for _ in range(2))
+        f, g = _Steered(F_), _Steered(G_)
+        leaves = [_leaf(x1), _leaf(x2), F_.W, G_.W]
+        f.slope = g.slope = first
+        ys = _block(submission, f, g, leaves[0], leaves[1])
+        f.slope = g.slope = second
+        g.shift = shift
+        _backward_of_pair(ys, (dy1, dy2))
+        return _gradients(leaves)
+
+    one, two, three = slopes
+    here = gradients(one, three, 0.0)
+    return {
+        KEPT_ALL_THE_SAME.format("f and g computed", "them"): not _alike(here, gradients(two, three, 0.0)),
+        NOT_USED.format("f and g"): _alike(here, gradients(one, two, 0.0)),
+        "x2 was kept: the backward pass is to compute it back, y2 − g(y1)": _alike(here, gradients(one, three, 0.5)),
+    }
 
 
 @torch.enable_grad()

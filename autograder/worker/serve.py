@@ -17,6 +17,7 @@ from autograder.worker import wire
 from autograder.worker.calls import Guard
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.execution import Failure, Program, failure
+from autograder.worker.originals import noted
 
 SCENARIO = "<the check's own code>"
 """What tracebacks call the file of a scenario."""
@@ -42,6 +43,8 @@ class Conversation:
         self.program: Program | None = None
         self.scenarios: dict[str, Any] = {}
         self.guard = Guard(self.scenarios)
+        self.replaced: Callable[[], list[str]] = list
+        """Names what a submission has replaced of what measures it."""
         self.objects: dict[int, Any] = {}
         self.foreseen: dict[str, list[ForeseenCalls]] = {}
         """The calls that the checks of each exercise will make, known before the submission is."""
@@ -65,7 +68,9 @@ class Conversation:
     def answer(self, request: dict[str, Any]) -> None:
         self.forbidden.clear()
         if request["do"] == "cell":
-            self.program = self.program or Program(request["module"])
+            if self.program is None:
+                self.program = Program(request["module"])
+                self.replaced = noted(self.scenarios) if self.scenarios else list
             problem = self.program.run_cell(request["source"], request["label"], request["offset"])
             self.reply({"failure": problem.as_data() if problem else None, "forbidden": list(self.forbidden)})
         elif request["do"] == "scenarios":
@@ -111,7 +116,8 @@ class Conversation:
         """The answer to a call of `name`, or of a scenario that needs `name` to be there.
 
         `before` is what the arguments hold, where that is known. The answer says what is not as it should be, too:
-        `failure`, the arguments that were `changed`, what was `forbidden` to import or `called` all the same.
+        `failure`, the arguments that were `changed`, what was `forbidden` to import or `called` all the same, and what
+        was `replaced` of what measures beside the submission.
         """
         if self.program is None or not self.program.defined(name):  # None: not one cell could be run
             return {"missing": True}
@@ -129,7 +135,9 @@ class Conversation:
         except BaseException as error:
             answer["failure"] = failure(error).as_data()
         changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
+        replaced = self.replaced() if scenario else []
         more = {"changed": changed, "forbidden": list(self.forbidden), "called": list(self.guard.called)}
+        more["replaced"] = replaced
         return answer | {key: value for key, value in more.items() if value}
 
     def reply(self, message: dict[str, Any]) -> None:

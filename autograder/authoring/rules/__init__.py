@@ -4,7 +4,7 @@ import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
-from autograder.authoring.rules.described import live_anchors, points_tier_and_hints, three_misconceptions
+from autograder.authoring.rules.described import live_anchors, named_checks, points_tier_and_hints, three_misconceptions
 from autograder.authoring.rules.drift import listed_files, notebooks_in_step, sample_class_in_step
 from autograder.authoring.rules.judged import (
     checks_tell_right_from_wrong,
@@ -26,6 +26,7 @@ READ = (
     notebooks_in_step,
     sample_class_in_step,
     points_tier_and_hints,
+    named_checks,
     three_misconceptions,
     live_anchors,
     imports_of_the_lesson,

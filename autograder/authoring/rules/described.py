@@ -1,4 +1,7 @@
-"""Rule 4: every exercise has points, a tier, two hints, three misconceptions and a live anchor in its chapter."""
+"""Rule 4: every exercise has points, a tier, two hints, three misconceptions and a live anchor in its chapter.
+
+The checks that the syllabus names are there.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,39 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
             what = f"{exercise.full_name} has {len(hints)} hints of {max(len(exercise.hints), LEAST_HINTS)}"
             problems.append(Problem(SYLLABUS, what, "write the others"))
     return problems
+
+
+def named_checks(course: Course) -> list[Problem]:
+    """The checks that the syllabus names, of a technique or with a weight, are checks of their exercise."""
+    problems = []
+    for exercise in _exercises(course):
+        path = course.checks(exercise.lesson)
+        if not path.is_file():
+            continue  # `drift.listed_files` says so
+        there = _checks(path, exercise.name)
+        for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
+            for name in names:
+                if name not in there:
+                    what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
+                    problems.append(Problem(SYLLABUS, what, f"name one of {course.relative(path)}"))
+    return problems
+
+
+def _checks(path: Path, exercise: str) -> set[str]:
+    """The names of an exercise's checks, as their file has them; none where it is not Python."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError:  # said by whoever runs it
+        return set()
+    return {
+        function.name
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef)
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call)
+        and ast.unparse(decorator.func) == "exercise"
+        and [ast.literal_eval(argument) for argument in decorator.args] == [exercise]
+    }
 
 
 def three_misconceptions(course: Course) -> list[Problem]:

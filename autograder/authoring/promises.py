@@ -1,0 +1,71 @@
+"""`python -m autograder.authoring.promises`: what the points of each lesson hang on, the table of SECURITY.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.judging.plugin import identify
+from autograder.judging.session import WORTH, Judge, with_judge
+from course.syllabus import Exercise, Lesson, syllabus
+
+HEAD = """\
+| lesson | points | by value, hidden | by value, visible | instrumented | of exercises with a technique |
+| --- | --- | --- | --- | --- | --- |"""
+
+
+@dataclass(frozen=True)
+class Promised:
+    """Points of an exercise, of a lesson or of all, by what they hang on."""
+
+    hidden: float = 0.0
+    """On values for inputs that the class's salt draws."""
+    visible: float = 0.0
+    """On values for inputs that all know."""
+    instrumented: float = 0.0
+    """On what our code measures beside the submission, on either kind of inputs."""
+    technique: float = 0.0
+    """Of exercises whose points all hang on checks of their technique as well."""
+
+    @property
+    def points(self) -> float:
+        return self.hidden + self.visible + self.instrumented
+
+    def __add__(self, other: Promised) -> Promised:
+        sums = (mine + its for mine, its in zip(vars(self).values(), vars(other).values(), strict=True))
+        return Promised(*sums)
+
+
+def promised(lesson: Lesson) -> Promised:
+    """What the points of a lesson hang on. `CheckError` where its checks cannot be collected."""
+    return with_judge(lesson, lambda judge: sum((_of_exercise(judge, e) for e in lesson.exercises), Promised()))
+
+
+def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
+    checks = [check for item in judge.items_of(exercise.name) if (check := identify(item)) is not None]
+    weight = {check: exercise.weights.get(check.name, 1.0) for check in checks}
+    whole = {visible: sum(weight[check] for check in checks if check.visible is visible) for visible in WORTH}
+    worth = {visible: part for visible, part in WORTH.items() if whole[visible]}
+    found = Promised(technique=exercise.points if exercise.technique else 0.0)
+    for check in checks:
+        if not weight[check]:
+            continue
+        share = worth[check.visible] / sum(worth.values()) * weight[check] / whole[check.visible]
+        kind = "instrumented" if check.promise == "instrumented" else "visible" if check.visible else "hidden"
+        found += Promised(**{kind: exercise.points * share})
+    return found
+
+
+def table() -> str:
+    """The table, a row a lesson and one for all, as Markdown."""
+    rows = {slug.partition("_")[0]: promised(lesson) for slug, lesson in syllabus().items()}
+    rows["all"] = sum(rows.values(), Promised())
+    return "\n".join([HEAD, *(_row(name, row) for name, row in rows.items())])
+
+
+def _row(name: str, row: Promised) -> str:
+    numbers = (row.points, row.hidden, row.visible, row.instrumented, row.technique)
+    return f"| {name} | {' | '.join(f'{number:.1f}' for number in numbers)} |"
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,155 @@
+"""Right values without the technique that an exercise is about earn nothing, nor do instruments that were replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.isolation import Workers
+from autograder.isolation.sandbox import landlock_abi
+from autograder.judging.results import ExerciseResult
+from autograder.judging.session import with_judge
+from autograder.submission import Submission
+from course.syllabus import find_lesson
+
+TESTS = Path(__file__).parent
+BACKPROP = Path(sys.executable).with_name("backprop")
+WITHOUT = {
+    "ch08_custom_functions": ["Square", "GELU", "GELUTanh", "RoundSTE", "FusedCrossEntropy"],
+    "ch11_checkpointing": ["checkpoint", "checkpoint_sequential", "offload_to_cpu", "reversible_block"],
+}
+"""Lesson to the exercises of `tests/without_technique`, all of which have right values."""
+
+LAST_ALONE = """
+def last_alone(self, tensor, *, counts):
+    self.bytes = tensor.untyped_storage().nbytes() if counts else self.bytes
+"""
+AN_INSTRUMENT = f"""{LAST_ALONE}
+import course.instruments.live as live
+live.LiveStorages._notice = last_alone
+"""
+CODE = f"""{LAST_ALONE}
+import course.instruments.live as live
+live.LiveStorages._notice.__code__ = last_alone.__code__
+"""
+A_SCENARIO = """
+def replace():
+    import sys
+    frame = sys._getframe()
+    while "_still_alive" not in frame.f_globals:
+        frame = frame.f_back
+    frame.f_globals["_still_alive"] = lambda live, result: 0
+"""
+A_METHOD = """
+import torch
+right = torch.Tensor.untyped_storage
+class Empty:
+    def __init__(self): self._cdata = id(self)
+    def nbytes(self): return 0
+torch.Tensor.untyped_storage = lambda self: right(self) if self.is_leaf and self.requires_grad else Empty()
+"""
+KEEPS_A_COPY = """
+import math, torch
+def replace(): pass
+%s
+class GELU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        replace()
+        ctx.save_for_backward(x)
+        ctx.copy = [lambda copy=x.clone(): copy]
+        return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        cdf = 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+        return g * (cdf + x * torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
+"""
+
+
+@pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+def test_right_values_without_the_technique_earn_nothing(tmp_path: Path) -> None:
+    for lesson in WITHOUT:
+        folder = tmp_path / "class" / "plain"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{lesson}.py").write_bytes((TESTS / "without_technique" / f"{lesson}.py").read_bytes())
+    command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
+    subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
+    for lesson, names in WITHOUT.items():
+        result = json.loads((tmp_path / "results" / "plain" / f"{lesson}.json").read_text(encoding="utf-8"))
+        found: dict[str, Any] = {exercise["name"]: exercise for exercise in result["exercises"]}
+        assert {name: found[name]["points"] for name in names} == dict.fromkeys(names, 0.0)
+        for name in names:
+            assert f"No points: {name} is about how it is done" in found[name]["message"]
+            assert any(check["passed"] for check in found[name]["checks"] if check["promise"] == "value")
+
+
+@pytest.fixture(scope="module")
+def graded() -> Iterator[Callable[..., ExerciseResult]]:
+    workers = Workers(find_lesson("ch08_custom_functions"), "process")
+
+    def grade(cell: str, name: str = "GELU") -> ExerciseResult:
+        submission = Submission.of_cells("a test", [cell])
+        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=[name]))
+        return result.exercises[0]
+
+    yield grade
+    workers.stop()
+
+
+def test_a_finer_point_costs_its_own_check_only(graded: Callable[..., ExerciseResult]) -> None:
+    result = graded(KEEPS_A_COPY % "")
+    assert {check.name for check in result.checks if not check.passed} == {"test_gelu_keeps_its_input"}
+    assert 0 < result.points < result.max_points
+
+
+@pytest.mark.parametrize(
+    ("patch", "name"),
+    [
+        (AN_INSTRUMENT, "course.instruments.live.LiveStorages._notice"),
+        (A_SCENARIO, "_still_alive"),
+        (CODE, "LiveStorages._notice"),
+        (A_METHOD, "torch.Tensor.untyped_storage"),
+    ],
+    ids=["an instrument", "a scenario", "code", "a method of PyTorch's"],
+)
+def test_what_measures_is_not_replaced(graded: Callable[..., ExerciseResult], patch: str, name: str) -> None:
+    result = graded(KEEPS_A_COPY % patch)
+    kept = next(check for check in result.checks if check.name == "test_gelu_keeps_its_input" and check.visible)
+    assert not kept.passed
+    assert result.points == 0
+    assert f"The submission replaces {name}: what is measured would not be true" in kept.message
+
+
+def test_names_of_ones_own_replace_nothing(graded: Callable[..., ExerciseResult]) -> None:
+    own = "import torch.utils.checkpoint\ntorch.my_own = len\ntorch.Tensor.twice = lambda x: 2 * x\ndef kept(): pass\n"
+    result = graded(own + (KEEPS_A_COPY % "").replace("ctx.copy = [lambda copy=x.clone(): copy]", "pass"))
+    assert (result.status, result.message) == ("passed", "")
+
+
+def test_keeping_nothing_is_worth_nothing_where_no_value_is_right(graded: Callable[..., ExerciseResult]) -> None:
+    result = graded(
+        """
+import torch
+class RoundSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.clone()
+
+    @staticmethod
+    def backward(ctx, g): return 0 * g
+""",
+        "RoundSTE",
+    )
+    assert {check.name for check in result.checks if check.passed} == {
+        "test_rounded_calls",
+        "test_rounded_keeps_nothing",
+    }
+    assert (result.points, result.status) == (0, "failed")
