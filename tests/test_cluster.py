@@ -220,7 +220,8 @@ def test_a_submission_that_kills_its_workers_is_given_up_on(cluster: Cluster) ->
     a_class(cluster.folder, ann=HONEST, ben=killer, cleo=HONEST)
     cluster.add_worker("--nthreads", "2")
     command = cluster.grade("--out", "results", "--isolation", "process")
-    said(command)
+    assert f"backprop: ben/{LESSON} could not be graded: " in said(command)
+    assert command.returncode == 1
     found = results(cluster.folder / "results")
     assert count.read_text().count("once more") == 2
     assert (found["ben"]["status"], found["ben"]["points"]) == ("killed", 0)

@@ -29,8 +29,8 @@ def leave_all_but(readable: list[str], writable: list[str], root: str) -> bool:
         root: an empty folder to mount it on, which nobody else sees changed.
 
     Returns:
-        Whether the kernel allows it: root may, and others where they may have a user namespace, which a process with
-        several threads may not. If not, it sees what it saw before.
+        Whether the kernel allows it: to root with its capabilities, and to others where they may have a user namespace,
+        which a process with several threads may not. If not, it sees what it saw before.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
@@ -63,6 +63,8 @@ def _unshare(libc: ctypes.CDLL) -> None:
     user, group = os.geteuid(), os.getegid()
     if libc.unshare(_CLONE_NEWNS) == 0:
         return
+    if user == 0:  # which needs other users to limit its threads by, and a namespace would have none
+        raise PermissionError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     _checked(libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNS))
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:

@@ -17,7 +17,8 @@ def limit_tasks(otherwise: int) -> None:
 
     Under root's account its real user becomes one that no other process has; its files and rights go by the effective
     one, which stays. Another account cannot do that, but can have a user namespace, in which counting begins anew
-    (from Linux 5.14 on). Where neither is allowed, the limit is on all that the account runs: `otherwise`.
+    (from Linux 5.14 on). Where neither is allowed, the limit is on all that the account runs: `otherwise`. Root without
+    the capability to change its user has no limit: nothing of the kind holds for it.
     """
     most = MOST_TASKS if _count_apart() else otherwise
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
