@@ -18,7 +18,7 @@ PROCESS, OTHER = 4711, 4712
 ALLOWED = 0
 THREAD, CHILD, NEW_USER = 0x003D0F00, 17, 0x10000000
 """Flags of `clone`: as the C library makes a thread, a process, and one in a namespace of its own."""
-CALLS: dict[tuple[str | int, ...], int] = {
+CALLS: dict[tuple[str, *tuple[int, ...]], int] = {
     ("read", 3): ALLOWED,
     ("mmap", 0, 4096): ALLOWED,
     ("openat", -100, 0, os.O_RDONLY): ALLOWED,
