@@ -229,7 +229,7 @@ def test_random_layers(learner, reference, rng):
 
 @exercise("checkpoint_sequential", promise="instrumented")
 def test_segments_computed_again(learner, reference, rng):
-    """The technique: the gradients, right or wrong, are those of the layers' second runs; the last half is not asked."""
+    """The technique: the gradients, right or wrong, are those of the layers' second runs, in the first half."""
     for n_layers, segments in [(4, 2), (8, 4)]:
         arguments = random(rng, (2, 3)), stack(rng, [3] * (n_layers + 1)), segments, random(rng, (2, 3))
         case = f"layers change between the passes, {cut(n_layers, segments)}"

@@ -140,7 +140,7 @@ def _noise(value: Any) -> Any:
     if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
         return sys.modules["torch"].rand(value.shape).to(value.dtype)
     if isinstance(value, np.ndarray):
-        return np.random.default_rng(0).normal(size=value.shape).astype(value.dtype)
+        return np.asarray(np.random.default_rng(0).normal(size=value.shape)).astype(value.dtype)
     return 0.5
 
 

@@ -716,7 +716,13 @@ def kept_of_block(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, An
 
 @torch.enable_grad()
 def computed_back(
-    submission: Any, x1: np.ndarray, x2: np.ndarray, W: np.ndarray, dy1: np.ndarray, dy2: np.ndarray, slopes: list[float]
+    submission: Any,
+    x1: np.ndarray,
+    x2: np.ndarray,
+    W: np.ndarray,
+    dy1: np.ndarray,
+    dy2: np.ndarray,
+    slopes: list[float],
 ) -> dict[str, Any]:
     """Which runs of f and g the gradients come from, and whether x2 is computed back: then g's second run moves it."""
 

@@ -14,12 +14,16 @@ from operator import is_
 from types import CodeType, FunctionType
 from typing import Any
 
-MODULES = ("builtins", "gc", "weakref", "numpy", "torch", "torch.autograd", "torch.autograd.function")
-MODULES += ("torch.autograd.graph", "torch.nn", "torch.nn.functional", "torch.random", "torch.utils._python_dispatch")
-MODULES += ("torch.utils._pytree", "torch.utils.flop_counter")
+MODULES = (
+    *("builtins", "gc", "weakref", "numpy", "torch", "torch.autograd", "torch.autograd.function"),
+    *("torch.autograd.graph", "torch.nn", "torch.nn.functional", "torch.random", "torch.utils._python_dispatch"),
+    *("torch.utils._pytree", "torch.utils.flop_counter"),
+)
 """What scenarios and instruments use, beside the course's own modules."""
-CLASSES = ("torch.Tensor", "torch.UntypedStorage", "torch.nn.Module", "torch.nn.Parameter", "torch.autograd.Function")
-CLASSES += ("torch.autograd.graph.saved_tensors_hooks", "torch.utils._python_dispatch.TorchDispatchMode")
+CLASSES = (
+    *("torch.Tensor", "torch.UntypedStorage", "torch.nn.Module", "torch.nn.Parameter", "torch.autograd.Function"),
+    *("torch.autograd.graph.saved_tensors_hooks", "torch.utils._python_dispatch.TorchDispatchMode"),
+)
 FOREIGN = {name.partition(".")[0] for name in MODULES}
 OURS = "course."
 OPERATORS = {f"__{name}__" for name in ("add", "sub", "mul", "pow", "matmul", "eq", "lt", "le", "gt", "ge", "getitem")}
