@@ -44,7 +44,7 @@ class Exercise:
     """Full names of functions that would do its work: the submission's own code may not call them. The file may name
     groups of them."""
     weights: dict[str, float] = field(default_factory=dict)
-    """Share of the points per check function, where it is not the same for all."""
+    """What a check function counts among those on inputs of its kind, visible or hidden; 1 where nothing is said."""
     technique: tuple[str, ...] = ()
     """Check functions that look for what the exercise is about: where one fails, right values earn nothing."""
 

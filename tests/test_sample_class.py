@@ -32,8 +32,8 @@ EXPECTED: dict[tuple[str, str], tuple[float, str]] = {
     ("kim-uses-torch", CH06): (59, "graded"),
     ("lea-other-style", CH06): (63, "graded"),
     ("max-cut-off", CH06): (0, "unreadable"),
-    ("nina-chain-slips", CH02): (23.26, "graded"),
-    ("otto-engine-slips", CH05): (21.97, "graded"),
+    ("nina-chain-slips", CH02): (23.2, "graded"),
+    ("otto-engine-slips", CH05): (22.02, "graded"),
 }
 
 NAMED = {

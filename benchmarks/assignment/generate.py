@@ -49,7 +49,7 @@ class Assignment:
 
     @cached_property
     def checks(self) -> dict[str, list[str]]:
-        """The names of each exercise's checks; each is worth one point."""
+        """The names of each exercise's checks, the first visible and two hidden, so that each is worth one point."""
         names: dict[str, Any] = {}
         exec(self.text("cases.py"), names)
         return {exercise: list(checks) for exercise, checks in names["CHECKS"].items()}
