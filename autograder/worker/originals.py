@@ -24,6 +24,8 @@ CLASSES: tuple[str, ...] = (
     *("torch.Tensor", "torch.UntypedStorage", "torch.nn.Module", "torch.nn.Parameter", "torch.autograd.Function"),
     *("torch.autograd.graph.saved_tensors_hooks", "torch.utils._python_dispatch.TorchDispatchMode"),
 )
+BY_TORCH = {"torch.manual_seed", "torch.nn.Module.__init__", "torch.nn.Module.__setstate__"}
+"""What PyTorch itself replaces when it imports its compiler: for an optimizer, say."""
 FOREIGN = {name.partition(".")[0] for name in MODULES}
 OURS = "course."
 OPERATORS = {f"__{name}__" for name in ("add", "sub", "mul", "pow", "matmul", "eq", "lt", "le", "gt", "ge", "getitem")}
@@ -56,7 +58,7 @@ def noted(scenarios: dict[str, Any]) -> Callable[[], list[str]]:
                     if space.get(key) is not value
                 ]
         found += [name for name, function, code in codes if function.__code__ is not code]
-        return sorted(found)
+        return sorted(set(found) - BY_TORCH)
 
     return replaced
 
