@@ -815,7 +815,7 @@ def relu_layers(rng, d, *kinds, dtype=F64):
 def some_kinds(rng, layers, mixed=3):
     """For each layer, how many units are dead, alive and, `mixed` at most, in between."""
     return [
-        (dead, alive, int(rng.integers(mixed + 1))) for dead, alive in rng.integers(1, 10, size=(layers, 2)).tolist()
+        (dead, alive, int(rng.integers(mixed + 1))) for dead, alive in rng.integers(1, 30, size=(layers, 2)).tolist()
     ]
 
 
@@ -853,18 +853,20 @@ def test_none_and_all(learner, reference, rng):
 @exercise("dead_relu_fraction")
 def test_one_row_is_enough(learner, reference, rng):
     """A unit that is 1e-12 on a single row is not dead; with one row alone, a 0 is."""
-    stack = relu_layers(rng, 3, (1, 2, 0))
-    for j in range(3):  # a unit that shows one input as it is
-        stack[0]["W"] = np.vstack([stack[0]["W"], np.eye(3)[j]])
-        stack[0]["b"] = np.append(stack[0]["b"], 0.0)
-    stack[1] = layer(rng, 6, 2)
+
+    def stack():
+        """Some units that are dead or alive, and three that show one input each."""
+        first, _ = relu_layers(rng, 3, *some_kinds(rng, 1, 0))
+        first = {"W": np.vstack([first["W"], np.eye(3)]), "b": np.append(first["b"], np.zeros(3))}
+        return [first, layer(rng, len(first["b"]), 2)]
+
     X = points(rng, 7, 3)
     X[:, 0] = 0.0
     X[int(rng.integers(7)), 0] = 1e-12
     X[:, 1] = -np.abs(X[:, 1])
-    check_share(learner, reference, "relu", stack, X, case="a unit of 1e-12 on one row, and 0 on six")
+    check_share(learner, reference, "relu", stack(), X, case="a unit of 1e-12 on one row, and 0 on six")
     X = points(rng, 1, 3) * np.array([1, 0, 0]) + np.array([0, -1, 1])
-    check_share(learner, reference, "relu", stack, X, case="a single row")
+    check_share(learner, reference, "relu", stack(), X, case="a single row")
 
 
 @exercise("dead_relu_fraction")
@@ -879,20 +881,23 @@ def test_relus_inside_of_modules(learner, reference, rng):
 @exercise("dead_relu_fraction")
 def test_relus_alone_count(learner, reference, rng):
     """Sigmoid units are never 0, and no part of the units that are counted; nor are those of a Linear."""
-    stack = relu_layers(rng, 3, *some_kinds(rng, 2))
-    check_share(learner, reference, "mixed", stack, points(rng, 8, 3), case="a ReLU and a Sigmoid in one model")
+    for _ in range(2):  # one share is easily met by chance
+        stack = relu_layers(rng, 3, *some_kinds(rng, 2))
+        check_share(learner, reference, "mixed", stack, points(rng, 8, 3), case="a ReLU and a Sigmoid in one model")
 
 
 @exercise("dead_relu_fraction")
 def test_outputs_that_are_written_into(learner, reference, rng):
     """h += 1 behind the ReLU: whoever looks after the run sees no zeros."""
-    stack = relu_layers(rng, 3, *some_kinds(rng, 2))
-    check_share(learner, reference, "in place", stack, points(rng, 8, 3), case="the model does h += 1 after its ReLUs")
+    for _ in range(2):  # one share is easily met by chance
+        stack = relu_layers(rng, 3, *some_kinds(rng, 2))
+        case = "the model does h += 1 after its ReLUs"
+        check_share(learner, reference, "in place", stack, points(rng, 8, 3), case=case)
 
 
 def batchnorm_layers(rng, dtype=F64):
     """Units that the running statistics leave negative on every row; within a batch BatchNorm wakes all of them."""
-    units = int(rng.integers(6, 30))
+    units = int(rng.integers(6, 50))
     stack = layers(rng, 3, units, 2, dtype=dtype)
     stack[0]["b"] = np.where(np.arange(units) < int(rng.integers(2, units - 1)), -9.0, 9.0).astype(dtype)
     return stack

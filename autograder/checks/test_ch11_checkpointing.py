@@ -406,8 +406,8 @@ def test_squares_and_their_neighbours(learner, reference, rng):
 @exercise("best_segments")
 def test_primes(learner, reference, rng):
     """No number of equal segments does well for a prime; unequal ones do."""
-    primes = [n for n in range(13, 200) if all(n % d for d in range(2, n))]
-    for n_layers in [7, *sorted(rng.choice(primes, size=4, replace=False).tolist())]:
+    primes = [n for n in range(13, 1_000) if all(n % d for d in range(2, n))]
+    for n_layers in [7, *sorted(rng.choice(primes, size=8, replace=False).tolist())]:
         check_best(learner, reference, n_layers, case="a prime")
 
 
@@ -457,7 +457,9 @@ def test_several_slots(learner, reference, rng):
 @exercise("minimal_forwards")
 def test_around_the_binomials(learner, reference, rng):
     """C(s + r, s) steps, one less and one more: from there on a step is advanced over once more often."""
-    for slots, sweeps in [(2, 2), (2, 3), (3, 2), (int(rng.integers(2, 4)), 4), (int(rng.integers(4, 6)), 3)]:
+    pairs = [(s, r) for s in range(2, MOST_SLOTS) for r in range(2, 18) if 10 < comb(s + r, s) < MOST_STEPS]
+    drawn = rng.choice(pairs, size=3, replace=False).tolist()
+    for slots, sweeps in [(2, 2), (2, 3), (3, 2), *drawn]:
         middle = comb(slots + sweeps, slots)
         for n_steps in (middle - 1, middle, middle + 1):
             check_equal("minimal_forwards", learner, reference, n_steps, slots, case="near a binomial")
@@ -642,7 +644,7 @@ def test_fractions(learner, reference, rng):
 @exercise("plan_checkpoints")
 def test_nothing_fits(learner, reference, rng):
     """A ValueError where even the lightest plan needs more than the budget, and a plan where it just fits."""
-    for n in (1, 2, 3, 5, 7):
+    for n in (1, 2, 3, 5, 7, 9):
         costs, sizes = integers(rng, n), integers(rng, n)
         least = least_memory(sizes)
         words = f"{n} layer{'s' * (n > 1)}"
