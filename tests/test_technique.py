@@ -148,8 +148,5 @@ class RoundSTE(torch.autograd.Function):
 """,
         "RoundSTE",
     )
-    assert {check.name for check in result.checks if check.passed} == {
-        "test_rounded_calls",
-        "test_rounded_keeps_nothing",
-    }
+    assert {check.name for check in result.checks if check.passed} == {"test_rounded_calls"}
     assert (result.points, result.status) == (0, "failed")

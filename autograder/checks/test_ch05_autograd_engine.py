@@ -1189,14 +1189,10 @@ def test_seeds(learner, rng):
 
 @exercise("train_digits", promise="instrumented")
 def test_uses_the_engine(learner, rng):
-    """The gradients come from Tensor.backward, and with them the labels."""
-    (X, y), (X_held, y_held) = permuted_digits(rng)
-    case = "a training on 200 digits"
-    run = learner.scenario.backward_calls(X[:200], y[:200], X_held, 0)
+    """The technique: the gradients come from Tensor.backward."""
+    (X, y), (X_held, _) = permuted_digits(rng)
+    calls = learner.scenario.backward_calls(X[:200], y[:200], X_held, 0)
     message = (
         "train_digits never called Tensor.backward: build the loss from Tensors, and let your engine differentiate it."
     )
-    expect(run["calls"] > 0, message, case=case)
-    labels = as_labels(run["labels"], len(y_held), case)
-    if labels is not None:
-        expect_half(learner, labels, X, y, y_held, case)
+    expect(calls > 0, message, case="a training on 200 digits")

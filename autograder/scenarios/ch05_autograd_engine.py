@@ -145,8 +145,8 @@ def alive(submission: Any, operations: int) -> dict[str, int]:
     return counts
 
 
-def backward_calls(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> dict[str, Any]:
-    """How often `train_digits` calls `Tensor.backward`, and the labels that it returns."""
+def backward_calls(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> int:
+    """How often `train_digits` calls `Tensor.backward`."""
     original = submission.Tensor.backward
     calls = 0
 
@@ -157,10 +157,10 @@ def backward_calls(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> d
 
     submission.Tensor.backward = counting
     try:
-        labels = submission.train_digits(X, y, X_test, seed)
+        submission.train_digits(X, y, X_test, seed)
     finally:
         submission.Tensor.backward = original
-    return {"calls": calls, "labels": labels}
+    return calls
 
 
 def grads_never_reset(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> bool:
