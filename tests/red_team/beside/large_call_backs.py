@@ -1,4 +1,4 @@
-"""Sends the judge's functions 60 MiB again and again, objects, and what is no number. An error: 2 points."""
+"""Sends the judge's functions 60 MiB again and again, objects, and what is no number. None is sent: 2 points."""
 
 # %%
 import numpy as np
