@@ -526,14 +526,18 @@ class Asked:
 
     def vjp(self, g: Any, *inputs: Any) -> tuple[np.ndarray, ...]:
         g, *taken = self._taken((g, *inputs), [self._output, *self._shapes])
-        return tuple(np.array(gradient, dtype=np.float64) for gradient in self._question.vjp(g, *taken))
+        gradients = self._question.vjp(g, *taken)
+        return tuple(np.array(gradient, dtype=np.float64) + 0.0 for gradient in gradients)  # no -0.0, which would tell
 
     def _taken(self, arrays: tuple[Any, ...], shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
         if [np.shape(array) for array in arrays] != shapes or any(np.iscomplexobj(array) for array in arrays):
             raise ValueError(
                 "f takes arrays of the shapes of inputs, and vjp before them a g of the shape of f's result"
             )
-        return [np.asarray(array, dtype=np.float64) for array in arrays]
+        taken = [np.asarray(array, dtype=np.float64) + 0.0 for array in arrays]
+        if not all(np.isfinite(array).all() for array in taken):  # where nan goes tells how a VJP is computed
+            raise ValueError("f and vjp take finite numbers")
+        return taken
 
 
 def ask(learner, rng, questions: list[Question]) -> None:
@@ -750,16 +754,15 @@ def test_the_same_seed(learner, rng):
     f = Function("a * b", np.multiply, (array(rng, 2, 3), array(rng, 3)))
     ask(learner, rng, [right(f), wrong(f, "without the sum for b", lambda g, a, b: (g * b, (g * a)[0]))])
     asked, seed, seen = Asked(right(f)), int(rng.integers(2**31)), []
+
+    def vjp(g, *inputs):
+        gradients = asked.vjp(g, *inputs)  # refuses what has another shape, which would take long
+        seen[-1].append(np.array(g, dtype=np.float64).tolist())
+        return gradients
+
     for _ in range(2):
-        drawn = []
-
-        def vjp(g, *inputs, drawn=drawn):
-            gradients = asked.vjp(g, *inputs)  # refuses what has another shape, which would take long
-            drawn.append(np.array(g, dtype=np.float64).tolist())
-            return gradients
-
+        seen.append([])
         learner.scenario.gradcheck(asked.f, vjp, f.inputs, seed)
-        seen.append(drawn)
     expect(bool(seen[0]), "gradcheck did not call vjp.")
     same = "gradcheck called twice with generators of the same seed used different g: draw all that is random from rng."
     expect(seen[0] == seen[1], same)

@@ -33,6 +33,7 @@ class Patience:
     def __init__(self, seconds: float = JUDGING_SECONDS) -> None:
         self._seconds = seconds
         self._left = seconds
+        self._spending = False
 
     @contextmanager
     def spending(self) -> Iterator[None]:
@@ -41,15 +42,19 @@ class Patience:
             yield
             return
         before = signal.signal(signal.SIGPROF, self._end)
+        self._spending = True
         signal.setitimer(signal.ITIMER_PROF, self._left or STEP_SECONDS, STEP_SECONDS)
         try:
             yield
         finally:
+            self._spending = False  # a signal from now on comes too late
             left, _ = signal.setitimer(signal.ITIMER_PROF, 0.0)
             signal.signal(signal.SIGPROF, before)
             self._left = min(self._left, left)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
+        if not self._spending:
+            return
         self._left = 0.0
         raise TimedOut(
             f"To judge the answers took more than {self._seconds:g} seconds: they are no answers to what was asked."
