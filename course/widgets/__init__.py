@@ -1,8 +1,8 @@
 """Experiments that a reader steers, in the book and in a notebook.
 
 Each is an ES module with anywidget's interface (`export default { render({ model, el }) }`) and a stylesheet of the
-same name. What `show` makes needs no anywidget and no network: the data, the module and the styles stand in the page,
-so that it works from a file server and from a disk, where a browser loads no module from a file.
+same name, after `common.css`. What `show` makes needs no anywidget and no network: the data, the module and the styles
+stand in the page, so that it works from a file server and from a disk, where a browser loads no module from a file.
 """
 
 from __future__ import annotations
@@ -34,12 +34,51 @@ def show(name: str, values: Mapping[str, Any], figure: str = "") -> HTML:
     """
     parts = {"module": (FOLDER / f"{name}.js").read_text(encoding="utf-8"), "values": values}
     text = json.dumps(parts, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")  # ends no script element
+    styles = "".join((FOLDER / f"{sheet}.css").read_text(encoding="utf-8") for sheet in ("common", name))
     instead = f' <a href="#{html.escape(figure)}">This figure</a> shows the main cases.' if figure else ""
     return HTML(
-        f'<div class="widget"><style>{(FOLDER / f"{name}.css").read_text(encoding="utf-8")}</style>'
+        f'<div class="widget"><style>{styles}</style>'
         f"<div></div><noscript><p>This experiment needs JavaScript.{instead}</p></noscript>"
         f'<script type="application/json">{text}</script><script>{_LOADER}</script></div>'
     )
+
+
+STOPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+
+
+def mlp_shapes(n: int, d: int, m: int, o: int, figure: str = "") -> HTML:
+    """The arrays of a two-layer network and their gradients, to scale, with the bytes they take in float32.
+
+    Shown first for `n` rows, `d` inputs, `m` hidden units and `o` outputs. Each is one of `STOPS`, where the sliders
+    stop; anything else is a `ValueError`.
+    """
+    start = {"n": n, "d": d, "m": m, "o": o}
+    for name, size in start.items():
+        if size not in STOPS:
+            raise ValueError(f"{name} is {size}, which is none of {STOPS}")
+    return show("mlp_shapes", {"start": start, "stops": STOPS, "itemsize": 4}, figure)
+
+
+def checkpoint_schedule(schedules: Mapping[str, Sequence[tuple[str, int]]], start: str, figure: str = "") -> HTML:
+    """Schedules of checkpointing as timelines, with sliders for the chain and the policy, and one for time.
+
+    `schedules` maps "layers/policy/number" to a schedule of `course.experiments.schedules`, and `start` is the key that
+    is shown first. For each number of layers, 32 at most, there are "everything/0", "segments/1" to "segments/<layers>"
+    and "slots/1" to any number. A missing or another key is a `ValueError`.
+    """
+    lengths = {key.split("/")[0] for key in schedules}
+    expected = set()
+    for length in lengths:
+        slots = sum(key.startswith(f"{length}/slots/") for key in schedules)
+        if not length.isdecimal() or not 1 <= int(length) <= 32 or not slots:
+            raise ValueError(f"{length}: 1 to 32 layers expected, and slots")
+        expected |= {f"{length}/everything/0", *(f"{length}/segments/{k}" for k in range(1, int(length) + 1))}
+        expected |= {f"{length}/slots/{k}" for k in range(1, slots + 1)}
+    if start not in expected or expected != set(schedules):
+        raise ValueError(f"schedules expected for {sorted({start, *expected} ^ set(schedules))}")
+    base_32 = "0123456789abcdefghijklmnopqrstuv"
+    texts = {key: "".join(kind[0] + base_32[layer] for kind, layer in events) for key, events in schedules.items()}
+    return show("checkpoint_schedule", {"schedules": texts, "start": start}, figure)
 
 
 def gradient_flow(data: Mapping[str, Sequence[float]], figure: str = "") -> HTML:
@@ -61,3 +100,72 @@ def gradient_flow(data: Mapping[str, Sequence[float]], figure: str = "") -> HTML
         key: [float(f"{norm:.4g}") if math.isfinite(norm) else None for norm in norms] for key, norms in data.items()
     }
     return show("gradient_flow", {"data": rounded}, figure)
+
+
+OPERATIONS = {"add": 2, "sub": 2, "mul": 2, "square": 1}
+"""The operations of `backward_sweep`, with the number of their parents."""
+
+
+def backward_sweep(
+    inputs: Mapping[str, float],
+    operations: Sequence[tuple[str, ...]],
+    places: Mapping[str, tuple[float, float]],
+    orders: Mapping[str, Sequence[str]] | None = None,
+    *,
+    limit: float = 10.0,
+    step: float = 0.5,
+    figure: str = "",
+) -> HTML:
+    """A small graph with its local gradients, a slider for each input, and the reverse sweep message by message.
+
+    `operations` lists (name, operation, parent, ...), parents first and the output last; `places` maps every name to
+    (column, row). `orders` maps labels to the names of the operations in the order in which they send, output first;
+    the first is to be a right one, and the others are compared with it. Without `orders` there is that one alone.
+    A `ValueError` names the fault in a graph that cannot be drawn or swept.
+    """
+    known, used = set(inputs), set[str]()
+    for name, kind, *parents in operations:
+        if len(parents) != OPERATIONS.get(kind):
+            raise ValueError(f"{name}: no operation {kind!r} of {len(parents)} parents")
+        if len(set(parents)) < len(parents) or not known.issuperset(parents) or name in known:
+            raise ValueError(f"{name}: parents are to be two nodes that stand before it, under names of their own")
+        known.add(name)
+        used.update(parents)
+    names = [name for name, *_ in operations]
+    if known - used != set(names[-1:]):
+        raise ValueError("every node but the last operation is to be used")
+    if set(places) != known:
+        raise ValueError(f"places are to be given for {sorted(known)}, not {sorted(places)}")
+    orders = orders or {"right": names[::-1]}
+    for label, order in orders.items():
+        if sorted(order) != sorted(names) or order[0] != names[-1]:
+            raise ValueError(f"{label}: an order names every operation once, {names[-1]!r} first")
+    first = next(iter(orders.values()))
+    if any(first.index(name) > first.index(parent) for name, _, *p in operations for parent in p if parent in first):
+        raise ValueError("the first order is to be a right one: children before parents")
+    values = {"inputs": inputs, "operations": operations, "places": places, "limit": limit, "step": step}
+    return show("backward_sweep", {**values, "orders": list(orders.items())}, figure)
+
+
+def gradient_account(
+    cleared: Mapping[str, Mapping[str, Sequence[float]]],
+    kept: Mapping[str, Mapping[str, Sequence[float]]],
+    figure: str = "",
+) -> HTML:
+    """Each step's own gradient beside `.grad`, and the loss, with a switch for zero_grad and a slider for the step.
+
+    A run maps each parameter to its "value", "gradient" and "grad" in every step, after backward and before the
+    optimizer's step, and "" to the "loss" there. Runs of other parameters or lengths are a `ValueError`.
+    """
+    lengths = {len(series) for run in (cleared, kept) for one in run.values() for series in one.values()}
+    shapes = [{name: sorted(one) for name, one in run.items()} for run in (cleared, kept)]
+    wanted = {name: ["grad", "gradient", "value"] if name else ["loss"] for name in {"", *cleared}}
+    if shapes != [wanted, wanted] or len(wanted) < 2 or len(lengths) != 1 or 0 in lengths:
+        raise ValueError(
+            "two runs of as many steps expected, with a loss and with value, gradient and grad by parameter"
+        )
+    rounded = [
+        {name: {key: [float(f"{v:.6g}") for v in series] for key, series in one.items()} for name, one in run.items()}
+        for run in (cleared, kept)
+    ]
+    return show("gradient_account", {"runs": rounded}, figure)

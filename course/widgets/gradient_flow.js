@@ -209,7 +209,7 @@ export default {
     const controls = html("div", { class: "controls" }, ...groups, buttons);
     const form = html("form", { autocomplete: "off" }, controls, drawing, verdicts, numbers);
     form.addEventListener("submit", (event) => event.preventDefault()); // Enter on a radio button
-    el.classList.add("gradient-flow");
+    el.classList.add("experiment", "gradient-flow");
     el.replaceChildren(form);
     keep(null);
     const observer = new ResizeObserver(() => {

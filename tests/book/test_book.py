@@ -245,3 +245,15 @@ def test_quizzes_answer_back(book: Path, chapter: str) -> None:
         answers = quiz.select("details > .quiz-answer")
         assert len(answers) == len(quiz.select("details")) >= 2
         assert all(answer.get_text().strip() for answer in answers)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_interview_questions_stand_on_their_page(book: Path, chapter: str) -> None:
+    """Each question that a chapter asks, in the words that it asks it in, under a link to the chapter."""
+    collected = parse(book / "interview.html")
+    link = collected.select_one(f'article a[href="{chapter}.html#interview-questions"]')
+    assert link is not None
+    listed = [item.get_text() for item in link.find_parent("p").find_next_sibling("ol").select("li")]  # type: ignore[union-attr]
+    asked = parse(book / f"{chapter}.html").select("#interview-questions details > summary .sd-summary-text")
+    assert [item.strip() for item in listed] == [item.get_text().strip() for item in asked]
+    assert len(asked) >= 3

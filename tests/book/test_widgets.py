@@ -135,7 +135,7 @@ class Browser:
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self.message())
         if script:
-            ready = "document.querySelectorAll('.gradient-flow form').length === 2"
+            ready = "[...document.querySelectorAll('.widget')].every((one) => one.querySelector('form'))"
             self.js(f"new Promise((done) => {{ const look = () => {ready} ? done() : setTimeout(look, 20); look(); }})")
             self.js(f"document.documentElement.dataset.theme = '{theme}'")
 
@@ -173,21 +173,24 @@ class Browser:
         self.read.close()
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build_page(folder: Path, text: str) -> Path:
     """A book of one page with the configuration of ours, warnings as errors."""
-    folder = tmp_path_factory.mktemp("widgets")
     for name in ("_ext", "_static", "node_modules"):
         (folder / name).symlink_to(SOURCE / name)
     shutil.copy(SOURCE / "_config.yml", folder)
     shutil.copy(SOURCE / "references.bib", folder)
     (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
-    (folder / "index.md").write_text(PAGE)
+    (folder / "index.md").write_text(text)
     builder = str(Path(sys.executable).with_name("jupyter-book"))
     command = [builder, "build", "-W", "-n", "--keep-going", str(folder)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return folder / "_build" / "html" / "index.html"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_page(tmp_path_factory.mktemp("widgets"), PAGE)
 
 
 @pytest.fixture(scope="module")
