@@ -30,9 +30,9 @@ import numpy as np
 def numerical_gradient(f, x, eps=1e-6):
     """Gradient of f at x, in the shape of x, by central differences: two calls of f for each entry."""
     ### BEGIN SOLUTION
-    gradient = np.zeros_like(x)
+    gradient = np.zeros(x.shape)  # float64, also for whole numbers, which would round eps away
     for index in np.ndindex(x.shape):
-        step = np.zeros_like(x)
+        step = np.zeros(x.shape)
         step[index] = eps
         gradient[index] = (f(x + step) - f(x - step)) / (2 * eps)
     return gradient
@@ -87,8 +87,8 @@ def vjp_chain(Ws, u):
 # %% [markdown]
 # ## `jacobian_cost`
 #
-# A chain of matrices with widths `dims = [n_0, …, n_k]`, at least two. One pass through it, `jvp_chain` or `vjp_chain`,
-# takes `n_i · n_{i+1}` multiply–adds for each matrix. How many does the full Jacobian take?
+# A chain of matrices with widths `dims = [n_0, …, n_k]`: two of them or more, each at least 1. One pass through it,
+# `jvp_chain` or `vjp_chain`, takes `n_i · n_{i+1}` multiply–adds for each matrix. How many does the full Jacobian take?
 #
 # - `mode="forward"`: a JVP for each of the `n_0` columns;
 # - `mode="reverse"`: a VJP for each of the `n_k` rows.
@@ -311,9 +311,10 @@ def jacobian_from_vjp(vjp, n_out):
 # - `inputs` are the same afterwards.
 #
 # The grader asks about many VJPs. The right ones agree with central differences (`eps=1e-6`) to six digits or so; the
-# wrong ones are wrong by one percent or more somewhere. Gradients may be as small as 1e-7 and as large as 1e6, so the
-# tolerance must be relative. Where a gradient is exactly 0, the differences of a function of size 1 are still off by
-# about 1e-10, so a small absolute tolerance is needed as well. No function has a kink close to its inputs.
+# wrong ones are wrong somewhere by one percent or more, or by half or more where all gradients are below 1e-6.
+# Gradients may be as small as 1e-7 and as large as 1e6, so the tolerance must be relative. Where a gradient is exactly
+# 0, the differences of a function of size 1 are still off by about 1e-10, so a small absolute tolerance is needed as
+# well. No function has a kink close to its inputs.
 # [Chapter section](../book/ch02_chain_rule.md#ch02-gradcheck)
 
 

@@ -212,7 +212,7 @@ class FusedCrossEntropy(torch.autograd.Function):
 # - `fn` is called on fresh copies in float64, each with memory of its own: a float32 tensor does not make a right `fn`
 #   look wrong, nor does a tensor that was expanded.
 # - Every such copy requires a gradient, whether or not the caller's tensor does.
-# - Tensors that are not floating (indices, masks) keep their dtype; pass them as they are, or a copy.
+# - Tensors that are not floating (indices, masks) are copied, too, and keep their dtype.
 # - The caller's tensors stay as they are: values, `requires_grad`, `.grad`; even if `fn` writes into its arguments.
 # - A check that raises, whatever it raises, is `False`.
 #
@@ -225,7 +225,8 @@ class FusedCrossEntropy(torch.autograd.Function):
 def run_gradcheck(fn, *tensors):
     """Whether fn passes gradcheck and gradgradcheck on float64 copies of the tensors, a bool."""
     ### BEGIN SOLUTION
-    copies = tuple(t.detach().clone().double().requires_grad_() if t.is_floating_point() else t for t in tensors)
+    copies = tuple(t.detach().clone() for t in tensors)
+    copies = tuple(t.double().requires_grad_() if t.is_floating_point() else t for t in copies)
     try:
         return torch.autograd.gradcheck(fn, copies) and torch.autograd.gradgradcheck(fn, copies)
     except Exception:

@@ -163,10 +163,10 @@ def make_mlp(n_in, n_out, depth=30, width=64, activation="sigmoid", init="defaul
 #   `torch.nn.BatchNorm1d(width)` and one `torch.nn.ReLU()`; their order, and how the weights are initialised, are yours
 #   to choose.
 # - `modules()` finds the `depth + 2` Linears in the order in which they are used.
-# - The gradient stays in bounds: with fresh weights, the norm of dL/dW of the first hidden Linear is between 1/30 of
-#   that of the last hidden one and 30 times that. (Honest choices give 1 to 15 at 30 layers, and BatchNorm without
-#   residual connections gives 130 and more.) No branch `f` starts at exactly 0: then its gradients are 0 and have no
-#   ratio.
+# - The gradient stays in bounds: with fresh weights, 32 units wide or more, the norm of dL/dW of the first hidden
+#   Linear is between 1/30 of that of the last hidden one and 30 times that. (Honest choices give 1 to 15 at 30 layers,
+#   and BatchNorm without residual connections gives more than 100.) No branch `f` starts at exactly 0: then its
+#   gradients are 0 and have no ratio.
 # - It learns: 60 steps of Adam on 512 points in four clouds, after which at least 80 % of new points must be told
 #   right. The sigmoid network guesses: 25 %.
 #
@@ -204,9 +204,10 @@ def healthy_mlp(n_in, n_out, depth=30, width=64):
 # There is no small number in the denominator: gradients that are clipped have the norm `max_norm`, not almost.
 #
 # The gradients are floating tensors of any shapes, perhaps of several precisions in one list. Take the norm in
-# **float64**: 1e30 in float32 is a number, and its square is not. Write into none of them; those that need no clipping
-# may be returned as they are. `max_norm` is positive. With a norm of 0 the gradients are not changed, and an empty list
-# gives `([], 0.0)`. A norm that is inf or nan is a `ValueError`: there is no direction left to keep.
+# **float64**: 1e30 in float32 is a number, and its square is not. (Entries whose squares leave float64 too do not
+# occur.) Write into none of them; those that need no clipping may be returned as they are. `max_norm` is positive. With
+# a norm of 0 the gradients are not changed, and an empty list gives `([], 0.0)`. A norm that is inf or nan is a
+# `ValueError`: there is no direction left to keep.
 #
 # PyTorch's own functions for this may not be called.
 # [Chapter section](../book/ch09_vanishing_gradients.md#ch09-clip-grad-norm)

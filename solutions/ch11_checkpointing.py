@@ -121,7 +121,7 @@ def checkpoint_sequential(layers, x, segments):
 # that is held at once: the inputs of all `segments` segments, and the `⌈n_layers / segments⌉` activations of the
 # longest one. (Inputs that the backward pass has used up still count.)
 #
-# `1 <= segments <= n_layers <= 10,000`, both are ints. The result is an int, not a float.
+# `1 <= segments <= n_layers <= 1,000,000`, both are ints. The result is an int, not a float.
 # [Chapter section](../book/ch11_checkpointing.md#ch11-peak-activations)
 
 
@@ -138,7 +138,7 @@ def peak_activations(n_layers, segments):
 #
 # A number of segments, from 1 to `n_layers`, with the least peak `segments + ⌈n_layers / segments⌉`: an int. Several
 # numbers may share the least peak; return any one of them. Segments need not be equally long: 7 layers in 3 segments
-# are 3, 2 and 2. `n_layers` is an int from 1 to 10,000.
+# are 3, 2 and 2. `n_layers` is an int from 1 to 500,000. Trying all numbers is fast enough.
 # [Chapter section](../book/ch11_checkpointing.md#ch11-best-segments)
 
 
@@ -367,8 +367,10 @@ def reversible_block(f, g, x1, x2):
 # seconds are not.
 #
 # Four cells follow. The check calls `measure` alone; the other three are there to keep it short, and you may cut it in
-# another way. It draws other sizes for `CONFIG` and `SEQ`, so take L and B from the stack and from x. A policy that is
-# not written yet costs only its own points. To see your table:
+# another way. It draws other sizes for `CONFIG` and `SEQ`, so take L and B from the stack and from x. In its blocks the
+# MLP serves some of the tokens only, and the gradient tells which run of a part it comes from. They are called as these
+# are, but no formula has their costs: measure what runs. A policy that is not written yet costs only its own points. To
+# see your table:
 # ```python
 # for policy in POLICIES:
 #     print(policy, measure(policy, "cpu"))
