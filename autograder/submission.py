@@ -21,11 +21,14 @@ MAX_SOURCE = 2**20
 """Characters of one cell."""
 MAX_MARK = 1000
 """Characters of a `# %%` line that are looked at."""
+NOTEBOOKS = (".ipynb.txt", ".ipynb.json", ".ipynb", ".json")
+"""How the names of notebooks end, also where a browser or a system has added something."""
+SCRIPTS = (".py.txt", ".py")
 NOT_GRADED = {"setup", "check", "demo"}
 """Tags of the cells that the course adds around the learner's work."""
 
 _MARK = re.compile(r"^# %%(.*)$")
-_TAGS = re.compile(r"tags=\[([^\]]*)\]")
+_TAGS = re.compile(r"tags=\[([^\][]*)\]")
 _EXERCISE = re.compile(r'exercise="([\w.]+)"')
 
 
@@ -71,8 +74,16 @@ class Submission:
         return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", cells)
 
 
+def stem_of(name: str) -> str | None:
+    """The name of a file without what says that it is a notebook or Python; None if nothing does."""
+    for ending in (*NOTEBOOKS, *SCRIPTS):
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return None
+
+
 def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
-    """Read a `.ipynb` or `.py` file; with `inside`, only one that really lies in that folder.
+    """Read a notebook, or a Python file in cells; with `inside`, only one that really lies in that folder.
 
     Raises:
         SubmissionError: missing, not a regular file, too large, not text, or no notebook.
@@ -85,27 +96,45 @@ def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SubmissionError("the file is not UTF-8 text, so it is no notebook; export it again") from None
-    if path.suffix == ".ipynb":
+    if path.name.lower().endswith(NOTEBOOKS):
         return Submission(path.name, sha256, "__main__", _limited(_notebook_cells(text)))
     return Submission(path.name, sha256, "submission", _limited(_python_cells(text)))
 
 
 def read_bytes(path: Path, inside: Path | None) -> bytes:
-    """The content of a file that may be graded. `SubmissionError` as for `read_submission`."""
+    """The content of a file that may be graded. `SubmissionError` as for `read_submission`.
+
+    The file is opened once, and what is open is looked at: whoever handed it in may change its name meanwhile.
+    """
     try:
-        real = Path(os.path.realpath(path))  # `Path.resolve` raises for a link to itself, and no OSError
-        if inside is not None and not real.is_relative_to(os.path.realpath(inside)):
-            raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise SubmissionError("this is not a regular file; hand in a notebook")
-        if status.st_size > MAX_BYTES:
-            size, limit = status.st_size / 2**20, MAX_BYTES // 2**20
-            raise SubmissionError(f"the file has {size:.0f} MiB, and {limit} MiB is the limit; clear its outputs")
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        try:
+            _refuse_unlike_a_submission(path, os.fstat(descriptor), inside)
+            with open(descriptor, "rb", closefd=False) as file:
+                return file.read(MAX_BYTES + 1)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise SubmissionError(f"the file cannot be read ({error.strerror})") from None
+
+
+def _refuse_unlike_a_submission(path: Path, opened: os.stat_result, inside: Path | None) -> None:
+    if inside is not None and not _lies_inside(path, opened, inside):
+        raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
+    if not stat.S_ISREG(opened.st_mode):
+        raise SubmissionError("this is not a regular file; hand in a notebook")
+    if opened.st_size > MAX_BYTES:
+        size, limit = opened.st_size / 2**20, MAX_BYTES // 2**20
+        raise SubmissionError(f"the file has {size:.0f} MiB, and {limit} MiB is the limit; clear its outputs")
+
+
+def _lies_inside(path: Path, opened: os.stat_result, folder: Path) -> bool:
+    """Whether the file that was opened as `path` is one of `folder`, which is not a link itself."""
+    real = os.path.realpath(path)  # `Path.resolve` raises for a link to itself, and no OSError
+    if not Path(real).is_relative_to(os.path.join(os.path.realpath(folder.parent), folder.name)):
+        return False
+    found = os.stat(real, follow_symlinks=False)
+    return (found.st_dev, found.st_ino) == (opened.st_dev, opened.st_ino)
 
 
 def _limited(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
@@ -162,6 +191,8 @@ def _python_cells(text: str) -> tuple[Cell, ...]:
         match = _MARK.match(line.rstrip("\r\n"))
         if match:
             starts.append((number + 1, match[1][:MAX_MARK]))
+        if len(starts) > 2 * MAX_CELLS:
+            raise SubmissionError(f"the file has {2 * MAX_CELLS} cells and more, and {MAX_CELLS} is the limit")
     cells = []
     for (first, options), (after, _) in zip(starts, [*starts[1:], (len(lines) + 1, "")], strict=True):
         tags = _TAGS.search(options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 from course.syllabus import Lesson, syllabus
@@ -29,14 +30,20 @@ def copy_lessons(folder: Path, format_: str) -> tuple[list[Path], list[Path]]:
     return copied, kept
 
 
+def chapter(slug: str, folder: Path) -> str:
+    """Where a chapter is, for a link in `folder`: its page if the book is built, else its source."""
+    page = ROOT / "book" / "_build" / "html" / f"{slug}.html"
+    file = page if page.exists() else ROOT / "book" / f"{slug}.md"
+    try:
+        return os.path.relpath(file, folder.resolve()).replace(os.sep, "/")
+    except ValueError:  # on Windows, another drive
+        return file.as_uri()
+
+
 def _text(lesson: Lesson, folder: Path, format_: str) -> str:
     """The stub, its links to the chapters leading there from `folder`; beside `exercises/` they do already."""
     text = (ROOT / "exercises" / f"{lesson.slug}.ipynb").read_text(encoding="utf-8")
-    try:
-        book = os.path.relpath(ROOT / "book", folder.resolve()).replace(os.sep, "/")
-    except ValueError:  # on Windows, another drive
-        book = (ROOT / "book").as_uri()
-    text = text.replace("](../book/", f"]({book}/")
+    text = re.sub(r"\]\(\.\./book/(\w+)\.md", lambda match: f"]({chapter(match[1], folder)}", text)
     return text if format_ == "ipynb" else as_python(text)
 
 

@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder import workbook
+from autograder.commands.targets import lesson_called
+from course.syllabus import syllabus
+
 ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -30,6 +34,27 @@ def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, t
     again = backprop("start", "work")
     assert notebook.read_text() == "mine"
     assert "not touched" in again.stdout
+
+
+def test_links_lead_to_pages_where_the_book_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "exercises").mkdir()
+    for lesson in syllabus():
+        text = (ROOT / "exercises" / f"{lesson}.ipynb").read_text()
+        (tmp_path / "exercises" / f"{lesson}.ipynb").write_text(text)
+    (tmp_path / "book" / "_build" / "html").mkdir(parents=True)
+    (tmp_path / "book" / "_build" / "html" / "ch06_vjps.html").write_text("")
+    monkeypatch.setattr(workbook, "ROOT", tmp_path)
+    workbook.copy_lessons(tmp_path / "my" / "work", "ipynb")
+    built, source = (
+        (tmp_path / "my" / "work" / f"{name}.ipynb").read_text() for name in ("ch06_vjps", "ch03_accumulation")
+    )
+    assert "](../../book/_build/html/ch06_vjps.html#ch06-relu-vjp)" in built
+    assert "](../../book/ch03_accumulation.md#" in source
+
+
+@pytest.mark.parametrize("said", ["ch06", "ch6", "CH06", "06", "6", "Ch06_VJPs"])
+def test_a_lesson_may_be_called_by_its_number(said: str) -> None:
+    assert lesson_called(said).slug == "ch06_vjps"
 
 
 def test_the_python_form_of_a_lesson_is_graded_like_the_notebook(backprop: Command, tmp_path: Path) -> None:
@@ -59,6 +84,26 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
     assert "Hint" not in done.stdout
     assert backprop("check", "ch06_vjps/relu_vjp", "--hint").stdout.count("Hint ") == 1
     assert backprop("check", "ch06_vjps/relu_vjp", "--hint", "--hint").stdout.count("Hint ") == 2
+    assert backprop("check", "--hint", "2", "ch06_vjps/relu_vjp").stdout.count("Hint ") == 2
+
+
+def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps-Copy1.py").write_text(RIGHT)
+    copy = backprop("check", "ch06_vjps-Copy1.py")
+    assert "hand it in as ch06_vjps.py" in copy.stderr
+    assert "relu_vjp" in copy.stdout
+    (tmp_path / "ch06_vjps-Copy1.ipynb").write_text("{}")
+    assert "(ch06_vjps-Copy1.ipynb: call it ch06_vjps.ipynb if that is yours)" in backprop("check", "ch06").stderr
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    (tmp_path / "ch06_vjps.ipynb").write_text('{"cells": []}')
+    beside = backprop("check", "ch06/relu_vjp").stderr
+    assert "ch06_vjps.py lies beside ch06_vjps.ipynb and is not graded" in beside
+    assert "ch06_vjps-Copy1.py lies beside" in beside
+
+
+def test_the_courses_own_copy_is_not_graded_in_silence(backprop: Command) -> None:
+    done = backprop("check", "ch06/relu_vjp", cwd=ROOT)
+    assert "exercises/ch06_vjps.ipynb is the course's own copy: 'backprop start my-work'" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,6 +128,11 @@ def test_bad_input_gets_one_clear_line(backprop: Command, arguments: list[str], 
     assert says in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_shell_completes_the_commands(backprop: Command) -> None:
+    asks = {"_BACKPROP_COMPLETE": "complete_bash", "COMP_WORDS": "backprop gr", "COMP_CWORD": "1"}
+    assert backprop(env=asks).stdout.split() == ["grade"]
 
 
 def test_an_unreadable_notebook_gets_one_clear_line(backprop: Command, tmp_path: Path) -> None:
@@ -123,8 +173,8 @@ def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
     a_class(tmp_path / "class")
     arguments = ("grade", "class", "--jobs", "1")
     assert "the hidden inputs are the public ones" in backprop(*arguments, "--out", "a").stderr
-    assert backprop(*arguments, "--out", "a", "--salt", "one").returncode == 0
-    second = backprop(*arguments, "--out", "a", "--salt", "two").stderr
+    assert backprop(*arguments, "--out", "a", "--salt", "one", "--regrade").returncode == 0
+    second = backprop(*arguments, "--out", "a", "--salt", "two", "--regrade").stderr
     assert "graded already" not in second
     assert "public" not in second
     backprop(*arguments, "--out", "b", env={"BACKPROP_SALT": "two"})
@@ -144,7 +194,7 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
     (tmp_path / "class" / "ann" / "essay.md").write_text("x")
     (tmp_path / "class" / "ann" / "ch06_vjps.ipynb").write_text("{}")
     done = backprop("grade", "class", "--out", "out")
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "notes.txt: not a student's folder" in done.stderr
     assert "essay.md: no lesson of that name" in done.stderr
     assert "ann/ch06_vjps.py: ch06_vjps.ipynb is graded" in done.stderr
@@ -171,7 +221,7 @@ def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None
     assert "backprop report out" in shown
 
 
-def on_a_terminal(*args: str, cwd: Path) -> str:
+def on_a_terminal(*args: str, cwd: Path, status: int = 0) -> str:
     """What the command shows on a terminal."""
     ours, theirs = os.openpty()
     command = [str(Path(sys.executable).with_name("backprop")), *args]
@@ -183,8 +233,17 @@ def on_a_terminal(*args: str, cwd: Path) -> str:
             while part := os.read(ours, 65536):
                 shown += part
         os.close(ours)
-    assert process.returncode == 0
+    assert process.returncode == status
     return shown.decode()
+
+
+def test_a_check_that_takes_long_says_on_a_terminal_what_it_does(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text("def relu_vjp(g, x):\n    while True: pass\n")
+    shown = on_a_terminal("check", "ch06/relu_vjp", cwd=tmp_path, status=1)
+    assert "relu_vjp: check 1 of" in shown
+    assert "Ctrl-C stops it" in shown
+    captured = backprop("check", "ch06/relu_vjp")
+    assert "check 1 of" not in captured.stdout + captured.stderr
 
 
 def test_report_shows_a_class_a_student_and_json(backprop: Command, tmp_path: Path) -> None:
@@ -240,18 +299,43 @@ def wait_for(file: Path, text: str) -> None:
 
 
 def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
+    """By exercise or by check, with the diagnosis at the end, whatever configuration lies beside the file."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        str(ROOT / "autograder" / "checks"),
-        "--submission=ch06_vjps.py",
-        "-q",
-        "-k",
-        "relu",
-    ]
+    checks = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "checks"), "--submission=ch06_vjps.py", "-q"]
+
+    def shown(select: str) -> str:
+        command = [*checks, "-k", select]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False).stdout
+
+    one_check = shown("relu_at_zero")
+    assert "test_relu_at_zero[visible]" in one_check
+    assert "differs" in one_check
+    exercise = shown("relu_vjp")
+    assert "what is wrong with relu_vjp" in exercise
+    assert "the mask is x > 0" in exercise
+    assert "test_relu_at_zero[visible]" in exercise
+    assert "add_vjp" not in exercise
+
+
+def test_pytest_without_a_submission_says_what_it_needs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "checks")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert "test_relu_at_zero[visible]" in done.stdout
-    assert "differs" in done.stdout
+    assert done.stderr.strip() == "ERROR: say what to check: pytest autograder/checks --submission=FILE"
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("6", "--hint"), "no ch06_vjps.ipynb"),
+        (("Tensor.backward",), "Tensor.backward is an exercise: say ch05_autograd_engine/Tensor.backward"),
+        (("3d_conv",), "no lesson '3d_conv'"),
+    ],
+)
+def test_check_takes_what_is_named_as_it_was_written(
+    backprop: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    done = backprop("check", *arguments)
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1

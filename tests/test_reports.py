@@ -161,6 +161,7 @@ def bytes_before(hostile: Path) -> Any:
         (["--format", "html,,csv"], "there is no format ''"),
         (["--student", "nobody"], "there are no results of nobody in"),
         (["--student", "../results/ann"], "there are no results of ../results/ann in"),
+        (["--due", "ch06,ch99"], "there is no lesson 'ch99'; there are ch01"),
         (["--hidden", "never"], "there is no visibility 'never'; there are hidden, after_due_date"),
         (["--format", "csv", "--out", "RESULTS"], "lies among the results"),
         (["--format", "csv", "--out", "RESULTS/ann"], "lies among the results"),
@@ -405,7 +406,7 @@ def pages(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from autograder.commands import app
 
     out = tmp_path_factory.mktemp("pages")
-    options = ["--format", "html", "--out", str(out), "--book-url", "https://book.example/"]
+    options = ["--format", "html", "--out", str(out), "--book-url", "https://book.example/", "--hidden", "visible"]
     assert CliRunner().invoke(app, ["report", str(hostile), *options]).exit_code == 0
     return out
 
@@ -471,6 +472,77 @@ def opened(pages: Path) -> dict[str, Visit]:
     """Some pages, opened from the disk as an instructor opens them."""
     names = ["index.html", "students/ann.html", f"students/{file_stem(NAMES[12])}.html"]
     return {name: visit((pages / name).as_uri()) for name in names}
+
+
+def dashboard(backprop: Command, results: Path, *options: str) -> Any:
+    """The dashboard of a class."""
+    done = backprop("report", results, "--format", "html,csv", *options)
+    assert done.returncode == 0, done.stderr
+    return html.fromstring((results / "__reports__" / "index.html").read_bytes())
+
+
+def test_versions_of_the_grader_are_compared_within_a_lesson(backprop: Command, tmp_path: Path) -> None:
+    """Each lesson has a grader's version of its own."""
+    other = a_result("ann", lesson="ch07_mlp_backprop", message="wrong")
+    other.grader_version = "0.1.0+def"
+    write(tmp_path / "results", a_result("ann", message="wrong"), other)
+    overview = texts(dashboard(backprop, tmp_path / "results").get_element_by_id("overview"))
+    assert "versions of the grader" not in overview
+    old = a_result("bob", message="wrong")
+    old.grader_version = "0.1.0+old"
+    write(tmp_path / "results", old)
+    overview = texts(dashboard(backprop, tmp_path / "results").get_element_by_id("overview"))
+    assert "Results of 2 versions of the grader of ch06_vjps lie here" in overview
+    assert "ch07" not in overview
+
+
+def test_shares_are_of_what_was_due(backprop: Command, tmp_path: Path) -> None:
+    early = a_result("bob", lesson="ch07_mlp_backprop", message="wrong")
+    write(tmp_path / "results", a_result("ann", message="wrong"), a_result("bob", message="wrong"), early)
+
+    def shares(page: Any) -> dict[str, str]:
+        return {texts(row[0]): row[1].get("data-value") for row in page.get_element_by_id("table").find("tbody")}
+
+    assert shares(dashboard(backprop, tmp_path / "results"))["ann"] == str(int(100 * 4.5 / (63 + 23)))
+    page = dashboard(backprop, tmp_path / "results", "--due", "ch06,ch9", "--title", "Autumn <1>")
+    assert shares(page) == dict.fromkeys(("ann", "bob"), str(int(100 * 4.5 / (63 + 21))))
+    assert "Shares are of the 84 points of ch06_vjps, ch09_vanishing_gradients: what was due" in texts(page)
+    assert texts(page.xpath("//h1")[0]) == "Autumn <1>"
+    assert page.find("head/title").text == "Autumn <1>: 2 students"
+    reports = tmp_path / "results" / "__reports__"
+    for row in read_csv(reports / "grades.csv"):
+        assert (row["total"], row["total max"], row["ch09_vanishing_gradients max"]) == ("4.5", "84", "21")
+    bob = texts(html.fromstring((reports / "students" / "bob.html").read_bytes()))
+    assert "4.5 of 84 points" in " ".join(bob.split())
+    assert "not handed in" in bob
+    assert bob.count("was not due") == 1, "of ch07"
+    backprop("report", tmp_path / "results", "--format", "gradescope", "--student", "bob", "--due", "ch06,ch9")
+    assert json.loads((reports / "gradescope" / "results.json").read_text(encoding="utf-8"))["score"] == 4.5
+
+
+def test_scores_are_shown_with_their_maxima_and_the_page_is_not_called_after_a_folder(
+    backprop: Command, tmp_path: Path
+) -> None:
+    write(tmp_path / "res", a_result("ann", message="wrong"))
+    page = dashboard(backprop, tmp_path / "res")
+    (row,) = page.get_element_by_id("table").find("tbody")
+    assert texts(row[2]) == "4.5/63"
+    assert page.find("head/title").text == "Backprop, by hand: 1 student"
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "after_due_date", "visible"])
+def test_pages_show_checks_on_hidden_inputs_where_students_may_see_them(
+    backprop: Command, tmp_path: Path, hidden: str
+) -> None:
+    write(tmp_path / "results", a_result("ann", message="wrong"))
+    done = backprop("report", tmp_path / "results", "--format", "html", "--student", "ann", "--hidden", hidden)
+    assert done.returncode == 0, done.stderr
+    page = html.fromstring((tmp_path / "results" / "__reports__" / "students" / "ann.html").read_bytes())
+    checks = page.get_element_by_id("ch06-vjps-mul-vjp").find_class("checks")[0]
+    kinds = [texts(row[1]) for row in checks.find_class("wide")[0].iter("tr")][1:]
+    assert kinds == (["visible", "hidden"] if hidden == "visible" else ["visible"])
+    counted = "and 1 on hidden inputs, of which 0 pass"
+    assert (counted in texts(checks.find("summary"))) == (hidden != "visible")
 
 
 def test_pages_run_nothing_and_ask_nobody(opened: dict[str, Visit]) -> None:

@@ -77,6 +77,44 @@ def test_odd_cells_are_passed_over(tmp_path: Path) -> None:
     assert [cell.source for cell in read_submission(file).cells] == ["x = 1"]
 
 
+def test_a_file_that_is_swapped_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was opened is looked at, not what its name means a moment later."""
+    ann, bob = tmp_path / "ann", tmp_path / "bob"
+    for folder in (ann, bob):
+        folder.mkdir()
+        (folder / "mine.ipynb").write_text(notebook(code(f"x = '{folder.name}'")))
+    file = bob / "ch06_vjps.ipynb"
+    file.symlink_to(ann / "mine.ipynb")
+    opened = os.open
+
+    def swap(path: Any, flags: int, *args: Any) -> int:
+        descriptor = opened(path, flags, *args)
+        if Path(path) == file:
+            file.unlink()
+            file.symlink_to(bob / "mine.ipynb")
+        return descriptor
+
+    monkeypatch.setattr(os, "open", swap)
+    with pytest.raises(SubmissionError, match="link"):
+        read_submission(file, inside=bob)
+    assert [cell.source for cell in read_submission(file, inside=bob).cells] == ["x = 'bob'"]
+
+
+def test_a_folder_that_becomes_another_students_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / "ch06_vjps.ipynb").write_text(notebook(code("x = 1")))
+    (tmp_path / "bob").symlink_to(tmp_path / "ann")
+    with pytest.raises(SubmissionError, match="link"):
+        read_submission(tmp_path / "bob" / "ch06_vjps.ipynb", inside=tmp_path / "bob")
+
+
+def test_more_cells_than_anyone_writes_are_refused_while_they_are_split(tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.py"
+    file.write_text("# %%\n" * 10**6)
+    with pytest.raises(SubmissionError, match="is the limit"):
+        read_submission(file)
+
+
 def test_only_regular_files_inside_their_folder_are_read(tmp_path: Path) -> None:
     ann, bob = tmp_path / "ann", tmp_path / "bob"
     ann.mkdir()

@@ -1,18 +1,33 @@
-"""A class folder, `DIR/<student>/<lesson>.ipynb` or `.py`: what is in it and what is not a submission."""
+"""A class folder, or the zip that a learning platform exports: what is graded, as which lesson, and what is not."""
 
 from __future__ import annotations
 
-import difflib
+import hashlib
 import os
+import shutil
 import sys
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.classroom.archives import OF_A_CLASS, OF_A_STUDENT, ArchiveError, unpack
+from autograder.classroom.exports import UNKNOWN, HandIn, hand_ins_of, inside
+from autograder.classroom.lesson_names import copy_number, lessons_named, lessons_within
+from autograder.diagnosis.wording import clean, enumeration
+from autograder.submission import SCRIPTS, SubmissionError, read_bytes, read_submission, stem_of
 from course.syllabus import syllabus
 
-SUFFIXES = (".ipynb", ".py")
-SUMMARY = "class.json"
-"""The summary's name in the folder of results, whose other entries are named after students."""
+MOST_FILES = 200
+"""Files of one student that are looked at."""
+MOST_ZIPS = 20
+"""Zips of one student that are opened."""
+MOST_ROWS = 20
+"""Files of one student that are listed as not recognised; the others are counted."""
+NOT_WORK = ("__pycache__", "__MACOSX", "__init__.py")
+"""What systems and programs put among a student's files, beside what begins with a dot."""
+DEPTH = 8
+"""Folders in a student's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,71 +37,290 @@ class Work:
     lesson: str
     student: str
     file: Path
+    remark: str = ""
+    """What the result says of how the file was found."""
 
 
-def find_work(folder: Path, results: Path | None = None) -> tuple[list[Work], list[str]]:
-    """The submissions in `folder`, by student and lesson, and a line for each thing that is none.
+@dataclass(frozen=True, slots=True)
+class Unrecognised:
+    """A file that was handed in and is not graded."""
 
-    Folders are listed and no file is looked at: a class of thousands is known in a moment.
-    `results` is passed over in silence: it may lie in the class folder.
+    student: str
+    file: str
+    """Where it lies, below the student's folder."""
+    why: str
+
+
+@dataclass
+class ClassFolder:
+    """What there is in a class folder."""
+
+    work: list[Work] = field(default_factory=list)
+    """By student and lesson."""
+    not_recognised: list[Unrecognised] = field(default_factory=list)
+    """By student."""
+    remarks: list[str] = field(default_factory=list)
+    """A line for each thing that nobody handed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    name: str
+    """What the student called it."""
+    shown: str
+    """Where it lies, below the student's folder."""
+    note: str = ""
+    copy: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A file that can be one lesson, and how sure that is: 0 by its exact name, 1 by its name, 2 by what is in it."""
+
+    file: _File
+    lesson: str
+    doubt: int
+
+    @property
+    def reasons(self) -> tuple[tuple[object, str], ...]:
+        """What makes one better than another, the smaller the better, and how that is said."""
+        by = ("its name is the lesson's", "its name says the lesson", "")
+        return (
+            (self.doubt, by[self.doubt]),
+            (self.file.name.lower().endswith(SCRIPTS), "a notebook goes before a Python file"),
+            (-self.file.copy, "its number is higher"),
+            (self.file.shown.count("/"), "it lies less deep"),
+            (self.file.shown, "its name comes first"),
+            (str(self.file.path), "its folder comes first"),  # a student may have handed in twice
+        )
+
+
+def find_work(folder: Path, *, scratch: Path | None = None) -> ClassFolder:
+    """The submissions in `folder`, which may be a zip: by student and lesson, and what is none.
+
+    A file that can only be one lesson, by its name or by the exercises in it, is that lesson. Folders are listed, and
+    only files whose names say nothing are looked at: a class of thousands is known in a moment.
+
+    Args:
+        scratch: where zips are unpacked; without, they are not. `archives.unpack` says within which bounds.
 
     Raises:
-        OSError: the folder cannot be read.
+        OSError: the folder cannot be read, or zips cannot be unpacked.
+        ArchiveError: the class's own zip is none, or too large.
     """
-    with os.scandir(folder) as entries:
-        students = sorted(entries, key=lambda entry: entry.name)
-    own = results.resolve() if results is not None else None
-    here = folder.resolve()
-    work: list[Work] = []
-    remarks: list[str] = []
-    for student in students:
-        path = folder / student.name
-        if student.name.startswith((".", "__")) or here / student.name == own:
-            continue
-        problem = _not_a_student(student)
-        if problem:
-            remarks.append(f"{path}: {problem}")
-            continue
-        try:
-            names = sorted(os.listdir(path))
-        except OSError as error:
-            remarks.append(f"{path}: cannot be read ({error.strerror}); passed over")
-            continue
-        found = _handed_in(path, names, remarks)
-        work += found
-        if not found:
-            remarks.append(f"{path}: nothing that can be graded, so no result")
-    return work, remarks
+    found = ClassFolder()
+    called = folder
+    if scratch is not None and folder.is_file():
+        target = scratch / "class" / folder.stem
+        for name, why in unpack(folder, target, OF_A_CLASS).left_out:
+            found.remarks.append(f"{folder}/{name}: {why}; passed over")
+        target.mkdir(parents=True, exist_ok=True)
+        folder = inside(target)
+    folder = Path(os.path.realpath(folder))  # `..` and links have no name of their own, by which files are inside
+    hand_ins, remarks = hand_ins_of(folder)
+    found.remarks += [remark.replace(str(folder), str(called), 1) for remark in remarks]
+    by_student: dict[str, list[HandIn]] = defaultdict(list)
+    for hand_in in hand_ins:
+        by_student[hand_in.student].append(hand_in)
+    unpacker = _Unpacker(scratch)
+    for student in sorted(by_student):
+        rows: list[Unrecognised] = []
+        work = _work_of(student, by_student[student], unpacker, rows)
+        if not work and not rows:
+            where = by_student[student][0].path.name
+            found.remarks.append(f"{called / where}: nothing that can be graded, so no result")
+        if len(rows) > MOST_ROWS:
+            rows[MOST_ROWS:] = [Unrecognised(student, "…", f"and {len(rows) - MOST_ROWS:,} more files")]
+        found.work += work
+        found.not_recognised += rows
+    _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if _is_repository(one)})
+    return found
 
 
-def _not_a_student(entry: os.DirEntry[str]) -> str:
-    """Why an entry of the class folder is no student; empty if it is one."""
-    if entry.is_symlink():  # first: whether a link to itself leads to a folder is an error
-        return "a link, not a folder; passed over"
-    if not entry.is_dir():
-        return "not a student's folder; passed over"
-    if entry.name == SUMMARY:
-        return "the results have a file of that name; rename the folder"
-    return ""
+def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:
+    """Files that most repositories have in common are the assignment's, and one line: no student handed them in.
 
-
-def _handed_in(student: Path, names: list[str], remarks: list[str]) -> list[Work]:
-    """A student's work by lesson; what is none goes to `remarks`."""
-    work: dict[str, Work] = {}
-    for name in names:
-        if name.startswith((".", "__")):
+    Whose repository has nothing else keeps the row.
+    """
+    graded = {item.student for item in found.work}
+    having: dict[str, list[Unrecognised]] = defaultdict(list)
+    for row in found.not_recognised:
+        if row.student in repositories and row.student in graded:
+            having[row.file].append(row)
+    passed_over: set[Unrecognised] = set()
+    for file, rows in having.items():
+        if len(rows) <= max(len(repositories) / 2, 1):
             continue
-        file = student / name
-        if file.suffix not in SUFFIXES or file.stem not in syllabus():
-            remarks.append(f"{file}: no lesson of that name; passed over{_guess(file)}")
-        elif file.stem in work:
-            remarks.append(f"{file}: {work[file.stem].file.name} is graded; remove one of the two")
+        same: dict[str, list[Unrecognised]] = defaultdict(list)
+        for row in rows:
+            same[_fingerprint(repositories[row.student] / file)].append(row)
+        text, of_template = max(same.items(), key=lambda item: len(item[1]))
+        if text and len(of_template) > max(len(repositories) / 2, 1):
+            passed_over.update(of_template)
+            found.remarks.append(f"{called}: {file} is the same in {len(of_template)} repositories; passed over")
+    found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
+
+
+def _fingerprint(file: Path) -> str:
+    """What tells a file's content from another's; empty if it cannot be read."""
+    try:
+        return hashlib.sha256(read_bytes(file, file.parent)).hexdigest()
+    except SubmissionError:
+        return ""
+
+
+def _is_repository(hand_in: HandIn) -> bool:
+    return not hand_in.name and os.path.exists(hand_in.path / ".git")
+
+
+def _work_of(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised]) -> list[Work]:
+    """A student's work, one file a lesson; what is not graded goes to `rows`."""
+    candidates: dict[str, list[_Candidate]] = defaultdict(list)
+    for file in _files(student, hand_ins, unpacker, rows):
+        found = "it lies in no student's folder" if student == UNKNOWN else _recognised(file)
+        if isinstance(found, str):
+            rows.append(Unrecognised(student, file.shown, found))
         else:
-            work[file.stem] = Work(sys.intern(file.stem), student.name, file)
-    return list(work.values())
+            candidates[found.lesson].append(found)
+    work = []
+    for lesson in sorted(candidates):
+        best, *others = sorted(candidates[lesson], key=lambda one: [key for key, _ in one.reasons])
+        work.append(Work(sys.intern(lesson), student, best.file.path, _remark(best)))
+        for other in others:
+            pairs = zip(best.reasons, other.reasons, strict=True)
+            why = next(says for (mine, says), (theirs, _) in pairs if mine != theirs)
+            what = f"{best.file.shown} is graded as {lesson}, as {why}; remove one of the two"
+            rows.append(Unrecognised(student, other.file.shown, what))
+    return work
 
 
-def _guess(file: Path) -> str:
-    """What a file whose name is nearly a lesson's was meant to be."""
-    close = difflib.get_close_matches(file.stem.lower(), list(syllabus()), n=1, cutoff=0.8)
-    return f". Is it {close[0]}{file.suffix.lower()}? Rename it" if close else ""
+def _remark(best: _Candidate) -> str:
+    """What a result says of a file that was not called as it should be."""
+    how = ("", "by its name", "by the exercises in it")[best.doubt]
+    called = f"'{clean(best.file.name, 80)}' was graded as {best.lesson}, {how}." if how else ""
+    return " ".join(part for part in (called, best.file.note) if part)
+
+
+def _recognised(file: _File) -> _Candidate | str:
+    """The lesson that a file can only be; else why it is not graded."""
+    stem = stem_of(file.name)
+    if stem is None:
+        return "no lesson of that name; lessons are .ipynb or .py files"
+    named = lessons_named(stem)
+    if len(named) == 1:
+        exact = file.name in (f"{named[0]}.ipynb", f"{named[0]}.py")
+        return _Candidate(file, named[0], 0 if exact else 1)
+    if named:
+        return f"its name could be {enumeration(named, 'or')}; name it after one"
+    try:
+        within = lessons_within(read_submission(file.path, inside=file.path.parent).cells)
+    except SubmissionError as error:
+        return f"{error}"
+    if len(within) == 1:
+        return _Candidate(file, within[0], 2)
+    return "no lesson of that name, and what is in it does not say which it is; name it after its lesson"
+
+
+def _files(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised]) -> Iterator[_File]:
+    """Every file of a student that is to be looked at, out of folders and zips; what cannot be goes to `rows`."""
+    count = 0
+    for hand_in in hand_ins:
+        if hand_in.name:
+            given = _File(hand_in.path, hand_in.name, hand_in.path.name, hand_in.note, hand_in.copy)
+            found = unpacker.opened(student, given, rows)
+        else:
+            of_repository = _is_repository(hand_in)
+            walked = _walk(student, hand_in.path, "", 0, rows)
+            found = (
+                file
+                for entry in walked
+                if not of_repository or _could_be_work(entry.name)
+                for file in unpacker.opened(student, entry, rows)
+            )
+        for file in found:
+            count += 1
+            if count > MOST_FILES:
+                what = f"more than {MOST_FILES} files were handed in; this one and those after it were not looked at"
+                rows.append(Unrecognised(student, file.shown, what))
+                return
+            yield file
+
+
+def _could_be_work(name: str) -> bool:
+    """Whether a file of a repository is one that a learner made: it has many that are the repository's."""
+    stem = stem_of(name)
+    return name.lower().endswith((".ipynb", ".py", ".zip")) or bool(stem and lessons_named(stem))
+
+
+def _walk(student: str, folder: Path, below: str, depth: int, rows: list[Unrecognised]) -> Iterator[_File]:
+    """The files in a student's folder and those in it, in the order of their names."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        rows.append(Unrecognised(student, below or ".", f"the folder cannot be read ({error.strerror})"))
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or entry.name in NOT_WORK:
+            continue
+        path, shown = folder / entry.name, f"{below}{entry.name}"
+        if not _is_folder(entry) or stem_of(entry.name) in syllabus():  # a folder for a lesson's file: it is unreadable
+            yield _File(path, entry.name, shown, copy=copy_number(stem_of(entry.name) or ""))
+        elif entry.is_symlink():
+            rows.append(Unrecognised(student, shown, "a link to a folder; hand in the files themselves"))
+        elif depth == DEPTH:
+            rows.append(Unrecognised(student, shown, f"more than {DEPTH} folders deep; not looked at"))
+        else:
+            yield from _walk(student, path, f"{shown}/", depth + 1, rows)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+class _Unpacker:
+    """Opens the zips that students hand in, each into a folder of its own."""
+
+    def __init__(self, scratch: Path | None) -> None:
+        self._scratch = scratch
+        self._opened = 0
+        self._of: Counter[str] = Counter()
+        """Zips opened, by student."""
+        self._bytes: Counter[str] = Counter()
+        """What lies unpacked, by student: their zips share the bound of one."""
+
+    def opened(self, student: str, file: _File, rows: list[Unrecognised]) -> Iterator[_File]:
+        """The files in a zip; any other file is itself."""
+        if not file.name.lower().endswith(".zip"):
+            yield file
+            return
+        if self._scratch is None or os.path.islink(file.path) or not os.path.isfile(file.path):
+            rows.append(Unrecognised(student, file.shown, "a zip that was not unpacked; hand in the files themselves"))
+            return
+        self._opened += 1
+        self._of[student] += 1
+        target = self._scratch / f"zip-{self._opened}"
+        try:
+            if self._of[student] > MOST_ZIPS:
+                raise ArchiveError(f"more than {MOST_ZIPS} zips were handed in, and this one was not opened")
+            room = OF_A_STUDENT.total_bytes - self._bytes[student]
+            unpacked = unpack(file.path, target, replace(OF_A_STUDENT, total_bytes=room))
+        except ArchiveError as error:
+            shutil.rmtree(target, ignore_errors=True)
+            rows.append(Unrecognised(student, file.shown, f"{error}; hand in the files themselves"))
+            return
+        self._bytes[student] += unpacked.total_bytes
+        rows += [Unrecognised(student, f"{file.shown}/{name}", why) for name, why in unpacked.left_out]
+        if not target.exists():
+            rows.append(Unrecognised(student, file.shown, "there is no file in the archive"))
+            return
+        for inner in _walk(student, target, f"{file.shown}/", 0, rows):
+            if inner.name.lower().endswith(".zip"):
+                why = "an archive in an archive; hand in the files themselves"
+                rows.append(Unrecognised(student, inner.shown, why))
+            else:
+                yield _File(inner.path, inner.name, inner.shown, file.note, inner.copy)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from autograder.classroom.class_folder import Work
-from autograder.diagnosis.wording import clean
+from autograder.classroom.lesson_names import lessons_within
+from autograder.diagnosis.wording import clean, enumeration
 from autograder.isolation import Workers
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import Judge, fingerprint
@@ -21,10 +22,17 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
     except SubmissionError as error:
         return ungraded(work, "unreadable", f"{work.file.name}: {error}.", workers.isolation, judge.salt)
     try:
-        return judge.grade(submission, workers, student=work.student, of_many=True)
+        result = judge.grade(submission, workers, student=work.student, of_many=True)
     except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
         what = f"the grader itself failed ({type(error).__name__}: {error}); please report it."
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
+    if result.exercises and all(exercise.status == "missing" for exercise in result.exercises):
+        others = lessons_within(submission.cells)
+        if others and work.lesson not in others:
+            name, meant = clean(work.file.name, 80), enumeration(others, "or")
+            what = f"The exercises in {name} are those of {meant}: was that meant?"
+            result.message = f"{result.message} {what}".strip()
+    return result
 
 
 def ungraded(work: Work, status: str, message: str, isolation: str, salt: str) -> SubmissionResult:
@@ -53,12 +61,16 @@ def file_sha256(work: Work) -> str:
 
 
 def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
-    """Whether a result is still that of this file, this grader and this salt. Reads the file if all else is."""
+    """Whether a result is still that of this file, this grader and this salt. Reads the file if all else is.
+
+    The file's name counts: a result shows it, and what is said of it.
+    """
     return (
         result is not None
         and (result.student, result.lesson) == (work.student, work.lesson)
         and result.status != "killed"
         and result.grader_version == grader_version(work.lesson)
         and result.salt_sha256 == fingerprint(salt)
+        and result.file == work.file.name
         and result.sha256 == file_sha256(work)
     )

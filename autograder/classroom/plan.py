@@ -46,6 +46,7 @@ class Plan:
         self.ungraded: list[str] = []
         """A line for each that could not be graded, through no fault of its own that is known."""
         self._salt = salt
+        self._remarks = {(item.student, item.lesson): item.remark for item in work if item.remark}
         self._regrade = regrade
         self._diff = diff
 
@@ -88,7 +89,10 @@ class Plan:
             yield None
 
     def keep(self, result: SubmissionResult) -> None:
-        """Write a result. `OSError` if no result can be written."""
+        """Write a result, with what is to be said of its file. `OSError` if no result can be written."""
+        remark = self._remarks.get((result.student, result.lesson))
+        if remark is not None:
+            result.message = f"{remark} {result.message}".strip()
         try:
             write_result(self.target, result)
             self.done += 1

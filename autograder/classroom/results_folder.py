@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,9 +12,14 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from autograder.classroom.class_folder import SUMMARY, Work
 from autograder.judging.results import SubmissionResult, whole_file, write_json
 
+SUMMARY = "class.json"
+"""The summary's name; the other entries are named after students."""
+RECORD = ".hand-ins.json"
+"""The record of the class's name, by which a folder of results is known."""
+HIDDEN = (".", "__")
+"""How names begin that systems, programs and reports give: no student's does."""
 LOCK = ".lock"
 """Stays there: what is locked is the file, not its name, and it may be someone else's by now."""
 UNFINISHED = ".unfinished"
@@ -60,12 +65,28 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def results_of(folder: Path, work: Iterable[Work]) -> Iterator[SubmissionResult]:
-    """The results that there are of `work`, one after the other: a class of thousands need not fit into memory."""
-    for item in work:
-        result = read_result(result_file(folder, item.student, item.lesson))
+def results_of(folder: Path, places: Iterable[tuple[str, str]]) -> Iterator[SubmissionResult]:
+    """The results that there are of students and lessons, one by one: a class of thousands need not fit into memory."""
+    for student, lesson in places:
+        result = read_result(result_file(folder, student, lesson))
         if result is not None:
             yield result
+
+
+def places(folder: Path) -> Iterator[tuple[str, str]]:
+    """The students and lessons of which there are results, whether or not they can be read."""
+    for student in _names(folder):
+        if not student.startswith(HIDDEN):
+            for name in _names(folder / student):
+                if name.endswith(".json") and not name.startswith("."):
+                    yield student, name.removesuffix(".json")
+
+
+def _names(folder: Path) -> Iterable[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # no folder
+        return []
 
 
 def write_result(folder: Path, result: SubmissionResult) -> None:
@@ -73,14 +94,20 @@ def write_result(folder: Path, result: SubmissionResult) -> None:
     write_json(result_file(folder, result.student, result.lesson), result.to_json(), scratch=folder / UNFINISHED)
 
 
-def write_summary(folder: Path, results: Iterable[SubmissionResult]) -> Iterator[SubmissionResult]:
-    """Write the class summary beside the results while these are gone through, and pass them on."""
+def write_summary(
+    folder: Path, results: Iterable[SubmissionResult], uncounted: Iterable[SubmissionResult]
+) -> Iterator[SubmissionResult]:
+    """Write the class summary beside the results while these are gone through, and pass them on.
+
+    `uncounted`: what was handed in and has no result that counts; it has a list of its own.
+    """
     with whole_file(folder / SUMMARY, scratch=folder / UNFINISHED) as file:
-        file.write('{\n "submissions": [')
-        for number, result in enumerate(results):
-            row = {name: getattr(result, name) for name in SUMMARISED}
-            file.write(("," if number else "") + "\n  " + json.dumps(row, ensure_ascii=False))
-            yield result
+        for start, listed in (('{\n "submissions": [', results), ('\n ],\n "uncounted": [', uncounted)):
+            file.write(start)
+            for number, result in enumerate(listed):
+                row = {name: getattr(result, name) for name in SUMMARISED}
+                file.write(("," if number else "") + "\n  " + json.dumps(row, ensure_ascii=False))
+                yield result
         file.write("\n ]\n}\n")
 
 
@@ -116,5 +143,4 @@ def unfinished(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
-            scratch.rmdir()
+        shutil.rmtree(scratch, ignore_errors=True)

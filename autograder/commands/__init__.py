@@ -17,7 +17,6 @@ from autograder.commands.watch import watch
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",

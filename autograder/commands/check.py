@@ -11,15 +11,16 @@ Isolation = Annotated[str, typer.Option(help="How the code is confined: process 
 
 
 def check(
-    target: Annotated[
-        str | None, typer.Argument(help="LESSON, LESSON/EXERCISE or FILE; all lessons here if left out.")
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TARGET]...", help="LESSON, LESSON/EXERCISE or FILE; all lessons here if left out."),
     ] = None,
-    hint: Annotated[int, typer.Option("--hint", count=True, help="Show a hint; twice, the next one too.")] = 0,
+    hint: Annotated[int, typer.Option("--hint", count=True, help="Show a hint; twice, or --hint 2, the next too.")] = 0,
     isolation: Isolation = "process",
 ) -> None:
     """Grade my own work. The exit status is 0 only if all of it passes."""
-    from autograder.commands.console import console, give_up
-    from autograder.commands.targets import find_targets
+    from autograder.commands.console import console, give_up, said_on_a_terminal, say
+    from autograder.commands.targets import find_targets, hints_among
     from autograder.isolation import IsolationError, Workers
     from autograder.judging.results import SubmissionResult
     from autograder.judging.session import CheckError, Judge, with_judge
@@ -27,7 +28,11 @@ def check(
     from autograder.submission import SubmissionError, read_submission
 
     passed = True
-    for found in find_targets(target, Path.cwd()):
+    hints, named = hints_among(targets or [], hint)
+    wanted: list[str | None] = [*named] or [None]
+    for found in [one for target in wanted for one in find_targets(target, Path.cwd())]:
+        for note in found.notes():
+            say(note)
         try:
             submission = read_submission(found.file)
         except SubmissionError as error:
@@ -36,7 +41,8 @@ def check(
         workers = Workers(found.lesson, isolation)
 
         def use(judge: Judge) -> SubmissionResult:
-            return judge.grade(submission, workers, only=found.exercises)  # noqa: B023
+            with said_on_a_terminal(lambda: judge.doing):
+                return judge.grade(submission, workers, only=found.exercises)  # noqa: B023
 
         try:
             workers.begin(map(found.lesson.exercise, found.exercises))  # while the checks are collected
@@ -45,6 +51,6 @@ def check(
             give_up(str(error))
         finally:
             workers.stop()
-        print_feedback(console(), found.lesson, result, hints=hint, file=found.file)
+        print_feedback(console(), found.lesson, result, hints=hints, file=found.file)
         passed = passed and result.status == "graded" and result.points >= result.max_points
     raise typer.Exit(0 if passed else 1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from autograder.diagnosis.wording import clean
 
@@ -15,7 +18,34 @@ def console() -> Console:
     return Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
 
 
+@contextmanager
+def said_on_a_terminal(doing: Callable[[], str]) -> Iterator[None]:
+    """Show what is going on while the work inside takes long, and no longer; nothing where no one looks on."""
+    from autograder.judging.waiting import said_if_slow
+
+    screen = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    if not screen.is_terminal:
+        yield
+        return
+    status = screen.status("")
+
+    def say(text: str) -> None:
+        status.update(Text(f"{text} … (Ctrl-C stops it)"))
+        status.start()
+
+    try:
+        with said_if_slow(doing, say):
+            yield
+    finally:
+        status.stop()
+
+
+def say(message: str) -> None:
+    """One line on standard error, beside the results."""
+    typer.echo(f"backprop: {clean(message, 500)}", err=True)
+
+
 def give_up(message: str, *, code: int = 2) -> NoReturn:
     """End the command with one line on standard error."""
-    typer.echo(f"backprop: {clean(message, 500)}", err=True)
+    say(message)
     raise typer.Exit(code)

@@ -32,11 +32,24 @@ def report(
         str | None, typer.Option(help="Where the built book is, for links to its sections.", show_default=False)
     ] = None,
     hidden: Annotated[
-        str, typer.Option(help="When Gradescope shows hidden checks: hidden, after_due_date, after_published, visible.")
+        str,
+        typer.Option(
+            help="When students see checks on hidden inputs: hidden, after_due_date, after_published, visible. "
+            "Gradescope knows these dates; a page shows them for visible alone."
+        ),
     ] = "hidden",
+    due: Annotated[
+        str | None,
+        typer.Option(
+            help="The lessons that count for shares and totals, as ch06,ch07; those that anyone handed in if left out.",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="The heading of the dashboard.")] = "Backprop, by hand",
 ) -> None:
     """Show the results of a class, or write them as pages, a gradebook or what other programs read."""
-    from autograder.commands.console import console, give_up
+    from autograder.commands.console import console, give_up, say
+    from autograder.commands.targets import lesson_called
     from autograder.diagnosis.wording import clean, enumeration
     from autograder.reports.class_results import REPORTS, ClassResults
     from autograder.reports.formats import MAKERS, VISIBILITIES, Order
@@ -52,8 +65,9 @@ def report(
         give_up(f"{folder} lies among the results, where a report could be taken for one; name another folder")
     if book_url is not None and not _address(book_url):
         give_up(f"{book_url!r} is neither an address (https://...) nor a folder with the built book")
-    classroom = ClassResults(results, only=student)
-    order = Order(classroom, folder, console(), only=student, book_url=book_url, hidden_checks=hidden)
+    lessons = tuple(lesson_called(name.strip()).slug for name in due.split(",")) if due is not None else ()
+    classroom = ClassResults(results, only=student, due=lessons)
+    order = Order(classroom, folder, console(), student, book_url, hidden, title)
     try:
         lines = _write(formats, order)
     except ModuleNotFoundError as missing:
@@ -72,7 +86,7 @@ def report(
     for line in lines:
         typer.echo(clean(line, 500), err=True)  # standard output may be JSON
     for problem in classroom.problems:
-        typer.echo(f"backprop: {clean(problem, 500)}", err=True)
+        say(problem)
 
 
 def _write(formats: list[str], order: Order) -> list[str] | None:

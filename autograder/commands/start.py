@@ -14,7 +14,7 @@ def start(
 ) -> None:
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
-    from autograder.workbook import FORMATS, copy_lessons
+    from autograder.workbook import FORMATS, chapter, copy_lessons
 
     if format_ not in FORMATS:
         give_up(f"there is no format {format_!r}; there are {' and '.join(FORMATS)}")
@@ -27,6 +27,9 @@ def start(
         screen.print(f"  new   {file}")
     for file in kept:
         screen.print(f"  kept  {file} (yours: not touched)")
-    screen.print("\nNext, from the folder you are in:")
-    screen.print("  jupyter lab                       open a notebook there; its links lead to the chapters")
-    screen.print(f"  cd {folder} && backprop watch ch06_vjps/add_vjp    in a second terminal, if you like")
+    if copied and chapter(copied[0].stem, folder).endswith(".md"):
+        screen.print("\nThe book is not built, so links lead to the chapters' sources: 'make book' first gives pages.")
+    screen.print("\nNext, open a notebook; its links lead to the chapters:")
+    screen.print("  jupyter lab")
+    screen.print("In a second terminal, if you like, see what each save changes:")
+    screen.print(f"  cd {folder} && backprop watch ch06_vjps/add_vjp")

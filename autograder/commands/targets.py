@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from autograder.commands.console import give_up
+from autograder.workbook import ROOT
 from course.syllabus import Lesson, find_lesson, syllabus
 
 SUFFIXES = (".ipynb", ".py")
+COURSE = ROOT / "exercises"
+"""The notebooks that the course hands out."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,18 @@ class Target:
     lesson: Lesson
     file: Path
     exercises: tuple[str, ...]
+
+    def notes(self) -> Iterator[str]:
+        """What its owner may not expect: that another file is graded than the one that they work in."""
+        if self.file.resolve().parent == COURSE:
+            yield f"{self.file} is the course's own copy: 'backprop start my-work' makes yours; check from there"
+        slug, name = self.lesson.slug, self.file.name
+        if self.file.stem != slug:
+            yield f"{name} is graded as {slug}; hand it in as {slug}{self.file.suffix}"
+            return
+        for other in sorted(self.file.parent.glob(f"{slug}*")):
+            if other.suffix in SUFFIXES and other.name != name:
+                yield f"{other.name} lies beside {name} and is not graded; to grade it: backprop check {other}"
 
 
 def find_targets(target: str | None, folder: Path) -> list[Target]:
@@ -31,12 +49,12 @@ def find_targets(target: str | None, folder: Path) -> list[Target]:
             Target(lesson, file, _all(lesson)) for lesson in syllabus().values() if (file := _file_of(lesson, folder))
         ]
         return found or give_up(
-            f"there is no lesson in {folder}; 'backprop start' puts the notebooks somewhere to work"
+            f"there is no lesson in {folder}{_misnamed(folder)}; 'backprop start' puts the notebooks somewhere to work"
         )
     if Path(target).suffix in SUFFIXES:
         return [_of_file(Path(target))]
     slug, _, exercise = target.partition("/")
-    lesson = _lesson(slug)
+    lesson = lesson_called(slug)
     slug = lesson.slug
     try:
         exercises = (lesson.exercise(exercise).name,) if exercise else _all(lesson)
@@ -44,21 +62,47 @@ def find_targets(target: str | None, folder: Path) -> list[Target]:
         give_up(error.args[0])
     file = _file_of(lesson, folder)
     if file is None:
-        give_up(f"there is no {slug}.ipynb or {slug}.py in {folder}; 'backprop start' puts the notebooks there")
+        give_up(
+            f"there is no {slug}.ipynb or {slug}.py in {folder}{_misnamed(folder, slug)}; "
+            "'backprop start' puts the notebooks there"
+        )
     return [Target(lesson, file, exercises)]
+
+
+def hints_among(arguments: list[str], hint: int) -> tuple[int, list[str]]:
+    """How many hints are wanted, and the arguments that are targets: `--hint 2` leaves its number among them."""
+    targets = list(arguments)
+    numbers = [after for word, after in pairwise(sys.argv) if word == "--hint" and after.isdecimal()]
+    for number in numbers:  # any other number is a lesson's
+        targets.remove(number)
+    return max([hint, *map(int, numbers)]), targets
 
 
 def _of_file(file: Path) -> Target:
     if not file.exists():
         give_up(f"there is no file {file}")
-    lesson = _lesson(file.stem)
+    from autograder.classroom.lesson_names import lessons_named
+
+    named = lessons_named(file.stem)  # ch06_vjps-Copy1
+    lesson = find_lesson(named[0]) if len(named) == 1 else lesson_called(file.stem)
     return Target(lesson, file, _all(lesson))
 
 
-def _lesson(slug: str) -> Lesson:
-    """The lesson called `slug`, or whose name alone begins so: `ch06`, or `ch6`."""
-    slug = re.sub(r"^ch(\d)(?!\d)", r"ch0\1", slug)
-    begun = [lesson for lesson in syllabus().values() if lesson.slug.startswith(slug)]
+def _misnamed(folder: Path, slug: str = "") -> str:
+    """In parentheses, the notebooks in `folder` that are named after no lesson: one may be the one that is meant."""
+    others = sorted(file.name for file in folder.glob("*.ipynb") if file.stem not in syllabus())
+    like = [name for name in others if slug and name.startswith(slug)] or others
+    if not like:
+        return ""
+    new = f"{slug}.ipynb" if slug else "the lesson's name"
+    return f" ({', '.join(like[:3])}: call it {new} if that is yours)"
+
+
+def lesson_called(slug: str) -> Lesson:
+    """The lesson called `slug`, or whose name alone begins so: `ch06`, `ch6`, `CH06` or `6`."""
+    begin = re.sub(r"^(?:ch)?0?(\d)(?!\d)", r"ch0\1", slug.lower())
+    begin = re.sub(r"^(?=\d\d)", "ch", begin)
+    begun = [lesson for lesson in syllabus().values() if lesson.slug.startswith(begin)]
     if slug and len(begun) == 1:
         return begun[0]
     for lesson in syllabus().values():

@@ -15,7 +15,7 @@ def watch(
     """Check on every save, in well under a second. Ctrl-C ends it."""
     from watchfiles import watch as changes
 
-    from autograder.commands.console import console, give_up
+    from autograder.commands.console import console, give_up, said_on_a_terminal, say
     from autograder.commands.targets import find_targets
     from autograder.isolation import IsolationError, Workers
     from autograder.judging.session import CheckError, Judge, with_judge
@@ -24,6 +24,8 @@ def watch(
 
     found = find_targets(target, Path.cwd())[0]
     screen = console()
+    for note in found.notes():
+        say(note)
 
     def use(judge: Judge) -> None:
         workers = Workers(judge.lesson, "process")
@@ -35,7 +37,8 @@ def watch(
             except SubmissionError as error:
                 screen.print(f"{found.file}: {error}")
                 return
-            result = judge.grade(submission, workers, only=found.exercises)
+            with said_on_a_terminal(lambda: judge.doing):
+                result = judge.grade(submission, workers, only=found.exercises)
             print_feedback(screen, found.lesson, result, hints=0, file=found.file)
             screen.print(f"({time.perf_counter() - start:.2f} s; watching {found.file}, Ctrl-C ends it)", style="dim")
 

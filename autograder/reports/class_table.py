@@ -32,8 +32,8 @@ class ClassTable:
     def add(self, result: SubmissionResult) -> None:
         """Print the line of a submission."""
         self._statuses[result.status] += 1
-        name, points = clean(result.student, NAME), f"{result.points:g}/{result.max_points:g}"
-        line = Text(f"{name:{self._who}}  {result.lesson:{self._what}}  {points:>9}  ")
+        name, points = clean(result.student, NAME), f"{result.points:g}/{result.max_points:g}" * bool(result.max_points)
+        line = Text(f"{name:{self._who}}  {result.lesson or '—':{self._what}}  {points:>9}  ")
         self._screen.print(line + _marks(result.exercises))
         note = _note(result)
         if note:
@@ -55,8 +55,10 @@ class LessonTable:
         self._statuses: Counter[str] = Counter()
 
     def add(self, result: SubmissionResult) -> None:
-        """Count a submission."""
+        """Count a submission; one without a result that counts is of no lesson."""
         self._statuses[result.status] += 1
+        if not result.max_points:
+            return
         counts = self._lessons.setdefault(result.lesson, [0, 0.0, 0.0, 0, 0])
         full, graded = result.points == result.max_points, result.status == "graded"
         for i, more in enumerate((1, result.points, result.max_points, full, not graded)):

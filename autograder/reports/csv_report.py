@@ -13,45 +13,50 @@ from autograder.reports.safety import cell, file_stem
 
 BYTE_ORDER_MARK = "\ufeff"
 """By which Excel knows UTF-8."""
-LONG = ("student", "lesson", "exercise", "points", "max_points", "status", "misconception")
+LONG = ("student", "lesson", "exercise", "points", "max_points", "status", "misconception", "remark")
 
 
 class CsvReport(Report):
     """`grades.csv`, a row a student, and `exercises.csv`, a row for each exercise of each.
+
+    What was handed in and does not count is a remark in the student's row, and a row without a lesson's exercise.
 
     What a learner chose (the name) stands in the first column, in quotes, and is no formula; the rest is the grader's.
     """
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
-        self._lessons = order.classroom.lessons
+        self._lessons, self._due = order.classroom.lessons, order.classroom.due
         self._worth = {slug: lesson.points for slug in self._lessons if (lesson := lesson_of(slug))}
         only = f"students/{file_stem(order.only)}~" if order.only is not None else ""
         self._paths = [order.out / f"{only}grades.csv", order.out / f"{only}exercises.csv"]
         self._grades, self._exercises = (self._writer(path) for path in self._paths)
         columns = [column for slug in self._lessons for column in (slug, f"{slug} max")]
-        self._grades.writerow(["student", *columns, "total", "total max"])
+        self._grades.writerow(["student", *columns, "total", "total max", "remark"])
         self._exercises.writerow(LONG)
 
     def add(self, work: StudentWork) -> None:
         """Write a student's row; the cells of lessons that were not handed in are empty."""
         results = {result.lesson: result for result in work.results}
         row: list[Any] = [cell(work.student)]
-        total = 0.0
+        points = total = 0.0
         for slug in self._lessons:
             result = results.get(slug)
             worth = result.max_points if result else self._worth.get(slug, 0)
-            total += worth
+            if slug in self._due:
+                points, total = points + (result.points if result else 0.0), total + worth
             row += ["" if result is None else _number(result.points), _number(worth)]
-        self._grades.writerow([*row, _number(work.points), _number(total)])
-        for result in work.results:
+        remark = "; ".join(f"{one.status}: {one.message}" for one in work.uncounted)
+        self._grades.writerow([*row, _number(points), _number(total), cell(remark)])
+        for result in (*work.results, *work.uncounted):
             head = (cell(work.student), cell(result.lesson))
             for graded in result.exercises:
-                points = (_number(graded.points), _number(graded.max_points))
+                numbers = (_number(graded.points), _number(graded.max_points))
                 mistakes = " ".join(graded.misconceptions)
-                self._exercises.writerow((*head, cell(graded.name), *points, cell(graded.status), cell(mistakes)))
+                self._exercises.writerow((*head, cell(graded.name), *numbers, cell(graded.status), cell(mistakes), ""))
             if not result.exercises:
-                self._exercises.writerow((*head, "", 0, _number(result.max_points), cell(result.status), ""))
+                why = cell(result.message)
+                self._exercises.writerow((*head, "", 0, _number(result.max_points), cell(result.status), "", why))
 
     def finish(self) -> list[str]:
         return [f"csv: {path}" for path in self._paths]

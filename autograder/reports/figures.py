@@ -56,7 +56,7 @@ def points_histogram(percent: Counter[int], label: str) -> Markup:
         ax.set_xlim(0, 100)
         ax.set_xticks(range(0, 101, 20), labels=[f"{tick} %" for tick in range(0, 101, 20)])
         ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-        ax.set_xlabel("share of all points")
+        ax.set_xlabel("share of the points")
         ax.set_ylabel("students")
         ax.grid(axis="x", visible=False)
         return _svg(figure, "points", label)

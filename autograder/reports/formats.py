@@ -23,7 +23,7 @@ MAKERS = {
 }
 """Module and class by format; a module is imported when its format is asked for."""
 VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")
-"""When Gradescope shows a check to students."""
+"""When Gradescope shows a check to students; a page can show it now or not, and shows it for the last alone."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ class Order:
     book_url: str | None = None
     """Where the built book is: an address or a folder."""
     hidden_checks: str = "hidden"
-    """One of `VISIBILITIES`."""
+    """One of `VISIBILITIES`: when students see the checks on hidden inputs."""
+    title: str = "Backprop, by hand"
+    """What the dashboard is headed with."""
 
 
 class Report:

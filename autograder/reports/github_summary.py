@@ -32,7 +32,7 @@ class GithubSummary(Report):
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
-        self._statistics = ClassStatistics(order.classroom.lessons)
+        self._statistics = ClassStatistics(order.classroom.lessons, order.classroom.due)
         self._alone = len(order.classroom.students) == 1
         self._parts: list[str] = []
         self._left_out = 0
@@ -47,6 +47,8 @@ class GithubSummary(Report):
             for result in work.results:
                 for part in _feedback(result):
                     self._keep(part)
+            for row in work.uncounted:
+                self._keep(f"**{prose(row.status)}** {prose(row.message)}\n\n")
         else:
             self._keep(_row(work, self.order.classroom.lessons))
 
@@ -101,11 +103,13 @@ def _entities(text: str) -> str:
 
 
 def _overview(statistics: ClassStatistics, lessons: tuple[str, ...]) -> str:
-    statuses = ", ".join(f"{count} {prose(status)}" for status, count in statistics.statuses.most_common())
+    counts = [*statistics.statuses.most_common(), *statistics.uncounted.most_common()]
+    statuses = ", ".join(f"{count} {prose(status)}" for status, count in counts)
     lines = [
         f"### {statistics.students} students, {statistics.statuses.total()} submissions",
         "",
-        f"{statuses}. The median student has {statistics.median} % of the points.",
+        f"{statuses}. The median student has {statistics.median} % of the {statistics.max_points:g} points of "
+        f"{', '.join(map(inert, statistics.due))}.",
         "",
         "| Lesson | Exercise | Passed | Stuck |",
         "| --- | --- | ---: | ---: |",
@@ -129,7 +133,11 @@ def _row(work: StudentWork, lessons: tuple[str, ...]) -> str:
     cells = [_points(results[slug]) if slug in results else "" for slug in lessons]
     stuck = [exercise.name for result in work.results for exercise in stuck_on(result)]
     more = f" and {len(stuck) - STUCK} more" if len(stuck) > STUCK else ""
-    return f"| {' | '.join([inert(work.student), *cells, ' '.join(map(inert, stuck[:STUCK])) + more])} |\n"
+    last = [
+        " ".join(map(inert, stuck[:STUCK])) + more,
+        *(f"{prose(row.status)}: {inert(row.file)}" for row in work.uncounted),
+    ]
+    return f"| {' | '.join([inert(work.student), *cells, ' '.join(filter(None, last))])} |\n"
 
 
 def _points(result: SubmissionResult) -> str:

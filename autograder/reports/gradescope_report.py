@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from typing import Any
 
 from autograder.diagnosis.wording import clean
@@ -23,7 +24,7 @@ class GradescopeReport(Report):
 
     def add(self, work: StudentWork) -> None:
         name = "results" if self._alone else file_stem(work.student)
-        results = gradescope(work, self.order.hidden_checks)
+        results = gradescope(work, self.order.hidden_checks, self.order.classroom.due)
         write_text(self._folder / f"{name}.json", json.dumps(results, indent=1, ensure_ascii=False))
         self._written += 1
 
@@ -33,17 +34,21 @@ class GradescopeReport(Report):
         return [f"gradescope: {self._written} files in {self._folder}"]
 
 
-def gradescope(work: StudentWork, hidden_checks: str) -> dict[str, Any]:
-    """A student's results as Gradescope reads them.
+def gradescope(work: StudentWork, hidden_checks: str, due: Container[str]) -> dict[str, Any]:
+    """A student's results as Gradescope reads them; the score is of the lessons that are `due`.
 
     An exercise is a test that bears its points and says what is wrong. Its checks follow it without points of their
     own: Gradescope withholds the total from students while a test with points is not visible to them.
     """
     tests = [test for place, result in enumerate(work.results, 1) for test in _submission(place, result, hidden_checks)]
+    tests += [
+        _test(f"{place}", f"{row.file}: {row.status}", False, row.message)
+        for place, row in enumerate(work.uncounted, len(work.results) + 1)
+    ]
     return {
-        "score": round(work.points, 2),
+        "score": round(work.points(due), 2),
         "execution_time": round(sum(graded.seconds for result in work.results for graded in result.exercises), 3),
-        "output": "\n".join(_headline(result) for result in work.results),
+        "output": "\n".join([*map(_headline, work.results), *map(_not_counted, work.uncounted)]),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -92,6 +97,10 @@ def _headline(result: SubmissionResult) -> str:
     story = f" ({result.status}: {result.message})" if result.status != "graded" else f" {result.message}".rstrip()
     bytes_graded = f"{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}"
     return clean(f"{_title(result)}: {points}{story} [{bytes_graded}]", LONGEST)
+
+
+def _not_counted(row: SubmissionResult) -> str:
+    return clean(f"{row.status}: {row.message}", LONGEST)
 
 
 def _title(result: SubmissionResult) -> str:

@@ -62,13 +62,15 @@ class HtmlReport(Report):
 
             self._figures = figures
             self._rows = self.files.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))  # noqa: SIM115  # closed with them
-        self._statistics = ClassStatistics(order.classroom.lessons)
+        self._statistics = ClassStatistics(order.classroom.lessons, order.classroom.due)
         self._students = order.out / "students"
         self._last: Path | None = None
 
     def add(self, work: StudentWork) -> None:
         self._last = self._students / f"{file_stem(work.student)}.html"
-        write_text(self._last, self._student_page.render(page(work, self._book)))
+        due = self.order.classroom.due if self.order.classroom.said_due else ()
+        shown = page(work, self._book, due, with_hidden=self.order.hidden_checks == "visible")
+        write_text(self._last, self._student_page.render(shown))
         if self._whole_class:
             self._statistics.add(work)
             json.dump(self._row(work), self._rows)
@@ -112,14 +114,16 @@ class HtmlReport(Report):
             "name": clean(work.student, 60),
             "href": f"students/{quote(file_stem(work.student))}.html",
             "percent": self._statistics.share(work),
-            "points": work.points,
             "lessons": [
-                None if result is None else {"points": result.points, "status": result.status}
+                None
+                if result is None
+                else {"points": result.points, "max_points": result.max_points, "status": result.status}
                 for result in (results.get(slug) for slug in self.order.classroom.lessons)
             ],
             "stuck": [f"{lesson}/{name}" for lesson, name in stuck],
             "where": [clean(name) for _, name in stuck],
-            "lost": sorted({result.status for result in work.results} - {"graded"}),
+            "lost": sorted({result.status for result in (*work.results, *work.uncounted)} - {"graded"}),
+            "uncounted": [clean(f"{row.status}: {row.file}", 100) for row in work.uncounted],
         }
 
     def _read_rows(self) -> Iterator[dict[str, Any]]:
@@ -130,10 +134,15 @@ class HtmlReport(Report):
         statistics = self._statistics
         lessons = list(statistics.lessons.values())
         return {
-            "title": clean(self.order.classroom.folder.resolve().name, 60),
+            "title": clean(self.order.title, 100),
+            "said_due": self.order.classroom.said_due,
             "statistics": statistics,
             "lessons": lessons,
-            "lost": [(status, n) for status, n in statistics.statuses.most_common() if status != "graded"],
+            "lost": [
+                (status, n)
+                for status, n in (statistics.statuses + statistics.uncounted).most_common()
+                if status != "graded"
+            ],
             "mistakes": statistics.common_mistakes(MISTAKES),
             "mistakes_of": {lesson.slug: _mistakes(statistics, lesson) for lesson in lessons},
             "histogram": self._figures.points_histogram(
@@ -148,17 +157,27 @@ class HtmlReport(Report):
         }
 
 
-def page(work: StudentWork, book: str | None) -> dict[str, Any]:
-    """What a student's page shows."""
-    lessons = [_lesson(result, book) for result in work.results]
+def page(work: StudentWork, book: str | None, due: tuple[str, ...], *, with_hidden: bool) -> dict[str, Any]:
+    """What a student's page shows.
+
+    Args:
+        due: the lessons that count for the total, whether they were handed in or not; empty for those handed in.
+        with_hidden: show the checks on hidden inputs one by one; else they are counted.
+    """
+    lessons = [_lesson(result, book, with_hidden) for result in work.results]
+    counted = [result for result in work.results if not due or result.lesson in due]
+    handed_in = {result.lesson for result in work.results}
+    missing = [lesson for slug in due if slug not in handed_in and (lesson := lesson_of(slug))]
     open_exercises = [one for lesson in lessons for one in lesson["exercises"] if one["graded"].status != "passed"]
     tried = [one for one in open_exercises if one["graded"].status not in NOT_STUCK]
     core = [one for one in open_exercises if one["tier"] != "stretch"]
     return {
         "student": clean(work.student, 80),
-        "points": work.points,
-        "max_points": work.max_points,
-        "lessons": lessons,
+        "points": sum(result.points for result in counted),
+        "max_points": sum(one.max_points for one in counted) + sum(one.points for one in missing),
+        "not_handed_in": missing,
+        "uncounted": work.uncounted,
+        "lessons": [{**lesson, "extra": bool(due) and lesson["result"].lesson not in due} for lesson in lessons],
         "lost": next((result for result in work.results if result.status != "graded"), None),
         "next": next(iter(tried or core or open_exercises), None),
     }
@@ -173,10 +192,12 @@ def marked(case: str) -> Markup:
     return Markup("").join([*parts, escape(text[at:])])
 
 
-def _lesson(result: SubmissionResult, book: str | None) -> dict[str, Any]:
+def _lesson(result: SubmissionResult, book: str | None, with_hidden: bool) -> dict[str, Any]:
     lesson = lesson_of(result.lesson)
     listed = {exercise.name: exercise for exercise in lesson.exercises} if lesson else {}
-    exercises = [_exercise(result.lesson, graded, listed.get(graded.name), book) for graded in result.exercises]
+    exercises = [
+        _exercise(result.lesson, graded, listed.get(graded.name), book, with_hidden) for graded in result.exercises
+    ]
     return {
         "result": result,
         "title": lesson.title if lesson else result.lesson,
@@ -186,7 +207,9 @@ def _lesson(result: SubmissionResult, book: str | None) -> dict[str, Any]:
     }
 
 
-def _exercise(slug: str, graded: ExerciseResult, listed: Exercise | None, book: str | None) -> dict[str, Any]:
+def _exercise(
+    slug: str, graded: ExerciseResult, listed: Exercise | None, book: str | None, with_hidden: bool
+) -> dict[str, Any]:
     lead, *rest = graded.message.split("\n")
     told = list(takewhile(_is_prose, rest))
     hints = listed.hints if listed else (graded.hint,) if graded.hint else ()
@@ -203,6 +226,8 @@ def _exercise(slug: str, graded: ExerciseResult, listed: Exercise | None, book: 
         "section": f"book/{slug}.md#{listed.anchor}" if listed else None,
         "link": f"{book}/{quote(slug)}.html#{listed.anchor}" if book and listed else None,
         "passing": sum(check.passed for check in graded.checks),
+        "checks": [check for check in graded.checks if check.visible or with_hidden],
+        "withheld": [check for check in graded.checks if not (check.visible or with_hidden)],
     }
 
 

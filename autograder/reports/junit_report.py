@@ -27,7 +27,7 @@ class JunitReport(Report):
         self._start("testsuites", name="backprop")
 
     def add(self, work: StudentWork) -> None:
-        for result in work.results:
+        for result in (*work.results, *work.uncounted):
             self._suite(result)
 
     def finish(self) -> list[str]:
@@ -36,7 +36,8 @@ class JunitReport(Report):
         return [f"junit: {self._path}"]
 
     def _suite(self, result: SubmissionResult) -> None:
-        name = f"{clean(result.student, LONGEST)}/{clean(result.lesson, LONGEST)}"
+        what = clean(result.lesson or result.file, LONGEST)
+        name = f"{clean(result.student, LONGEST)}/{what}"
         statuses = [graded.status for graded in result.exercises]
         errors = sum(status in ERRORS for status in statuses) + (result.status != "graded")
         self._start(
@@ -50,7 +51,7 @@ class JunitReport(Report):
         )
         self._properties(result)
         if result.status != "graded":
-            self._start("testcase", classname=name, name=result.lesson, time=_seconds(0))
+            self._start("testcase", classname=name, name=what, time=_seconds(0))
             self._outcome("error", result.status, result.message)
             self._end("testcase")
         for graded in result.exercises:

@@ -45,6 +45,8 @@ class LessonStatistics:
     max_points: float = 0.0
     points: float = 0.0
     statuses: Counter[str] = field(default_factory=Counter)
+    graders: Counter[str] = field(default_factory=Counter)
+    """Versions of the grader: each lesson has its own."""
 
     @property
     def submissions(self) -> int:
@@ -52,14 +54,16 @@ class LessonStatistics:
 
 
 class ClassStatistics:
-    """The counters of a class; `add` each student once."""
+    """The counters of a class; `add` each student once. `due`: the lessons that count for a student's share."""
 
-    def __init__(self, lessons: tuple[str, ...]) -> None:
+    def __init__(self, lessons: tuple[str, ...], due: tuple[str, ...]) -> None:
         self.lessons = {slug: _lesson(slug) for slug in lessons}
+        self.due = due
         self.students = 0
         self.percent: Counter[int] = Counter()
-        """Students by the share of all the class's lessons that they have, in whole percent."""
-        self.graders: Counter[str] = Counter()
+        """Students by the share of the points of what was due that they have, in whole percent."""
+        self.uncounted: Counter[str] = Counter()
+        """What was handed in and does not count, by status."""
         self.isolations: Counter[str] = Counter()
         self.salts: Counter[str] = Counter()
         self.says: dict[tuple[str, str, str], str] = {}
@@ -67,7 +71,13 @@ class ClassStatistics:
 
     @property
     def max_points(self) -> float:
-        return sum(lesson.max_points for lesson in self.lessons.values())
+        """What the lessons that were due are worth."""
+        return sum(self.lessons[slug].max_points for slug in self.due)
+
+    @property
+    def mixed(self) -> list[LessonStatistics]:
+        """The lessons that several versions of their grader graded."""
+        return [lesson for lesson in self.lessons.values() if len(lesson.graders) > 1]
 
     @property
     def statuses(self) -> Counter[str]:
@@ -87,11 +97,13 @@ class ClassStatistics:
         self.students += 1
         for result in work.results:
             self._add_submission(result)
+        self.uncounted.update(row.status for row in work.uncounted)
         self.percent[self.share(work)] += 1
 
     def share(self, work: StudentWork) -> int:
-        """A student's points in percent of what all lessons of the class are worth."""
-        return int(100 * min(1.0, work.points / self.max_points)) if self.max_points else 0
+        """A student's points in percent of what the lessons that were due are worth."""
+        points = work.points(self.due)
+        return int(100 * min(1.0, points / self.max_points)) if self.max_points else 0
 
     def common_mistakes(self, most: int) -> list[tuple[int, LessonStatistics, ExerciseStatistics, str]]:
         """The misconceptions with the most learners: how many, where, and what it says."""
@@ -108,7 +120,7 @@ class ClassStatistics:
         lesson.statuses[result.status] += 1
         lesson.points += result.points
         lesson.max_points = max(lesson.max_points, result.max_points)
-        self.graders[result.grader_version] += 1
+        lesson.graders[result.grader_version] += 1
         self.isolations[result.isolation] += 1
         self.salts[result.salt_sha256] += 1
         for graded in result.exercises:

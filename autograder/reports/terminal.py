@@ -26,6 +26,9 @@ class TerminalReport(Report):
             else:
                 self._table.add(result)
 
+        for row in work.uncounted:
+            self._table.add(row)
+
     def finish(self) -> list[str]:
         if self.order.only is None:
             self._table.finish()
@@ -33,14 +36,14 @@ class TerminalReport(Report):
 
 
 class JsonReport(Report):
-    """The results as one list."""
+    """The results as one list, and what has none that counts: without points, its status says why."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
         self._before = "["
 
     def add(self, work: StudentWork) -> None:
-        for result in work.results:
+        for result in (*work.results, *work.uncounted):
             entry = json.dumps(result.to_json(), indent=1, ensure_ascii=False)
             text = f"{self._before}\n{entry}".encode(errors="backslashreplace")  # names that are no UTF-8
             sys.stdout.write(text.decode())

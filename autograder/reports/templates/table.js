@@ -13,7 +13,7 @@
     element: row,
     name: row.cells[0].textContent.toLowerCase(),
     stuck: row.dataset.stuck.split(" "),
-    status: row.dataset.status.split(" "),
+    status: row.dataset.status.split("|"),
     keys: Array.from(row.cells, (cell, i) =>
       i === 0 || i === row.cells.length - 1
         ? cell.textContent.toLowerCase()

@@ -1,0 +1,144 @@
+"""Unpacking a zip that someone handed in: bounded in every way, and nothing outside its folder."""
+
+from __future__ import annotations
+
+import errno
+import stat
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from autograder.diagnosis.wording import clean
+from autograder.submission import MAX_BYTES
+
+PART = 2**20
+"""Bytes that are unpacked at a time."""
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""What platforms and systems write. The others take as much memory as an archive likes."""
+DEPTH = 16
+"""Folders in folders."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+"""Errors that are not of one entry: they befall all that follow."""
+
+
+class ArchiveError(ValueError):
+    """An archive that is not unpacked; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much is unpacked of one archive."""
+
+    archive_bytes: int
+    entries: int
+    total_bytes: int
+    """Of all files together, unpacked."""
+
+
+OF_A_CLASS = Bounds(archive_bytes=2 * 2**30, entries=50_000, total_bytes=4 * 2**30)
+OF_A_STUDENT = Bounds(archive_bytes=4 * MAX_BYTES, entries=500, total_bytes=10 * MAX_BYTES)
+
+
+class Unpacked(NamedTuple):
+    """What became of an archive."""
+
+    left_out: list[tuple[str, str]]
+    """The name of each entry that was left out, and why."""
+    total_bytes: int
+    """Of all files that were written."""
+
+
+def unpack(archive: Path, into: Path, bounds: Bounds) -> Unpacked:
+    """Unpack a zip into the folder `into`, which need not exist.
+
+    Nothing is believed of what it says about itself. The whole is refused if it has more than `bounds` allow: a class's
+    archive 2 GiB, 50,000 entries and 4 GiB unpacked, a student's 40 MiB, 500 entries and 100 MiB. A file of more than
+    10 MiB is cut off just above that, which is still too large to be graded. Left out are links, devices, encrypted
+    files, methods other than deflate, names that lead out of the folder (`..`, `/`, `C:`) or more than 16 folders deep,
+    and the second of two of the same name.
+
+    Raises:
+        ArchiveError: no zip, damaged, unreadable, or more than the bounds allow. What was unpacked until then lies
+            there.
+        OSError: there is no room for files.
+    """
+    left_out: list[tuple[str, str]] = []
+    room = bounds.total_bytes
+    try:
+        size = archive.stat().st_size
+        if size > bounds.archive_bytes:
+            limit = bounds.archive_bytes // 2**20
+            raise ArchiveError(f"the archive has {size / 2**20:.0f} MiB, and {limit} are the limit")
+        with zipfile.ZipFile(archive) as opened:
+            entries = opened.infolist()
+            if len(entries) > bounds.entries:
+                raise ArchiveError(f"the archive has {len(entries):,} entries, and {bounds.entries:,} are the limit")
+            for entry in entries:
+                if entry.is_dir():
+                    continue
+                why = _refused(entry)
+                if not why:
+                    try:
+                        room -= _write(opened, entry, into, room)
+                    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
+                        if isinstance(error, ArchiveError) or getattr(error, "errno", None) in NO_ROOM:
+                            raise
+                        why = f"it cannot be unpacked ({_line(error)})"
+                if why:
+                    left_out.append((entry.filename, why))
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError) as error:
+        raise ArchiveError(f"this is no zip that can be unpacked ({_line(error)})") from None
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise
+        raise ArchiveError(f"the archive cannot be read ({_line(error)})") from None
+    return Unpacked(left_out, bounds.total_bytes - room)
+
+
+def _refused(entry: zipfile.ZipInfo) -> str:
+    """Why an entry is left out; empty if it may be unpacked."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        return "a link or a device, and no file"
+    if entry.flag_bits & 1:
+        return "it is encrypted; hand it in without a password"
+    if entry.compress_type not in METHODS:
+        return "it is packed in an unusual way; zip it with your system's own program"
+    if _parts(entry.filename) is None:
+        return "its name leads out of the archive, or too deep into it"
+    return ""
+
+
+def _parts(name: str) -> list[str] | None:
+    """The parts of an entry's name; None if they lead elsewhere than into a folder."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    outside = name.startswith(("/", "\\")) or ".." in parts or "\0" in name or (parts and parts[0].endswith(":"))
+    return None if outside or not 0 < len(parts) <= DEPTH else parts
+
+
+def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, into: Path, room: int) -> int:
+    """Unpack one file; how many bytes it has. `FileExistsError` where there is one of its name."""
+    parts = _parts(entry.filename)
+    assert parts is not None
+    target = into.joinpath(*parts)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+    with target.open("xb") as file:
+        try:
+            with opened.open(entry) as source:
+                while written <= MAX_BYTES and (part := source.read(min(PART, MAX_BYTES + 1 - written))):
+                    written += len(part)
+                    if written > room:
+                        raise ArchiveError("the archive is larger than the limit when it is unpacked")
+                    file.write(part)
+        except BaseException:
+            target.unlink()  # what is damaged is not half there
+            raise
+    return written
+
+
+def _line(error: Exception) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return clean(" ".join(text.split()) or type(error).__name__, 100)

@@ -1,0 +1,146 @@
+"""What a folder of results remembers of the class: who handed in what, in which folder, and the salt's fingerprint.
+
+Results alone do not tell a hand-in that is gone from one that lies in another folder, as each assignment's export does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.class_folder import ClassFolder, Unrecognised
+from autograder.classroom.results_folder import RECORD, UNFINISHED, places, read_result, result_file
+from autograder.diagnosis.wording import clean
+from autograder.judging.results import SubmissionResult, write_json
+
+NOT_RECOGNISED = "not recognised"
+GONE = "gone"
+"""Statuses of what has no result that counts: a file that is no lesson, and a result whose file is no longer there."""
+BEFORE = ""
+"""The folder of results that are older than the record: which it was is not known."""
+
+Place = tuple[str, str]
+"""A student and a lesson."""
+
+
+@dataclass
+class _Folder:
+    """What was handed in, in one class folder."""
+
+    handed_in: set[Place] = field(default_factory=set)
+    not_recognised: list[Unrecognised] = field(default_factory=list)
+
+
+class ClassRecord:
+    """The record in a folder of results. Without one, all results there count."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self.salt_sha256 = ""
+        """The fingerprint of the salt that the class is graded with; empty if none was noted."""
+        self.problem = ""
+        """A line where there is a record that cannot be read."""
+        self._folders: dict[str, _Folder] = {}
+        try:
+            self._read(json.loads((results / RECORD).read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            self._guess()
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self.problem = f"{results / RECORD} cannot be read; grade each class folder again to make it new"
+            self._guess()
+
+    @property
+    def has_results(self) -> bool:
+        """Whether anything was graded."""
+        return any(True for _ in places(self._results))
+
+    @property
+    def handed_in(self) -> set[Place]:
+        """All that was handed in, in any folder, and can be graded."""
+        return set().union(*(folder.handed_in for folder in self._folders.values()))
+
+    @property
+    def not_recognised(self) -> list[Unrecognised]:
+        """The files that were handed in and are not graded, of all folders; what two copies of a class share, once."""
+        rows = [row for folder in self._folders.values() for row in folder.not_recognised]
+        return list(dict.fromkeys(rows))
+
+    def elsewhere(self, class_folder: Path) -> int:
+        """How many submissions were handed in, in other folders alone that are known."""
+        here = self._folders.get(self._name(class_folder), _Folder()).handed_in
+        return len(self.handed_in - here) - self.unplaced
+
+    @property
+    def unplaced(self) -> int:
+        """How many results are older than the record, and of no folder that was seen since."""
+        return len(self._folders.get(BEFORE, _Folder()).handed_in)
+
+    def gone(self) -> list[Place]:
+        """The results whose files are in none of the folders any more."""
+        return sorted(set(places(self._results)) - self.handed_in)
+
+    def note(self, class_folder: Path, found: ClassFolder) -> None:
+        """Let what was found now replace what was in the same class folder before."""
+        here = {(item.student, item.lesson) for item in found.work}
+        self._folders[self._name(class_folder)] = _Folder(here, found.not_recognised)
+        if before := self._folders.get(BEFORE):
+            before.handed_in = before.handed_in & set(places(self._results)) - here
+
+    def write(self) -> None:
+        """Write the record. `OSError` if that cannot be."""
+        folders = {
+            name: {
+                "handed_in": sorted(map(list, folder.handed_in)),
+                "not_recognised": [[row.student, row.file, row.why] for row in folder.not_recognised],
+            }
+            for name, folder in self._folders.items()
+        }
+        data = {"salt_sha256": self.salt_sha256, "folders": folders}
+        write_json(self._results / RECORD, data, scratch=self._results / UNFINISHED)
+
+    def _read(self, data: Any) -> None:
+        self.salt_sha256 = _text(data["salt_sha256"])
+        for name, folder in data["folders"].items():
+            self._folders[name] = _Folder(
+                {(_text(student), _text(lesson)) for student, lesson in folder["handed_in"]},
+                [Unrecognised(_text(who), _text(file), _text(why)) for who, file, why in folder["not_recognised"]],
+            )
+
+    def _guess(self) -> None:
+        """Where nothing is recorded: all results count, and their salt is that of the first."""
+        before = sorted(places(self._results))
+        self._folders = {BEFORE: _Folder(set(before))} if before else {}
+        found = (read_result(result_file(self._results, *place)) for place in before)
+        self.salt_sha256 = next((result.salt_sha256 for result in found if result is not None), "")
+
+    def _name(self, class_folder: Path) -> str:
+        """A class folder as seen from the results: both may be moved together."""
+        path, start = os.path.realpath(class_folder), os.path.realpath(self._results)
+        try:
+            return os.path.relpath(path, start)
+        except ValueError:  # another drive
+            return path
+
+
+def unrecognised_result(row: Unrecognised) -> SubmissionResult:
+    """A file that is not graded, as reports show it: no lesson, no points."""
+    return _uncounted(row.student, "", row.file, NOT_RECOGNISED, f"{row.file}: {row.why}")
+
+
+def gone_result(result: SubmissionResult) -> SubmissionResult:
+    """A result whose file is no longer there, as reports show it: it does not count."""
+    what = f"{result.file} is no longer in the class folder; its {result.points:g}/{result.max_points:g} do not count"
+    return _uncounted(result.student, result.lesson, result.file, GONE, what)
+
+
+def _uncounted(student: str, lesson: str, file: str, status: str, message: str) -> SubmissionResult:
+    return SubmissionResult(student, lesson, file, "", "", "", 0.0, 0.0, status, clean(message, 300))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value

@@ -1,0 +1,226 @@
+"""Who handed in what in a class folder: ours, or as Canvas, Moodle, Gradescope and GitHub Classroom export a class.
+
+    ours                CLASS/<student>/, or CLASS/<student>.zip
+    Canvas              CLASS/<name>_<user>_<attachment>_<file>, with _LATE before the numbers of who was late
+    Moodle              CLASS/<name>_<number>_assignsubmission_file_/<file>, or all that with the file's name in one
+    Gradescope          CLASS/submission_<number>/, and who it is in CLASS/submission_metadata.yml
+    GitHub Classroom    CLASS/<assignment>-<username>/, Git repositories, with CLASS called <assignment>-submissions
+
+A student has the same name in every export of a platform as far as it lets us: with Canvas `name_user`, with Moodle the
+name alone (its number is another in each assignment), with Gradescope the mail address, with GitHub the username.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.lesson_names import copy_number, lessons_named
+from autograder.classroom.results_folder import HIDDEN, RECORD, SUMMARY
+from autograder.submission import stem_of
+
+UNKNOWN = "(unknown)"
+"""The student of a file that lies where nobody's do."""
+METADATA = "submission_metadata.yml"
+MOST_METADATA = 64 * 2**20
+"""Bytes of Gradescope's list of submissions: it holds all results of all attempts."""
+NAME_BYTES = 200
+
+MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
+CANVAS = re.compile(
+    r"(?P<name>.+?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^anon_late_))[a-z0-9]{5})"
+    r"_(?:\d+_(?P<file>.+)|text\.html)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Text that was typed in has no second number; who is graded anonymously has letters for the first."""
+ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
+"""What Canvas adds to the name of a file that is handed in again."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """What one student handed in: a folder, or a single file."""
+
+    student: str
+    path: Path
+    name: str = ""
+    """What the student called the file; empty for a folder."""
+    note: str = ""
+    """What the platform says of it."""
+    copy: int = 0
+    """Which copy of the file this is, the last being the highest."""
+
+
+def hand_ins_of(folder: Path) -> tuple[list[HandIn], list[str]]:
+    """What lies in a class folder, by student, and a line for each thing that nobody handed in.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    with os.scandir(folder) as found:
+        entries = sorted((entry for entry in found if not entry.name.startswith(HIDDEN)), key=lambda entry: entry.name)
+    remarks: list[str] = []
+    folders: list[Path] = []
+    files: list[Path] = []
+    for entry in entries:
+        path = folder / entry.name
+        if entry.is_symlink():  # first: whether a link to itself leads to a folder is an error
+            remarks.append(f"{path}: a link, not a folder; passed over")
+        elif entry.is_dir():
+            if os.path.isfile(path / RECORD):
+                remarks.append(f"{path}: a folder of results, not a student's; passed over")
+            else:
+                folders.append(path)
+        elif entry.name != METADATA:
+            files.append(path)
+    named = _Students(folder, [path.name for path in (*folders, *files)], remarks, flat=not folders)
+    hand_ins = [HandIn(student, path) for path in folders for student in named.of_folder(path)]
+    for path in files:
+        hand_in = named.of_file(path)
+        if hand_in is None:
+            remarks.append(f"{path}: not a student's folder; passed over")
+        else:
+            hand_ins.append(hand_in)
+    return hand_ins, remarks
+
+
+def inside(folder: Path) -> Path:
+    """The class folder in what was unpacked: platforms and systems put a folder of their own around it.
+
+    Raises:
+        OSError: a folder cannot be read.
+    """
+    called = folder.name
+    while True:
+        entries = [entry for entry in os.scandir(folder) if not entry.name.startswith(HIDDEN)]
+        if len(entries) != 1 or not entries[0].is_dir() or not _holds_a_class(folder / entries[0].name, called):
+            return folder
+        folder = folder / entries[0].name
+
+
+def _holds_a_class(folder: Path, archive: str) -> bool:
+    """Whether a folder that lies alone in what was `archive`.zip is no student's."""
+    names = [name for name in os.listdir(folder) if name == ".git" or not name.startswith(HIDDEN)]
+    if ".git" in names or MOODLE.fullmatch(folder.name):
+        return False
+    files = [name for name in names if (folder / name).is_file()]
+    if METADATA in names or any(map(CANVAS.fullmatch, files)) or any(map(MOODLE.fullmatch, names)):
+        return True
+    if any(map(stem_of, files)):
+        return False
+    return folder.name == archive or folder.name.endswith("-submissions") or len(names) - len(files) != 1
+
+
+class _Students:
+    """What students are called, by the names of the folders and files in a class folder."""
+
+    def __init__(self, folder: Path, names: Iterable[str], remarks: list[str], *, flat: bool) -> None:
+        self._remarks = remarks
+        self._flat = flat
+        self._submitters = _gradescope(folder / METADATA, remarks)
+        numbers = defaultdict(set)
+        for name in names:
+            if match := MOODLE.fullmatch(name):
+                numbers[match["name"]].add(match["number"])
+        self._namesakes = {name for name, found in numbers.items() if len(found) > 1}
+        remarks += [
+            f"{folder}: {len(numbers[name])} students are called {name}; Moodle's number tells them apart, and is "
+            "another in each assignment"
+            for name in sorted(self._namesakes - {"Participant"})
+        ]
+        self._prefix = _assignment(folder, [name for name in names if os.path.exists(folder / name / ".git")])
+
+    def of_folder(self, path: Path) -> list[str]:
+        """The students whose folder this is; none if it can be nobody's."""
+        if path.name in self._submitters:
+            return self._submitters[path.name]
+        if match := MOODLE.fullmatch(path.name):
+            return [self._moodle(match)]
+        name = path.name.removeprefix(self._prefix)
+        if name == path.name:
+            if name != SUMMARY:
+                return [name]
+            self._remarks.append(f"{path}: the results have a file of that name; rename the folder")
+            return []
+        return [_as_folder(name)]
+
+    def of_file(self, path: Path) -> HandIn | None:
+        """What a file beside the students' folders is; None if nobody handed it in."""
+        if match := MOODLE.fullmatch(path.name):
+            return _handed_in(self._moodle(match), path, match["file"])
+        if self._flat and (match := CANVAS.fullmatch(path.name)):
+            note = "Canvas says that this was handed in late." if match["late"] else ""
+            student = _as_folder(f"{match['name']}_{match['user']}")
+            return _handed_in(student, path, _without_attempt(match["file"] or "text.html"), note, of=match["file"])
+        if path.suffix.lower() == ".zip":
+            return _handed_in(_as_folder(path.stem), path, path.name)
+        return _handed_in(UNKNOWN, path, path.name) if stem_of(path.name) else None
+
+    def _moodle(self, match: re.Match[str]) -> str:
+        name = match["name"]
+        return _as_folder(f"{name}_{match['number']}" if name in self._namesakes | {"Participant"} else name)
+
+
+def _handed_in(student: str, path: Path, name: str, note: str = "", *, of: str | None = None) -> HandIn:
+    """A file; `of`: its name with what the platform added to it."""
+    return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""))
+
+
+def _without_attempt(name: str) -> str:
+    """A file's name before Canvas numbered it; a number that says which lesson it is stays."""
+    shorter = ATTEMPT.sub("", name)
+    return shorter if lessons_named(stem_of(shorter) or "") == lessons_named(stem_of(name) or "") else name
+
+
+def _assignment(folder: Path, repositories: list[str]) -> str:
+    """What GitHub Classroom puts before each username: the assignment's name and a dash; empty if it did not."""
+    if folder.name.endswith("-submissions"):
+        return folder.name.removesuffix("submissions")
+    common = os.path.commonprefix(repositories) if len(repositories) > 1 else ""  # noqa: RUF071  # of texts
+    return common[: common.rfind("-") + 1]
+
+
+def _gradescope(file: Path, remarks: list[str]) -> dict[str, list[str]]:
+    """The submitters of each folder, by Gradescope's list."""
+    if not os.path.lexists(file):
+        return {}
+    import yaml
+
+    try:
+        if file.stat().st_size > MOST_METADATA:
+            raise ValueError(f"it has more than {MOST_METADATA // 2**20} MiB")
+        text = file.read_text(encoding="utf-8")
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where there is one
+        listed = yaml.load(text, Loader=loader)  # both are safe ones
+        if not isinstance(listed, dict):
+            raise ValueError("it is no list of submissions")
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        what = " ".join(str(error).split())
+        remarks.append(f"{file}: cannot be read ({what}); students are called by the numbers of their submissions")
+        return {}
+    found = {str(name): _submitters(entry, str(name)) for name, entry in listed.items()}
+    return {name: students for name, students in found.items() if students}
+
+
+def _submitters(entry: Any, folder: str) -> list[str]:
+    """By mail address or number; a name alone may be another one's too, so that the folder's goes with it."""
+    submitters = entry.get(":submitters") if isinstance(entry, dict) else None
+    found = []
+    for submitter in submitters if isinstance(submitters, list) else []:
+        known = submitter if isinstance(submitter, dict) else {}
+        name = known.get(":name")
+        names = [known.get(":email"), known.get(":sid"), f"{name}_{folder}" if name else None]
+        found += [_as_folder(str(name)) for name in names if name][:1]
+    return list(dict.fromkeys(found))
+
+
+def _as_folder(name: str) -> str:
+    """A student's name as that of a folder: one that reports do not take for ours, and in no other place."""
+    shown = re.sub(r"[/\\\0]", "_", name).strip() or "_"
+    shown = shown.encode("utf-8", "surrogateescape")[:NAME_BYTES].decode("utf-8", "surrogateescape")
+    return f"student {shown}" if shown.startswith(HIDDEN) or shown == SUMMARY else shown
