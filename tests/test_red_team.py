@@ -55,6 +55,8 @@ class Outcome:
     says: tuple[str, ...] = ()
     """What the messages of the result must contain."""
     points: float = 4.0
+    beside: float = 0.0
+    """Points of what is right in `cross_entropy_loss`, and changes its arguments."""
 
 
 REACHED_NOTHING = Outcome({"forward": "error"}, ("reached: nothing",))
@@ -133,7 +135,9 @@ OUTCOMES = {
         {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
         ("single_example_gradients raised Shouting",),
     ),
-    "mutated_arguments": Outcome({"cross_entropy_loss": "failed"}, ("changed its argument",)),
+    "mutated_arguments": Outcome(
+        {"cross_entropy_loss": "partial", "single_example_gradients": "failed"}, ("changed its argument",), beside=1.5
+    ),
     "first_calls_only": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),
     "memorised": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),
     "tells_hidden_inputs": Outcome({"saved_bytes": "partial"}, ("The visible cases pass",), points=2.67),
@@ -397,9 +401,11 @@ def test_an_attack_earns_its_honest_part_only(graded: Graded, attack: str) -> No
     wanted, result = OUTCOMES[attack], graded.results[attack]
     exercises = exercises_of(result)
     honest = {"saved_bytes": round(wanted.points - 2, 2), "mse_loss": 2.0}
+    if wanted.beside:
+        honest["cross_entropy_loss"] = wanted.beside
     assert result["status"] == "graded"
     assert {name: e["points"] for name, e in exercises.items() if e["points"]} == honest, result["message"]
-    assert result["points"] == wanted.points
+    assert result["points"] == wanted.points + wanted.beside
     assert {name: exercises[name]["status"] for name in wanted.statuses} == wanted.statuses
     told = " ".join([result["message"], *(exercise["message"] for exercise in exercises.values())])
     for text in wanted.says:
@@ -569,7 +575,7 @@ def test_a_trap_costs_nobody_else_anything(
     trapped: tuple[Path, subprocess.CompletedProcess[str]], student: str
 ) -> None:
     folder, command = trapped
-    assert (command.returncode, "Traceback" in command.stderr) == (0, False)
+    assert (command.returncode, "Traceback" in command.stderr) == (3, False), "one file is not recognised"
     result = json.loads((folder / "results" / student / f"{LESSON}.json").read_text(encoding="utf-8"))
     assert TRAPS[student] in result["message"]
     assert (result["student"], result["points"]) == (student, 0 if TRAPS[student] else 4)

@@ -32,6 +32,7 @@ LESSONS = {
     "ch03_accumulation": "bias_gradient",
     "ch04_detachment": "straight_through_round",
     "ch05_autograd_engine": "unbroadcast",
+    "ch11_checkpointing": "offload_to_cpu",
 }
 """Lesson to the exercise of its honest part."""
 HONEST_POINTS = {"forward": 1.0}
@@ -65,6 +66,8 @@ OUTCOMES = {
         "ch02_chain_rule",
         {"numerical_gradient": "failed", "gradcheck": "failed"},
     ),
+    "ways_to_a_vjp": Outcome("ch02_chain_rule", {"gradcheck": "failed"}, ("accepted a wrong VJP",)),
+    "time_of_vjps": Outcome("ch02_chain_rule", {"gradcheck": "failed"}),
     "slow_call_backs": Outcome("ch02_chain_rule", {"gradcheck": "error"}, ("a call-back with",)),
     "names_of_call_backs": Outcome("ch02_chain_rule", {"gradcheck": "failed"}, ("rejected a right VJP",)),
     "dtypes_of_answers": Outcome("ch02_chain_rule", {"gradcheck": "failed"}, ("rejected a right VJP",)),
@@ -83,6 +86,11 @@ OUTCOMES = {
     "tells_more_hidden_inputs": Outcome(
         "ch04_detachment", {"freeze": "missing", "ema_update": "error", "running_mean_loss": "forbidden"}
     ),
+    "own_scenarios": Outcome(
+        "ch05_autograd_engine", {"no_grad": "failed"}, ("The submission replaces has_its_own_tape",)
+    ),
+    "nearest_digits": Outcome("ch05_autograd_engine", {"train_digits": "failed"}, ("what did the labels come from",)),
+    "polynomials_of_sizes": Outcome("ch11_checkpointing", {"measure": "failed"}, ("flops is",)),
     "hostile_class": Outcome("ch05_autograd_engine", {"Tensor.backward": "missing", "no_grad": "error"}),
 }
 

@@ -1,5 +1,7 @@
 """For those who prefer pytest: `pytest autograder/checks --submission=FILE` runs a lesson's checks on a file.
 
+`-k relu_vjp` selects an exercise; what is wrong with each is said at the end, as `backprop check` says it.
+
 Your own code on your own machine: a plain process runs it. (Write `=`: with a space pytest takes FILE for a test
 file of yours and reads the configuration beside it.)
 """
@@ -14,13 +16,14 @@ import pytest
 
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.plugin import Checks, identify
-from autograder.judging.reference import Reference
+from autograder.judging.reference import ROOT, Reference
 from autograder.judging.run import SubmissionRuns
-from autograder.judging.session import PUBLIC_SALT
+from autograder.judging.session import PUBLIC_SALT, Judge
 from autograder.submission import SubmissionError, read_submission
 from course.syllabus import find_lesson
 
 STARTED = pytest.StashKey[tuple[Checks, SubmissionRuns, Workers]]()
+JUDGE = pytest.StashKey[Judge]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,10 +42,26 @@ def pytest_configure(config: pytest.Config) -> None:
     except (KeyError, SubmissionError) as error:
         raise pytest.UsageError(f"{given}: {error.args[0]}") from None
     reference = Reference(lesson)
-    checks = Checks(lesson, reference, os.environ.get("BACKPROP_SALT") or PUBLIC_SALT)
+    salt = os.environ.get("BACKPROP_SALT") or PUBLIC_SALT
+    checks = Checks(lesson, reference, salt)
     workers = Workers(lesson, "process")
     config.pluginmanager.register(checks)
     config.stash[STARTED] = (checks, SubmissionRuns(submission, workers, reference.scenario_source), workers)
+    misconceptions = ROOT / "autograder" / "misconceptions" / f"{lesson.slug}.py"
+    config.stash[JUDGE] = Judge(lesson, checks, reference, misconceptions, salt)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Without a submission there is nothing to check."""
+    if session.config.getoption("--submission") is None:
+        raise pytest.UsageError("say what to check: pytest autograder/checks --submission=FILE")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let `-k` select by the exercise."""
+    check = identify(item)
+    if check is not None:
+        item.extra_keyword_matches.add(check.exercise)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -62,10 +81,27 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Only the checks of the submission's own lesson."""
     given = config.getoption("--submission")
-    if given is None and collection_path.name.startswith("test_"):
-        raise pytest.UsageError("say what to check: pytest autograder/checks --submission=FILE")
     other = collection_path.suffix == ".py" and collection_path.name != f"test_{Path(given or '').stem}.py"
     return True if other else None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """A diagnosis rests on the checks that were selected."""
+    if JUDGE in session.config.stash:
+        session.config.stash[JUDGE].items = session.items
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what is wrong with each exercise that fails."""
+    if JUDGE not in config.stash:
+        return
+    judge, (checks, _, _) = config.stash[JUDGE], config.stash[STARTED]
+    for exercise in judge.lesson.exercises:
+        items = judge.items_of(exercise.name)
+        records = [checks.records[item.name] for item in items if item.name in checks.records]
+        if len(records) == len(items) and not all(record.passed for record in records):  # else pytest was stopped
+            terminalreporter.section(f"what is wrong with {exercise.name}", sep="-")
+            terminalreporter.line(judge.explain(exercise, records).message)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

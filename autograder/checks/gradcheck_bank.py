@@ -14,6 +14,7 @@ import numpy as np
 
 from autograder.diagnosis import Misconception
 from autograder.judging import misconceptions_of
+from autograder.scenarios import ch02_chain_rule as ops
 
 FOUND_BY_NO_DIFFERENCES = {
     # The dtype alone is wrong: a float32 gradient where the input is float32. All is float64 here.
@@ -40,13 +41,20 @@ Vjp = Callable[..., Any]
 
 @dataclass
 class Function:
-    """A function of some arrays. It can be computed at complex inputs, too, which gives its exact VJP."""
+    """A function of some arrays, one of the scenario's `FUNCTIONS`, at some inputs."""
 
     words: str
     compute: Callable[..., Any]
     inputs: tuple[np.ndarray, ...]
     arguments: tuple[Any, ...] = ()
     """What follows the inputs in the rule's arguments: targets, an axis, a stride."""
+
+    def __post_init__(self) -> None:
+        assert ops.FUNCTIONS[self.name] is self.compute
+
+    @property
+    def name(self) -> str:
+        return self.compute.__name__
 
     def __call__(self, *inputs: Any) -> np.ndarray:
         inputs = tuple(np.asarray(x, dtype=np.float64) for x in inputs)
@@ -158,56 +166,6 @@ def apart(rng, *shape) -> np.ndarray:
     return ((rng.permutation(size) - size / 2 + rng.uniform(0.0, 0.5, size=size)) * 0.4).reshape(shape)
 
 
-def softmax(x, axis=-1):
-    e = np.exp(x)
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-def logsumexp(x, axis):
-    return np.log(np.exp(x).sum(axis=axis))
-
-
-def cross_entropy(logits, targets):
-    log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    return -log_p[np.arange(len(targets)), targets].mean()
-
-
-def normalized(x, eps, axis=-1):
-    return x / np.sqrt((x**2).mean(axis=axis, keepdims=True) + eps)
-
-
-def layernorm(x, gamma, beta, eps):
-    return normalized(x - x.mean(axis=-1, keepdims=True), eps) * gamma + beta
-
-
-def rmsnorm(x, gamma, eps):
-    return normalized(x, eps) * gamma
-
-
-def batchnorm(x, gamma, beta, eps):
-    return normalized(x - x.mean(axis=0), eps, axis=0) * gamma + beta
-
-
-def convolution(x, w, b, stride, padding):
-    x = np.pad(x, [(0, 0), (0, 0), (padding, padding), (padding, padding)])
-    height, width = w.shape[2:]
-    windows = np.lib.stride_tricks.sliding_window_view(x, (height, width), axis=(2, 3))[:, :, ::stride, ::stride]
-    return np.einsum("ncrsij,fcij->nfrs", windows, w) + b[:, None, None]
-
-
-def pooling(x, size):
-    n, c, h, w = x.shape
-    rows, cols = h // size, w // size
-    return x[:, :, : rows * size, : cols * size].reshape(n, c, rows, size, cols, size).max(axis=(3, 5))
-
-
-def attention(q, k, v, causal):
-    weights = np.exp(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]))
-    if causal:
-        weights = np.tril(weights)
-    return weights / weights.sum(axis=-1, keepdims=True) @ v
-
-
 @cache  # the same questions for every submission of a class
 def elementwise_rules(seed: int) -> list[Question]:
     rng = np.random.default_rng(seed)
@@ -216,13 +174,13 @@ def elementwise_rules(seed: int) -> list[Question]:
     x = array(rng, 2, 3)
     many = array(rng, 4, 5)  # so that the signs of g and of x are not the same by accident
     return [
-        *about_rule(rng, "add_vjp", [Function(f"a + b, {words}", np.add, inputs) for words, inputs in pairs.items()]),
+        *about_rule(rng, "add_vjp", [Function(f"a + b, {words}", ops.add, inputs) for words, inputs in pairs.items()]),
         *about_rule(
-            rng, "mul_vjp", [Function(f"a * b, {words}", np.multiply, inputs) for words, inputs in pairs.items()]
+            rng, "mul_vjp", [Function(f"a * b, {words}", ops.multiply, inputs) for words, inputs in pairs.items()]
         ),
-        *about_rule(rng, "relu_vjp", [Function("relu", lambda x: np.where(x.real > 0, x, 0), (many,))]),
-        *about_rule(rng, "sigmoid_vjp", [Function("the sigmoid", lambda x: 1 / (1 + np.exp(-x)), (x,))]),
-        *about_rule(rng, "tanh_vjp", [Function("tanh", np.tanh, (x,))]),
+        *about_rule(rng, "relu_vjp", [Function("relu", ops.relu, (many,))]),
+        *about_rule(rng, "sigmoid_vjp", [Function("the sigmoid", ops.sigmoid, (x,))]),
+        *about_rule(rng, "tanh_vjp", [Function("tanh", ops.tanh, (x,))]),
     ]
 
 
@@ -231,16 +189,17 @@ def rules_along_an_axis(seed: int) -> list[Question]:
     rng = np.random.default_rng(seed)
     square, grid, cube = array(rng, 2, 2), array(rng, 3, 3), array(rng, 2, 2, 2)
     sums = [
-        Function(f"x.sum(axis={axis}) of shape {x.shape}", lambda x, axis: x.sum(axis=axis), (x,), (axis,))
+        Function(f"x.sum(axis={axis}) of shape {x.shape}", ops.total, (x,), (axis,))
         for x, axis in [(square, 0), (square, 1), (cube, (1, 0))]
     ]
     maxima = [
-        Function(f"x.max(axis={axis}) of shape (3, 3)", lambda x, axis: x.max(axis=axis), (apart(rng, 3, 3),), (axis,))
-        for axis in (1, 0)
+        Function(f"x.max(axis={axis}) of shape (3, 3)", ops.maximum, (apart(rng, 3, 3),), (axis,)) for axis in (1, 0)
     ]
-    softmaxes = [Function(f"the softmax along axis {axis}", softmax, (array(rng, 2, 3),), (axis,)) for axis in (-1, 0)]
-    logsumexps = [Function(f"logsumexp along axis {axis}", logsumexp, (grid,), (axis,)) for axis in (-1, 0)]
-    losses = [Function("the cross-entropy", cross_entropy, (array(rng, 3, 3),), (np.array([2, 0, 2]),))]
+    softmaxes = [
+        Function(f"the softmax along axis {axis}", ops.softmax, (array(rng, 2, 3),), (axis,)) for axis in (-1, 0)
+    ]
+    logsumexps = [Function(f"logsumexp along axis {axis}", ops.logsumexp, (grid,), (axis,)) for axis in (-1, 0)]
+    losses = [Function("the cross-entropy", ops.cross_entropy, (array(rng, 3, 3),), (np.array([2, 0, 2]),))]
     return [
         *about_rule(rng, "sum_vjp", sums),
         *about_rule(rng, "max_vjp", maxima),
@@ -258,12 +217,9 @@ def products_and_lookups(seed: int) -> list[Question]:
         ("A @ B, a stack times one matrix", (2, 2, 2), (2, 2)),
         ("A @ B, a stack of one times a stack", (1, 2, 2), (2, 2, 2)),
     ]
-    products = [Function(words, np.matmul, (array(rng, *a), array(rng, *b))) for words, a, b in stacks]
+    products = [Function(words, ops.matmul, (array(rng, *a), array(rng, *b))) for words, a, b in stacks]
     ids = {"repeated ids": np.array([1, 0, 1]), "rows of repeated ids": np.array([[2, 2], [0, 2]])}
-    lookups = [
-        Function(f"table[ids], {words}", lambda table, ids: table[ids], (array(rng, 3, 2),), (ids,))
-        for words, ids in ids.items()
-    ]
+    lookups = [Function(f"table[ids], {words}", ops.rows, (array(rng, 3, 2),), (ids,)) for words, ids in ids.items()]
     return [*about_rule(rng, "matmul_vjp", products), *about_rule(rng, "embedding_vjp", lookups)]
 
 
@@ -272,7 +228,7 @@ def normalizations(seed: int) -> list[Question]:
     rng = np.random.default_rng(seed)
     questions = []
     shapes = {" with eps = 0.2": (2, 4), " of a stack": (2, 2, 3)}  # an eps large enough to matter
-    rules: list[tuple[str, Callable[..., Any], int]] = [("layernorm", layernorm, 2), ("rmsnorm", rmsnorm, 1)]
+    rules: list[tuple[str, Callable[..., Any], int]] = [("layernorm", ops.layernorm, 2), ("rmsnorm", ops.rmsnorm, 1)]
     for name, compute, parameters in rules:
         functions = [
             Function(name + words, compute, (array(rng, *shape), *array(rng, parameters, shape[-1])), (0.2,))
@@ -281,7 +237,7 @@ def normalizations(seed: int) -> list[Question]:
         questions += about_rule(rng, f"{name}_vjp", functions)
     inputs = (array(rng, 4, 2), array(rng, 2), array(rng, 2))
     return questions + about_rule(
-        rng, "batchnorm_vjp", [Function("batchnorm with eps = 0.2", batchnorm, inputs, (0.2,))]
+        rng, "batchnorm_vjp", [Function("batchnorm with eps = 0.2", ops.batchnorm, inputs, (0.2,))]
     )
 
 
@@ -293,17 +249,17 @@ def large_rules(seed: int) -> list[Question]:
         ("a convolution with stride 2 and padding 1", (1, 1, 3, 3), (1, 1, 2, 2), (2, 1)),
     ]
     convolutions = [
-        Function(words, convolution, (array(rng, *x), array(rng, *w), array(rng, w[0])), arguments)
+        Function(words, ops.convolution, (array(rng, *x), array(rng, *w), array(rng, w[0])), arguments)
         for words, x, w, arguments in shapes
     ]
-    poolings = [Function("a max-pooling with a column left over", pooling, (apart(rng, 1, 1, 2, 5),), (2,))]
+    poolings = [Function("a max-pooling with a column left over", ops.pooling, (apart(rng, 1, 1, 2, 5),), (2,))]
     sizes: list[tuple[str, list[tuple[int, ...]], bool]] = [
         ("attention", [(3, 2), (3, 2), (3, 3)], False),
         ("causal attention", [(3, 3), (3, 3), (3, 3)], True),
         ("attention with heads", [(2, 2, 2)] * 3, False),
     ]
     attentions = [
-        Function(words, attention, tuple(array(rng, *shape) for shape in shapes), (causal,))
+        Function(words, ops.attention, tuple(array(rng, *shape) for shape in shapes), (causal,))
         for words, shapes, causal in sizes
     ]
     return [

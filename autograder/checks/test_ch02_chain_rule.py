@@ -1,7 +1,7 @@
 """Checks of ch02_chain_rule: differences, chains from both ends and what they cost, dual numbers, a gradient checker.
 
-Functions that a submission calls (`f`, `jvp`, `vjp`) stay in this process and are called back, so that their calls are
-counted where nobody can change the count.
+Functions whose calls count (`f`, `jvp`, `vjp`) stay in this process and are called back, so that they are counted where
+nobody can change the count.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from autograder.checks.gradcheck_bank import (
     products_and_lookups,
     right,
     rules_along_an_axis,
-    softmax,
     wrong,
 )
 from autograder.diagnosis.wording import clean, summarise
 from autograder.judging import exercise, expect, expect_close
 from autograder.judging.errors import Raised
+from autograder.scenarios import ch02_chain_rule as ops
+from autograder.scenarios.ch02_chain_rule import taken
 
 EXACT = {"rtol": 1e-10, "atol": 1e-12}
 
@@ -105,8 +106,10 @@ def test_calls_of_f(learner, reference, rng):
             eps = options.get("eps", 1e-6)
             x = np.asarray(rng.normal(size=shape))
             f = Recorded(bent(rng, shape), shape)
-            learner.numerical_gradient(f, x, **options)
+            got = learner.numerical_gradient(f, x, **options)
             calls = len(f.arguments)
+            expected = reference.numerical_gradient(Recorded(f.f, shape), x, **options)
+            expect_close(got, expected, names=("the gradient",), case=case, rtol=1e-6, atol=1e-6)
             expect(
                 calls == 2 * x.size,
                 f"f was called {calls} times for {x.size} entries: call it twice for each",
@@ -258,7 +261,7 @@ def test_cost_in_reverse_mode(learner, reference, rng):
 @exercise("jacobian_cost")
 def test_cost_of_large_models(learner, reference, rng):
     """Exact where a float rounds and where an int64 overflows."""
-    n = 175_000_000_000 + int(rng.integers(1, 1000))
+    n = 175_000_000_000 + int(rng.integers(1, 10**9))
     for dims in ([n, 1], [1001, n, 3, 1], [1, n, n]):
         for mode in ("forward", "reverse"):
             agree_on_cost(learner, reference, dims, mode, "175 billion parameters")
@@ -510,34 +513,32 @@ FEW = 20
 
 
 class Asked:
-    """A question as a learner's checker meets it: `f` and `vjp` that answer in one way, right or wrong.
+    """A question as a learner's checker meets it: a `vjp` that answers in one way, right or wrong.
 
-    They take the inputs' own shapes in float64 and nothing else, and refuse the rest in the same words. What told the
-    right VJP from the wrong ones by another road than its numbers would be worth points.
+    It takes the inputs' own shapes in float64 and nothing else, and refuses the rest in the same words. What told the
+    right VJP from the wrong ones by another road than its numbers would be worth points: so each call computes all the
+    VJPs that are asked about for this `f`, and returns one of them. How long it takes tells of `f` alone.
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, beside: list[Question]) -> None:
         self._question = question
+        self._about_f = [other for other in beside if other.f is question.f]
         self._shapes = [x.shape for x in question.f.inputs]
         self._output = np.shape(question.f(*question.f.inputs))
 
-    def f(self, *inputs: Any) -> np.ndarray:
-        return np.array(self._question.f(*self._taken(inputs, self._shapes)))
-
     def vjp(self, g: Any, *inputs: Any) -> tuple[np.ndarray, ...]:
-        g, *taken = self._taken((g, *inputs), [self._output, *self._shapes])
-        gradients = self._question.vjp(g, *taken)
-        return tuple(np.array(gradient, dtype=np.float64) + 0.0 for gradient in gradients)  # no -0.0, which would tell
+        g, *at = taken((g, *inputs), [self._output, *self._shapes])
+        for other in self._about_f:
+            gradients = other.vjp(g.copy(), *map(np.copy, at))  # a wrong one may write into them
+            if other is self._question:
+                asked = gradients
+        # In one order in memory and without -0.0, which would tell.
+        return tuple(np.array(gradient, dtype=np.float64, order="C") + 0.0 for gradient in asked)
 
-    def _taken(self, arrays: tuple[Any, ...], shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-        if [np.shape(array) for array in arrays] != shapes or any(np.iscomplexobj(array) for array in arrays):
-            raise ValueError(
-                "f takes arrays of the shapes of inputs, and vjp before them a g of the shape of f's result"
-            )
-        taken = [np.asarray(array, dtype=np.float64) + 0.0 for array in arrays]
-        if not all(np.isfinite(array).all() for array in taken):  # where nan goes tells how a VJP is computed
-            raise ValueError("f and vjp take finite numbers")
-        return taken
+    def verdict(self, learner, seed: int) -> Any:
+        """What the learner's gradcheck says of this VJP."""
+        f = self._question.f
+        return learner.scenario.gradcheck(f.name, f.arguments, self.vjp, f.inputs, seed)
 
 
 def ask(learner, rng, questions: list[Question]) -> None:
@@ -551,9 +552,9 @@ def ask(learner, rng, questions: list[Question]) -> None:
     asked = rng.permutation([*range(len(questions)), *again]).tolist()
     verdicts: list[tuple[int, Any]] = []
     for i, seed in zip(asked, rng.integers(2**31, size=len(asked)).tolist(), strict=True):
-        question, answering = questions[i], Asked(questions[i])
+        question = questions[i]
         try:
-            verdicts.append((i, learner.scenario.gradcheck(answering.f, answering.vjp, question.f.inputs, seed)))
+            verdicts.append((i, Asked(question, questions).verdict(learner, seed)))
         except Raised as error:
             if not question.right:
                 of = f"of {question.f.words}, {question.words}"
@@ -620,7 +621,7 @@ def test_large_and_small_gradients(learner, rng):
             {"half of what it should be": 0.5, "twice what it should be": 2.0},
         ),
     ]:
-        f = Function(words, lambda x, scale: scale * x**2, (array(rng, 3),), (scale,))
+        f = Function(words, ops.power, (array(rng, 3),), (2, scale))
         questions += [right(f), *(wrong(f, what, scaled(factor, f)) for what, factor in factors.items())]
     ask(learner, rng, questions)
 
@@ -630,9 +631,9 @@ def test_curved_functions(learner, rng):
     """Steep valleys, where one-sided differences are off, and fast waves, where a large step is."""
     bottom, questions = 1e-5 * array(rng, 3), []
     for f in (
-        Function("50,000 x² close to its minimum", lambda x: 5e4 * x**2, (bottom,)),
-        Function("sin(30 x)", lambda x: np.sin(30 * x), (0.02 * array(rng, 2, 2),)),
-        Function("exp(20 x)", lambda x: np.exp(20 * x), (0.02 * array(rng, 2),)),
+        Function("50,000 x² close to its minimum", ops.power, (bottom,), (2, 5e4)),
+        Function("sin(30 x)", ops.sine, (0.02 * array(rng, 2, 2),), (30,)),
+        Function("exp(20 x)", ops.exponential, (0.02 * array(rng, 2),), (20,)),
     ):
         questions += [right(f), wrong(f, "one percent too small", scaled(0.99, f))]
     ask(learner, rng, questions)
@@ -642,8 +643,8 @@ def test_curved_functions(learner, rng):
 def test_gradients_of_zero(learner, rng):
     """A function that does not depend on an input, and one that does not change although it seems to."""
     x, y = array(rng, 3), array(rng, 2)
-    unused = Function("y², which does not depend on x", lambda x, y: y**2, (x, y))
-    total = Function("the sum of a softmax, always 1", lambda x: softmax(x).sum(), (x,))
+    unused = Function("y², which does not depend on x", ops.square_of_the_second, (x, y))
+    total = Function("the sum of a softmax, always 1", ops.sum_of_softmax, (x,))
     questions = [
         right(unused),
         wrong(unused, "with x for the gradient of x", lambda g, x, y: (x, 2 * g * y)),
@@ -658,10 +659,10 @@ def test_gradients_of_zero(learner, rng):
 def test_upstream_gradients_that_hide_nothing(learner, rng):
     """Wrong VJPs that are right for a g of all ones, for a constant, a symmetric or a one-hot g."""
     x = array(rng, 3)
-    square = Function("x²", lambda x: x**2, (x,))
-    probabilities = Function("the softmax", softmax, (x,))
-    gram = Function("A Aᵀ", lambda A: A @ A.T, (array(rng, 3, 2),))
-    sums = Function("the cumulative sum", np.cumsum, (x,))
+    square = Function("x²", ops.power, (x,), (2, 1.0))
+    probabilities = Function("the softmax", ops.softmax, (x,))
+    gram = Function("A Aᵀ", ops.gram, (array(rng, 3, 2),))
+    sums = Function("the cumulative sum", ops.cumulative_sum, (x,))
     questions = [
         right(square),
         wrong(square, "2x, without g", lambda g, x: 2 * x),
@@ -669,7 +670,7 @@ def test_upstream_gradients_that_hide_nothing(learner, rng):
         wrong(square, "from the first output only", lambda g, x: 2 * x * g * np.eye(len(x))[0]),
         right(probabilities),
         wrong(probabilities, "all zeros, as for a constant g", lambda g, x: np.zeros_like(x)),
-        wrong(probabilities, "with the plain mean of g", lambda g, x: softmax(x) * (g - g.mean())),
+        wrong(probabilities, "with the plain mean of g", lambda g, x: ops.softmax(x) * (g - g.mean())),
         right(gram),
         wrong(gram, "2 g A, right for a symmetric g", lambda g, A: 2 * g @ A),
         right(sums),
@@ -682,7 +683,7 @@ def test_upstream_gradients_that_hide_nothing(learner, rng):
 @exercise("gradcheck")
 def test_every_input(learner, rng):
     """One wrong input among right ones."""
-    f = Function("a * b + c", lambda a, b, c: a * b + c, (array(rng, 2, 3), array(rng, 3), array(rng)))
+    f = Function("a * b + c", ops.multiply_and_add, (array(rng, 2, 3), array(rng, 3), array(rng)))
 
     def wrong_in(which: int) -> Vjp:
         return lambda g, *inputs: tuple(d * 1.5 if i == which else d for i, d in enumerate(f.vjp(g, *inputs)))
@@ -694,7 +695,7 @@ def test_every_input(learner, rng):
 @exercise("gradcheck")
 def test_every_entry(learner, rng):
     """One wrong entry among right ones, and gradients whose sum, norm or direction is right."""
-    f = Function("x³", lambda x: x**3, (np.sort(rng.uniform(0.4, 1.6, size=4)),))
+    f = Function("x³", ops.power, (np.sort(rng.uniform(0.4, 1.6, size=4)),), (3, 1.0))
 
     def off_by(*amounts: float) -> Vjp:
         return lambda g, x: 3 * g * x**2 + amounts
@@ -715,10 +716,10 @@ def test_every_entry(learner, rng):
 @exercise("gradcheck")
 def test_shapes(learner, rng):
     """0-d inputs and outputs, rows, and gradients that have another shape than their input."""
-    number = Function("x³ of a 0-d array", lambda x: x**3, (array(rng),))
-    spread = Function("x c, a 0-d array times three numbers", lambda x, c: x * c, (array(rng), array(rng, 3)))
-    row = Function("x² of a row", lambda x: x**2, (array(rng, 1, 3),))
-    bias = Function("X + b", lambda X, b: X + b, (array(rng, 2, 2), array(rng, 2)))
+    number = Function("x³ of a 0-d array", ops.power, (array(rng),), (3, 1.0))
+    spread = Function("x c, a 0-d array times three numbers", ops.multiply, (array(rng), array(rng, 3)))
+    row = Function("x² of a row", ops.power, (array(rng, 1, 3),), (2, 1.0))
+    bias = Function("X + b", ops.add, (array(rng, 2, 2), array(rng, 2)))
     questions = [
         *map(right, (number, spread, row, bias)),
         wrong(number, "3x², without g", lambda g, x: 3 * x**2),
@@ -737,7 +738,7 @@ def test_shapes(learner, rng):
 @exercise("gradcheck")
 def test_gradients_that_are_no_numbers(learner, rng):
     """A nan or an infinity is never right, wherever it is."""
-    f = Function("x²", lambda x: x**2, (array(rng, 3),))
+    f = Function("x²", ops.power, (array(rng, 3),), (2, 1.0))
     questions = [
         right(f),
         wrong(f, "x, without g and the factor 2", lambda g, x: x),
@@ -751,9 +752,10 @@ def test_gradients_that_are_no_numbers(learner, rng):
 @exercise("gradcheck")
 def test_the_same_seed(learner, rng):
     """The same seed gives the same g. (That the inputs stay as they are, every check of gradcheck sees.)"""
-    f = Function("a * b", np.multiply, (array(rng, 2, 3), array(rng, 3)))
-    ask(learner, rng, [right(f), wrong(f, "without the sum for b", lambda g, a, b: (g * b, (g * a)[0]))])
-    asked, seed, seen = Asked(right(f)), int(rng.integers(2**31)), []
+    f = Function("a * b", ops.multiply, (array(rng, 2, 3), array(rng, 3)))
+    questions = [right(f), wrong(f, "without the sum for b", lambda g, a, b: (g * b, (g * a)[0]))]
+    ask(learner, rng, questions)
+    asked, seed, seen = Asked(questions[0], questions), int(rng.integers(2**31)), []
 
     def vjp(g, *inputs):
         gradients = asked.vjp(g, *inputs)  # refuses what has another shape, which would take long
@@ -762,7 +764,7 @@ def test_the_same_seed(learner, rng):
 
     for _ in range(2):
         seen.append([])
-        learner.scenario.gradcheck(asked.f, vjp, f.inputs, seed)
+        learner.scenario.gradcheck(f.name, f.arguments, vjp, f.inputs, seed)
     expect(bool(seen[0]), "gradcheck did not call vjp.")
     same = "gradcheck called twice with generators of the same seed used different g: draw all that is random from rng."
     expect(seen[0] == seen[1], same)

@@ -518,7 +518,7 @@ def test_microbatches_in_float32(learner, rng):
 
 def check_fit(learner, reference, rng, kind, rows, accumulate="left out", lr=0.1, how="fit", case=""):
     """The losses, and every parameter after the last step."""
-    arguments = (kind, rows, lr, accumulate, int(rng.integers(1000)))
+    arguments = (kind, rows, lr, accumulate, int(rng.integers(2**31)))
     got = getattr(learner.scenario, how)(*arguments)
     expect_close(got, getattr(reference.scenario, how)(*arguments), case=case, **EXACT)
 
@@ -589,7 +589,7 @@ def test_losses(learner, reference, rng):
     """Python floats, one per batch; none without batches."""
     check_fit(learner, reference, rng, "linear", [], case="no batch at all")
     for case, rows in [("one batch", [2]), ("three batches", [1, 3, 2])]:
-        seed = int(rng.integers(1000))
+        seed = int(rng.integers(2**31))
         kinds = learner.scenario.kinds_of_losses(rows, seed)
         right = all(kind == "float" for kind in kinds)
         expect(right, "a loss that train returned is no Python float; loss.item() is one", case=case)

@@ -32,6 +32,36 @@ def between(rng, shape, dtype=F64):
     return np.asarray(whole + rng.choice([-1, 1], size=shape) * rng.uniform(0.1, 0.4, size=shape), dtype=dtype)
 
 
+OPERATIONS = ("sin", "tanh", "square", "times", "divided by", "plus", "matmul", "sums", "flip", "softmax")
+
+
+def steps(rng, width, dtype=F64):
+    """Four drawn steps of a program, one of them not linear and one a matrix."""
+    names = rng.permutation(["sin", "matmul", *rng.choice(OPERATIONS, size=2)])
+    shapes = {"matmul": (width, width)}
+    return [(str(name), random(rng, shapes.get(str(name), width), dtype)) for name in names]
+
+
+def agree_on_the_way(learner, reference, rng, x, dtype=F64, **tolerance):
+    """The gradient through the middle of drawn programs.
+
+    What g, or a product with g, is the gradient of needs no graph. This one needs what PyTorch does with it.
+    """
+    width = len(x)
+    scale = [("matmul", random(rng, (width, width), dtype)), ("plus", x)]  # spread over several whole numbers
+    for before in ([], steps(rng, width, dtype) + scale):
+        arguments = x if not before else random(rng, width, dtype), before, steps(rng, width, dtype)
+        agree(
+            "rounded_on_the_way",
+            learner,
+            reference,
+            *arguments,
+            random(rng, width, dtype),
+            case=f"between {'other operations' if before else 'a leaf and other operations'}",
+            **tolerance,
+        )
+
+
 @exercise("straight_through_round")
 def test_values_and_gradient(learner, reference, rng):
     """round(x) forward, g backward, x as it was."""
@@ -45,6 +75,7 @@ def test_values_and_gradient(learner, reference, rng):
     }.items():
         arguments = between(rng, shape), random(rng, shape)
         agree("rounded", learner, reference, *arguments, case=case)
+    agree_on_the_way(learner, reference, rng, between(rng, 6))
 
 
 @exercise("straight_through_round")
@@ -53,6 +84,7 @@ def test_halves(learner, reference, rng):
     halves = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5])
     for case, x in [("halves", halves), ("halves further out", halves + 2 * rng.integers(2, 50))]:
         agree("rounded", learner, reference, x, random(rng, 6), case=case)
+    agree_on_the_way(learner, reference, rng, rng.permutation(halves))
 
 
 @exercise("straight_through_round")
@@ -62,6 +94,7 @@ def test_exactly_whole(learner, reference, rng):
     for case, dtype in [("float64, values exact to the last bit", F64), ("float32, values exact to the last bit", F32)]:
         x, g = rng.uniform(-100, 100, size=200).astype(dtype), random(rng, 200, dtype)
         agree("rounded", learner, reference, x, g, case=case, rtol=0, atol=0)
+    agree_on_the_way(learner, reference, rng, rng.uniform(-100, 100, size=5))
 
 
 @exercise("straight_through_round")
@@ -71,6 +104,7 @@ def test_in_the_middle_of_a_graph(learner, reference, rng):
         b = rng.uniform(0.5, 2, size=shape)
         arguments = np.asarray(between(rng, shape) / b), np.asarray(b), random(rng, shape)
         agree("rounded_product", learner, reference, *arguments, case=f"x = a · b, {case}")
+    agree_on_the_way(learner, reference, rng, between(rng, 4))
 
 
 @exercise("straight_through_round")
@@ -78,6 +112,7 @@ def test_no_gradient_asked(learner, reference, rng):
     """An x that requires no gradient is rounded, and nothing requires one afterwards."""
     for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
         agree("rounded_constant", learner, reference, between(rng, shape), case=f"{case}, requires_grad=False")
+    agree_on_the_way(learner, reference, rng, between(rng, 3))
 
 
 @exercise("straight_through_round")
@@ -86,6 +121,7 @@ def test_rounding_in_float32(learner, reference, rng):
     for case, shape in {"one entry": (1,), "a 0-d tensor": (), "a matrix": (2, 3)}.items():
         arguments = between(rng, shape, F32), random(rng, shape, F32)
         agree("rounded", learner, reference, *arguments, case=f"float32, {case}", **SINGLE)
+    agree_on_the_way(learner, reference, rng, between(rng, 4, F32), F32, **SINGLE)
 
 
 # td_loss
@@ -214,6 +250,51 @@ def check_frozen(scenario, learner, reference, rng, names, *arguments: Any, case
     compare(got, expected, case=case)
 
 
+def drawn_names(rng) -> tuple[list[str], list[str]]:
+    """The parameters and the modules of a drawn tree. Some names begin or end with those of their neighbours."""
+    parameters: list[str] = []
+    modules: list[str] = []
+
+    def word() -> str:
+        return "".join(rng.choice(list("bdgklmnprst"), size=3) + rng.choice(list("aou"), size=3))
+
+    def part(taken) -> str:
+        name = word()
+        if taken and rng.random() < 0.6:
+            near = str(rng.choice(taken))
+            name = str(rng.choice([f"{near}{digit(rng)}", f"{near}_{name}", f"{name}{near}"]))
+        return part(taken) if name in taken else name
+
+    def grow(path: str, depth: int) -> None:
+        taken: list[str] = []
+        for _ in range(rng.integers(1, 3)):
+            taken.append(part(taken))
+            parameters.append(path + taken[-1])
+        for _ in range(rng.integers(1, 3) if depth else 0):
+            taken.append(part(taken))
+            modules.append(path + taken[-1])
+            grow(f"{path}{taken[-1]}.", depth - 1)
+
+    for _ in range(2):
+        modules.append(part(modules))
+        grow(f"{modules[-1]}.", int(rng.integers(1, 3)))
+    return [str(name) for name in rng.permutation(parameters)], modules
+
+
+def check_drawn(learner, reference, rng, scenario="frozen", arguments=lambda names: (), end=""):
+    """Two drawn trees, and prefixes of several kinds: a list of known trees does not have them.
+
+    Args:
+        arguments: what else the scenario is given with these names.
+    """
+    for _ in range(2):
+        names, modules = drawn_names(rng)
+        inner = [name for name in modules if "." in name]
+        for prefix in (rng.choice(modules), rng.choice(inner), rng.choice(names), rng.choice(modules)[:-1]):
+            prefix = f"{prefix}{end}"
+            check_frozen(scenario, learner, reference, rng, names, *arguments(names), prefix, case="a drawn tree")
+
+
 @exercise("freeze")
 def test_a_layer(learner, reference, rng):
     """All parameters of a layer, and none of another one; a parameter tensor counts once, whatever its size."""
@@ -225,6 +306,7 @@ def test_a_layer(learner, reference, rng):
         "layers below the layer": [f"layer{i}.0.weight", f"layer{i}.0.bias", f"layer{i}.norm.scale", "head.weight"],
     }.items():
         check_frozen("frozen", learner, reference, rng, names, f"layer{i}", case=case)
+    check_drawn(learner, reference, rng)
 
 
 @exercise("freeze")
@@ -237,6 +319,7 @@ def test_layer1_is_not_layer10(learner, reference, rng):
     check_frozen("frozen", learner, reference, rng, blocks, f"blocks.{i}", case="a longer number, numbered blocks")
     inside = [f"layer{i}.weight", f"wide.layer{i}.weight", f"prelayer{i}.weight"]
     check_frozen("frozen", learner, reference, rng, inside, f"layer{i}", case="the prefix in the middle of a name")
+    check_drawn(learner, reference, rng)
 
 
 @exercise("freeze")
@@ -247,6 +330,7 @@ def test_nested_modules(learner, reference, rng):
     names = [f"{stem}.attention.q.weight", f"{stem}.bias", f"{stem}0.bias", "encoder.bias", f"blocks.{i}.bias"]
     for prefix in (stem, f"{stem}.attention", f"{stem}.attention.q", "encoder"):
         check_frozen("frozen", learner, reference, rng, names, prefix, case=f"prefix '{prefix}'")
+    check_drawn(learner, reference, rng)
 
 
 @exercise("freeze")
@@ -256,6 +340,7 @@ def test_whole_names(learner, reference, rng):
     names = [f"scale{i}", f"scale{i}0", f"layer{i}.weight", f"layer{i}.weight_scale", f"layer{i}.bias"]
     for prefix in (f"layer{i}.weight", f"scale{i}"):
         check_frozen("frozen", learner, reference, rng, names, prefix, case=f"prefix '{prefix}'")
+    check_drawn(learner, reference, rng)
 
 
 @exercise("freeze")
@@ -265,6 +350,7 @@ def test_dot_at_the_end(learner, reference, rng):
     names = [f"layer{i}.weight", f"layer{i}.norm.bias", f"layer{i}0.weight", f"head{i}.weight"]
     for prefix in (f"layer{i}.", f"layer{i}.norm."):
         check_frozen("frozen", learner, reference, rng, names, prefix, case=f"prefix '{prefix}'")
+    check_drawn(learner, reference, rng, end=".")
 
 
 @exercise("freeze")
@@ -276,6 +362,9 @@ def test_everything(learner, reference, rng):
         "nested modules": [f"scale{i}", f"layer{i}.weight", f"layer{i}.norm.bias", "head.weight"],
     }.items():
         check_frozen("frozen", learner, reference, rng, names, "", case=f"prefix '', {case}")
+    names, _ = drawn_names(rng)
+    check_frozen("frozen", learner, reference, rng, names, "", case="prefix '', a drawn tree")
+    check_drawn(learner, reference, rng)
 
 
 @exercise("freeze")
@@ -286,6 +375,7 @@ def test_nothing_matches(learner, reference, rng):
     check_frozen("frozen", learner, reference, rng, names, "head", case="one name matches")
     for prefix in ("weight", "layer", f"layer{i}.w", f"layer{i}.weight.data", "tail"):
         check_frozen("frozen", learner, reference, rng, names, prefix, case=f"no name matches '{prefix}'")
+    check_drawn(learner, reference, rng)
 
 
 @exercise("freeze")
@@ -299,6 +389,7 @@ def test_frozen_before(learner, reference, rng):
         "parameters elsewhere were frozen before": ["head.weight"],
     }.items():
         check_frozen("frozen_twice", learner, reference, rng, names, before, f"layer{i}", case=case)
+    check_drawn(learner, reference, rng, "frozen_twice", lambda names: (names[::2],))
 
 
 @exercise("freeze")
@@ -311,6 +402,7 @@ def test_shared_parameters(learner, reference, rng):
         check_frozen(
             "frozen_shared", learner, reference, rng, names, tied, prefix, case=f"a shared weight, prefix '{prefix}'"
         )
+    check_drawn(learner, reference, rng, "frozen_shared", lambda names: ([names[0], "tied.again"],))
 
 
 @exercise("freeze")
@@ -322,6 +414,7 @@ def test_buffers_do_not_count(learner, reference, rng):
         check_frozen(
             "frozen_beside_buffers", learner, reference, rng, names, buffers, prefix, case=f"buffers, prefix '{prefix}'"
         )
+    check_drawn(learner, reference, rng, "frozen_beside_buffers", lambda names: ([f"{name}_mean" for name in names],))
 
 
 # ema_update
@@ -544,18 +637,26 @@ def check_steps(learner, reference, programs: dict[str, list[tuple[str, ...]]]):
 
 
 @exercise("predict_flow")
-def test_steps(learner, reference, rng):
-    """Programs given as steps, each with one thing to know."""
+def test_steps(learner, reference):
+    """Programs given as steps, each with one thing to know; with other letters they are the same ones."""
+    rng = np.random.default_rng(4)
     for case, text in STEPS.items():
         check_steps(learner, reference, {case: steps_of(rng, text)})
 
 
 @exercise("predict_flow")
 def test_random_steps(learner, reference, rng):
-    """Programs given as steps, without any plan; several at once, and none."""
-    for size in (2, 3, 4, 5, 6, 8, 12):
+    """Short programs given as steps, without any plan; several at once, and none."""
+    for size in (2, 3, 4):
         check_steps(learner, reference, {f"{size} steps, program {i}": random_steps(rng, size) for i in range(3)})
     expect_close(learner.predict_flow({}), {}, case="no programs", rtol=0, atol=0)
+
+
+@exercise("predict_flow")
+def test_longer_programs(learner, reference, rng):
+    """Longer programs given as steps."""
+    for size in (5, 6, 8, 12):
+        check_steps(learner, reference, {f"{size} steps, program {i}": random_steps(rng, size) for i in range(3)})
 
 
 # running_mean_loss

@@ -1119,6 +1119,8 @@ def as_labels(labels, count, case) -> np.ndarray | None:
     good = isinstance(labels, np.ndarray) and labels.shape == (count,) and labels.dtype.kind in "iu"
     wanted = f"an array of {count} integers expected, one label for each row of X_test"
     expect(good, f"train_digits returned {summarise(labels)}; {wanted}", case=case)
+    if not good:  # two answers that are no labels are one mistake only where they are of one kind
+        expect_close(summarise(labels, show_numbers=False), wanted, names=("the labels",), case=case, rtol=0, atol=0)
     return labels if good else None
 
 
@@ -1187,12 +1189,53 @@ def test_seeds(learner, rng):
     learner.train_digits(X[few], y[few], X_held[:20], 0)  # fewer than a batch often has: it does not raise
 
 
+# Right trainings on 200 digits read 81% at least with the gradients of another one (532 runs of 16 kinds); those that
+# keep the epoch which reads the noise best, 23% to 89% (40 runs). What ignores the engine reads 10%: nearest neighbours
+# 23% at most, class means 28%, 2% of them more than this (400 draws); visible and hidden inputs both ask.
+ENOUGH_OF_ANOTHER = 0.22
+SAMPLE = {"x": (1, 3), "W": (3, 4), "b": (4,), "V": (4, 1)}
+
+
+def of_noise(y, rng):
+    """Labels that say nothing: those of the rows of each class are spread evenly over all ten."""
+    labels = np.empty_like(y)
+    labels[np.lexsort((rng.random(len(y)), y))] = rng.permutation(10)[np.arange(len(y)) % 10]
+    return labels
+
+
 @exercise("train_digits", promise="instrumented")
 def test_uses_the_engine(learner, rng):
-    """The technique: the gradients come from Tensor.backward."""
-    (X, y), (X_held, _) = permuted_digits(rng)
-    calls = learner.scenario.backward_calls(X[:200], y[:200], X_held, 0)
+    """The technique: all that is learned comes from the grads that Tensor.backward leaves.
+
+    A training on noise whose grads are replaced by those of a training on digits reads digits. To find out whether
+    grads are replaced does not help: the labels to answer are not in the noise.
+    """
+    (X, y), (X_held, y_held) = permuted_digits(rng)
+    X, y = X[:200], y[:200]
+    others = X, of_noise(y, rng)
+    sample = {name: rng.normal(size=shape) for name, shape in SAMPLE.items()}
+    result = learner.scenario.with_gradients_of_another(X, y, others, X_held, 0, sample)
     message = (
         "train_digits never called Tensor.backward: build the loss from Tensors, and let your engine differentiate it."
     )
-    expect(calls > 0, message, case="a training on 200 digits")
+    case = "a training on 200 digits"
+    expect(result["calls"] > 0, message, case=case)
+    labels = as_labels(result["labels"], len(y_held), case)
+    if labels is not None:
+        share = float(np.mean(labels == y_held))
+        message = (
+            f"{share:.0%} of the digits are read right where the grads of a training on digits are put into another "
+            "one, on noise. All that is learned must come from the grads that Tensor.backward leaves: what did the "
+            "labels come from?"
+        )
+        expect(share >= ENOUGH_OF_ANOTHER, message, case=case)
+    x, W, b, V = (sample[name] for name in SAMPLE)
+    gradients = {"dW": x.T @ V.T, "db": V[:, 0], "dV": (x @ W + b).T}
+    right = all(
+        isinstance(got := result.get(name), np.ndarray)
+        and got.shape == array.shape
+        and np.allclose(got, array, 1e-4, 1e-5)
+        for name, array in gradients.items()
+    )
+    message = "The gradients that Tensor.backward leaves amid the training are not those of (x @ W + b) @ V."
+    expect(right, message, case=case)

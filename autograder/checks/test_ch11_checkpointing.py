@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
-from math import comb
+from math import comb, isqrt
 from typing import Any
 
 import numpy as np
@@ -285,8 +285,8 @@ def test_kept_inputs_of_segments(learner, reference, rng):
     """Between the passes: the inputs of the segments, the result."""
     for n_layers, segments in [(4, 2), (6, 3), (3, 1)]:
         case = f"{cut(n_layers, segments)}, each 96 x 96"
-        arguments = random(rng, (96, 96)), stack(rng, [96] * (n_layers + 1)), segments, random(rng, (96, 96))
-        expected, got = (who.scenario.order_of_calls(*arguments) for who in (reference, learner))
+        arguments = random(rng, (96, 96)), stack(rng, [96] * (n_layers + 1)), segments
+        expected, got = (who.scenario.kept_by_segments(*arguments) for who in (reference, learner))
         if fine(got, expected, case=case):
             expect_close(got["y"], expected["y"], names=("y",), case=case, **CLOSE)
             allowed = (segments - 1) * got["x"]
@@ -308,7 +308,8 @@ def test_segments_in_float32(learner, reference, rng):
 # peak_activations
 
 EXACT: dict[str, Any] = {"rtol": 0, "atol": 0}
-MOST_LAYERS = 10_000
+MOST_LAYERS = 1_000_000
+"""So many that a table of 100,000 answers, a megabyte, has a tenth of what hidden inputs are drawn from, or less."""
 
 
 def check_equal(exercise: str, learner, reference, *arguments: int, case: str):
@@ -320,14 +321,14 @@ def check_equal(exercise: str, learner, reference, *arguments: int, case: str):
 @exercise("peak_activations")
 def test_equal_segments(learner, reference, rng):
     """All segments equally long."""
-    for segments, length in [(2, 3), (3, 2), (2, 5), *rng.integers(2, 20, size=(6, 2)).tolist()]:
+    for segments, length in [(2, 3), (3, 2), (2, 5), *rng.integers(2, 1_000, size=(6, 2)).tolist()]:
         check_equal("peak_activations", learner, reference, segments * length, segments, case="equal segments")
 
 
 @exercise("peak_activations")
 def test_unequal_segments(learner, reference, rng):
     """The number of layers is no multiple of the number of segments: the longest segment counts."""
-    drawn = [(s * k + int(rng.integers(1, s)), s) for s, k in rng.integers(2, 20, size=(6, 2)).tolist()]
+    drawn = [(s * k + int(rng.integers(1, s)), s) for s, k in rng.integers(2, 1_000, size=(6, 2)).tolist()]
     for n_layers, segments in [(3, 2), (10, 4), (11, 4), *drawn]:
         check_equal("peak_activations", learner, reference, n_layers, segments, case="unequal segments")
 
@@ -335,27 +336,32 @@ def test_unequal_segments(learner, reference, rng):
 @exercise("peak_activations")
 def test_one_segment_and_one_layer_each(learner, reference, rng):
     """The ends of the range: a single segment, and as many as layers."""
-    for n_layers in [2, 1, 3, *rng.integers(4, 100, size=3).tolist()]:
+    for n_layers in [2, 1, 3, *rng.integers(4, MOST_LAYERS, size=4).tolist()]:
         for segments, case in [(1, "one segment"), (n_layers, "a segment for each layer")]:
             check_equal("peak_activations", learner, reference, n_layers, segments, case=case)
 
 
 @exercise("peak_activations")
-def test_thirty_two_layers(learner, reference, rng):
-    """32 layers: 4 to 8 segments all have the peak 12."""
-    for segments in [5, 4, 6, 7, 8, *rng.integers(9, 33, size=3).tolist()]:
+def test_about_the_root(learner, reference, rng):
+    """About √n segments, where the peak is lowest and changes least: 4 to 8 segments of 32 layers all have 12."""
+    for segments in (5, 4, 6, 7, 8):
         check_equal("peak_activations", learner, reference, 32, segments, case="32 layers")
+    for n_layers in rng.integers(100, MOST_LAYERS, size=4).tolist():
+        segments = int(isqrt(n_layers) * rng.uniform(0.5, 2))
+        check_equal("peak_activations", learner, reference, n_layers, segments, case="about the root of n segments")
 
 
 @exercise("peak_activations")
 def test_many_layers(learner, reference, rng):
-    """Thousands of layers."""
-    for segments in [int(rng.integers(1, most)) for most in (100, 1_000, 5_000)]:
-        n_layers = int(rng.integers(5_000, MOST_LAYERS + 1))
-        check_equal("peak_activations", learner, reference, n_layers, segments, case="thousands of layers")
+    """Hundreds of thousands of layers."""
+    for segments in [int(rng.integers(1, most)) for most in (100, 10_000, 500_000)]:
+        n_layers = int(rng.integers(500_000, MOST_LAYERS + 1))
+        check_equal("peak_activations", learner, reference, n_layers, segments, case="very many layers")
 
 
 # best_segments
+
+MOST_TRIED = MOST_LAYERS // 2
 
 
 def peak_with(n_layers: int, segments: int) -> int:
@@ -388,6 +394,16 @@ def check_best(learner, reference, n_layers: int, *, case: str):
         expect_close(peak_with(n_layers, segments), peak_with(n_layers, best), names=(name,), case=case, **EXACT)
 
 
+def check_some(learner, reference, rng):
+    """Two numbers of layers from all that there are, on hidden inputs: a table of 100,000 has both in 1 class of 25.
+
+    Not more, and not from larger ones, as who tries all numbers of segments takes a twentieth of a second for each.
+    """
+    if not current_record().visible:
+        for n_layers in rng.integers(1, MOST_TRIED + 1, size=2).tolist():
+            check_best(learner, reference, n_layers, case="any number of layers")
+
+
 @exercise("best_segments")
 def test_few_layers(learner, reference):
     """2 to 12 layers, and 1: a short table, so on visible inputs alone."""
@@ -401,6 +417,7 @@ def test_squares_and_their_neighbours(learner, reference, rng):
     for k in sorted(rng.choice(np.arange(3, 30), size=3, replace=False).tolist()):
         for n_layers in (k * k - 1, k * k, k * k + 1, k * k + k, k * k + k + 1):
             check_best(learner, reference, n_layers, case="a square or near one")
+    check_some(learner, reference, rng)
 
 
 @exercise("best_segments")
@@ -409,14 +426,16 @@ def test_primes(learner, reference, rng):
     primes = [n for n in range(13, 1_000) if all(n % d for d in range(2, n))]
     for n_layers in [7, *sorted(rng.choice(primes, size=8, replace=False).tolist())]:
         check_best(learner, reference, n_layers, case="a prime")
+    check_some(learner, reference, rng)
 
 
 @exercise("best_segments")
 def test_the_best_of_many_layers(learner, reference, rng):
     """Tens, hundreds and thousands of layers."""
-    drawn = [int(rng.integers(low, high)) for low, high in [(20, 100), (100, 1_000), (1_000, MOST_LAYERS + 1)]]
+    drawn = [int(rng.integers(low, high)) for low, high in [(20, 100), (100, 1_000), (1_000, 10_000)]]
     for n_layers in [32, 80, *drawn]:
         check_best(learner, reference, n_layers, case="many layers")
+    check_some(learner, reference, rng)
 
 
 # minimal_forwards
@@ -596,16 +615,16 @@ def test_layers_of_one_kind(learner, reference):
         cost, size = integers(rng, 2)
         least = least_memory([1] * n)
         for budget in (least, least + 1, n - 1):
-            case = f"{n} equal layers, room for {budget}"
-            check_plan(learner, reference, [cost] * n, [size] * n, budget * size, case=case)
+            case = f"{n} equal layers, room for {budget} and a half"
+            check_plan(learner, reference, [cost] * n, [size] * n, (budget + 0.5) * size, case=case)
 
 
 @exercise("plan_checkpoints")
 def test_layers_that_differ(learner, reference, rng):
-    """Random costs and sizes, a budget that some plan just meets."""
+    """Random costs and sizes, a budget that some plan meets with a little to spare."""
     for n in (2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8):
         costs, sizes = integers(rng, n), integers(rng, n)
-        check_plan(learner, reference, costs, sizes, tight_budget(rng, sizes), case=f"{n} layers")
+        check_plan(learner, reference, costs, sizes, tight_budget(rng, sizes) + 0.5, case=f"{n} layers")
 
 
 @exercise("plan_checkpoints")
@@ -616,7 +635,7 @@ def test_small_and_large_outputs(learner, reference, rng):
         sizes = [s for _ in range(blocks) for s in (*integers(rng, 1, 1, 3), *integers(rng, 1, 8, 16))]
         for _ in range(2):
             case = f"{blocks} blocks, each a small and a large output"
-            check_plan(learner, reference, costs, sizes, tight_budget(rng, sizes), case=case)
+            check_plan(learner, reference, costs, sizes, tight_budget(rng, sizes) + 0.5, case=case)
             costs.reverse(), sizes.reverse()
 
 
@@ -669,7 +688,7 @@ def test_twelve_layers(learner, reference, rng):
     """As many layers as there may be."""
     for high in (5, 30):
         costs, sizes = integers(rng, MOST_PLANNED, 1, high), integers(rng, MOST_PLANNED, 1, high)
-        check_plan(learner, reference, costs, sizes, tight_budget(rng, sizes, 20), case=f"{MOST_PLANNED} layers")
+        check_plan(learner, reference, costs, sizes, tight_budget(rng, sizes, 20) + 0.5, case=f"{MOST_PLANNED} layers")
 
 
 # offload_to_cpu
@@ -850,9 +869,9 @@ KEYS = ("saved_bytes", "flops", "seconds", "peak_bytes")
 
 def small(rng, layers: int) -> tuple[dict[str, int], int]:
     """Sizes of a stack, and the length of its input."""
-    heads, head_dim = int(rng.choice([2, 4])), int(rng.choice([8, 16]))
+    heads, head_dim = int(rng.choice([2, 4])), 2 * int(rng.integers(4, 9))
     kv_heads = int(rng.choice([1, heads]))
-    ffn, seq = int(rng.choice([24, 40, 56])), int(rng.integers(8, 17))
+    ffn, seq = int(rng.integers(24, 65)), int(rng.integers(8, 25))
     return {"hidden": heads * head_dim, "layers": layers, "heads": heads, "kv_heads": kv_heads, "ffn": ffn}, seq
 
 
@@ -862,11 +881,38 @@ def deep(rng) -> tuple[dict[str, int], int]:
     return {"hidden": hidden, "layers": layers, "heads": 4, "kv_heads": 1, "ffn": ffn}, int(rng.integers(6, 12))
 
 
-def check_policy(learner, reference, policy: str, *stacks: tuple[dict[str, int], int], peak: float = 0.02):
-    """Expect the reference's bytes, FLOPs and gradient; `peak` is how far the peak may be off."""
+def one_and_three(rng) -> list[tuple[dict[str, int], int]]:
+    """Stacks of one layer and of three. On hidden inputs of three alone: the small case is there to be read."""
+    stacks = [small(rng, 1), small(rng, 3)]
+    return stacks if current_record().visible else stacks[1:]
+
+
+def slopes_of_runs(rng, in_order: bool) -> tuple[float, float, list[float]]:
+    """Of the forward pass, of what is left of that afterwards, of each run in the backward pass; all far apart.
+
+    If not `in_order`, one for all runs in the backward pass.
+    """
+    first, afterwards, *again = (rng.permutation(np.arange(1, 10)) / 3 + rng.uniform(0, 0.1, size=9)).tolist()
+    return first, afterwards, again if in_order else again[:1]
+
+
+def check_policy(
+    learner,
+    reference,
+    rng,
+    policy: str,
+    *stacks: tuple[dict[str, int], int],
+    peak: float = 0.02,
+    in_order: bool = True,
+):
+    """Expect the reference's bytes, FLOPs and gradient; `peak` is how far the peak may be off.
+
+    The gradient tells which parts of the blocks have run again, and in which order where there is one right order.
+    """
     for sizes, seq in stacks:
         case = f"{policy}, {sizes['layers']} layer{'s' * (sizes['layers'] > 1)}" if current_record().visible else policy
-        expected, got = (who.scenario.measured(policy, sizes, seq) for who in (reference, learner))
+        tokens, slopes = int(rng.integers(seq // 3, seq)), slopes_of_runs(rng, in_order)
+        expected, got = (who.scenario.measured(policy, sizes, seq, tokens, slopes) for who in (reference, learner))
         for key in got["missing"]:
             expect(False, f"measure must return a dict; there is no '{key}' in what it returned.", case=case)
         if got["missing"]:
@@ -884,55 +930,56 @@ def check_policy(learner, reference, policy: str, *stacks: tuple[dict[str, int],
 @exercise("measure")
 def test_none(learner, reference, rng):
     """The stack as it is: the instruments are read at the right time."""
-    check_policy(learner, reference, "none", small(rng, 1), small(rng, 3))
+    check_policy(learner, reference, rng, "none", *one_and_three(rng))
 
 
 @exercise("measure")
 def test_every_layer(learner, reference, rng):
     """Each block is checkpointed."""
-    check_policy(learner, reference, "every_layer", small(rng, 1), small(rng, 3))
+    check_policy(learner, reference, rng, "every_layer", *one_and_three(rng))
 
 
 @exercise("measure")
 def test_attention_core(learner, reference, rng):
     """Attention alone is recomputed."""
-    check_policy(learner, reference, "attention_core", small(rng, 1), small(rng, 3))
+    check_policy(learner, reference, rng, "attention_core", *one_and_three(rng))
 
 
 @exercise("measure")
 def test_attention_block(learner, reference, rng):
     """The attention branch is recomputed."""
-    check_policy(learner, reference, "attention_block", small(rng, 1), small(rng, 3))
+    check_policy(learner, reference, rng, "attention_block", *one_and_three(rng))
 
 
 @exercise("measure")
 def test_selective(learner, reference, rng):
     """All but the result of attention is recomputed."""
-    check_policy(learner, reference, "selective", small(rng, 1), small(rng, 3))
+    check_policy(learner, reference, rng, "selective", *one_and_three(rng))
 
 
 @exercise("measure")
 def test_sqrt_segments(learner, reference, rng):
     """The square root of L segments, rounded."""
-    check_policy(learner, reference, "sqrt_segments", small(rng, 4), small(rng, 9))
-    # where lengths differ the peak depends on which segment is the longer one, and that is free
-    check_policy(learner, reference, "sqrt_segments", small(rng, 5), peak=0.6)
+    stacks = [small(rng, 4), small(rng, 9)]
+    check_policy(learner, reference, rng, "sqrt_segments", *(stacks if current_record().visible else stacks[1:]))
+    # where lengths differ the peak and the order depend on which segment is the longer one, and that is free
+    check_policy(learner, reference, rng, "sqrt_segments", small(rng, 5), peak=0.6, in_order=False)
 
 
 @exercise("measure")
 def test_best_segments(learner, reference, rng):
     """The segments that need least by the model, sometimes as many as layers, sometimes fewer."""
-    check_policy(learner, reference, "best_segments", small(rng, 4), deep(rng))
+    check_policy(learner, reference, rng, "best_segments", small(rng, 4), deep(rng))
 
 
 @exercise("measure")
 def test_offload(learner, reference, rng):
     """What is saved is elsewhere."""
-    check_policy(learner, reference, "offload", small(rng, 1), small(rng, 3))
+    check_policy(learner, reference, rng, "offload", *one_and_three(rng))
 
 
 @exercise("measure")
 def test_reversible(learner, reference, rng):
     """Two streams, and nothing kept but their ends."""
     # what a backward pass still holds while it goes on differs by up to 19 % between right ones (107 seeds)
-    check_policy(learner, reference, "reversible", small(rng, 1), small(rng, 3), peak=0.35)
+    check_policy(learner, reference, rng, "reversible", *one_and_three(rng), peak=0.35)

@@ -158,10 +158,25 @@ class _Comparison:
             return self.kind(got, expected, name)
         if self.same_number(got, expected):
             return None
+        if (
+            typed
+            and isinstance(expected, float)
+            and not isinstance(expected, np.generic)
+            and self.rounded(got, expected)
+        ):
+            digits = np.finfo(got.dtype).precision
+            return f"{name} is a {dtype_of(got)} number, right to about {digits} digits alone; a Python float expected"
         if not self.show:
             return f"{name} has not the right value"
         one, other = told_apart(got, expected)
         return f"{name} is {one}; {other} expected"
+
+    def rounded(self, got: np.ndarray | np.generic, expected: float) -> bool:
+        """Whether a number is the right one but for the few digits of its dtype."""
+        if got.dtype.kind != "f" or got.dtype.itemsize >= 8:
+            return False
+        within = max(self.rtol, 8 * float(np.finfo(got.dtype).eps))
+        return not wrong_entries(np.asarray(got), np.asarray(expected), rtol=within, atol=self.atol).any()
 
     def same_number(self, got: Any, expected: Any) -> bool:
         if _number_kind(expected) in "bi":

@@ -301,6 +301,16 @@ def one_maximum_and_a_float_mask(q_net, target_net, batch, gamma):
 
 @misconception(
     "td_loss",
+    says="max(dim=0) takes the best transition for each action. Each transition has its own best action: dim=1.",
+)
+def maximum_over_the_transitions(q_net, target_net, batch, gamma):
+    with torch.no_grad():
+        y = batch["rewards"] + gamma * _goes_on(batch) * target_net(batch["next_states"]).max(dim=0).values
+    return ((_prediction(q_net, batch) - y) ** 2).mean()
+
+
+@misconception(
+    "td_loss",
     says="This is the number of the best action, not its value. max(dim=1) gives both: `.values` is meant.",
 )
 def number_of_the_best_action(q_net, target_net, batch, gamma):

@@ -838,16 +838,6 @@ def ste_halves_away_from_zero(ctx, x):
 
 @misconception(
     "RoundSTE",
-    replaces="RoundSTE.forward",
-    says="x.int() cuts the decimals off, and .float() makes float32 of a float64 tensor. torch.round(x) rounds, and "
-    "keeps the dtype.",
-)
-def ste_by_int(ctx, x):
-    return x.int().float()
-
-
-@misconception(
-    "RoundSTE",
     replaces="RoundSTE.backward",
     says="g.detach() has the value of g and no graph: a second derivative through g is lost. Return g itself.",
 )
@@ -1272,7 +1262,7 @@ def entropy_asks_too_late(ctx, g):
 
 def _copies(tensors):
     """What is right, for the mistakes that are elsewhere."""
-    return tuple(t.detach().clone().double().requires_grad_() if t.is_floating_point() else t for t in tensors)
+    return tuple(t.detach().clone().double().requires_grad_() if t.is_floating_point() else t.clone() for t in tensors)
 
 
 def _both(fn, inputs, **options):
@@ -1327,7 +1317,9 @@ def either_order(fn, *tensors):
     "rejected: check float64 copies.",
 )
 def float32_passes_through(fn, *tensors):
-    return _both(fn, tuple(t.detach().clone().requires_grad_() if t.is_floating_point() else t for t in tensors))
+    return _both(
+        fn, tuple(t.detach().clone().requires_grad_() if t.is_floating_point() else t.clone() for t in tensors)
+    )
 
 
 @misconception(
@@ -1376,7 +1368,7 @@ def fast_mode_for_the_second_order(fn, *tensors):
     "floating copy require one.",
 )
 def only_the_first_requires_grad(fn, *tensors):
-    copies = [t.detach().clone().double() if t.is_floating_point() else t for t in tensors]
+    copies = [t.detach().clone().double() if t.is_floating_point() else t.clone() for t in tensors]
     next(copy for copy in copies if copy.is_floating_point()).requires_grad_()
     return _both(fn, tuple(copies))
 
@@ -1387,7 +1379,7 @@ def only_the_first_requires_grad(fn, *tensors):
     "tensor, and an fn that writes into its argument would write into it. detach, clone, then the rest.",
 )
 def the_callers_own_tensors(fn, *tensors):
-    return _both(fn, tuple(t.double().requires_grad_() if t.is_floating_point() else t for t in tensors))
+    return _both(fn, tuple(t.double().requires_grad_() if t.is_floating_point() else t.clone() for t in tensors))
 
 
 @misconception(
@@ -1396,7 +1388,20 @@ def the_callers_own_tensors(fn, *tensors):
     "the caller's tensor, and expanded rows stay one row: clone.",
 )
 def detached_but_shared(fn, *tensors):
-    return _both(fn, tuple(t.detach().double().requires_grad_() if t.is_floating_point() else t for t in tensors))
+    return _both(
+        fn, tuple(t.detach().double().requires_grad_() if t.is_floating_point() else t.clone() for t in tensors)
+    )
+
+
+@misconception(
+    "run_gradcheck",
+    says="Tensors that are not floating are passed on themselves: an fn that writes into its indices writes into the "
+    "caller's. Clone them, too, in their own dtype.",
+)
+def integers_are_shared(fn, *tensors):
+    return _both(
+        fn, tuple(t.detach().clone().double().requires_grad_() if t.is_floating_point() else t for t in tensors)
+    )
 
 
 @misconception(
@@ -1406,7 +1411,8 @@ def detached_but_shared(fn, *tensors):
 )
 def only_what_required_grad(fn, *tensors):
     copies = (
-        t.detach().clone().double().requires_grad_(t.requires_grad) if t.is_floating_point() else t for t in tensors
+        t.detach().clone().double().requires_grad_(t.requires_grad) if t.is_floating_point() else t.clone()
+        for t in tensors
     )
     return _both(fn, tuple(copies))
 

@@ -522,6 +522,11 @@ def he_fan_outside(fan_in):
     return math.sqrt(2) / fan_in
 
 
+@misconception("he_std", says="The fraction is upside down: sqrt(2 / fan_in), smaller the more inputs there are.")
+def he_upside_down(fan_in):
+    return math.sqrt(fan_in / 2)
+
+
 @misconception("he_std", says="`//` throws the fraction away: 2 // fan_in is 0 from 3 on. Use `/`.")
 def he_whole_numbers(fan_in):
     return math.sqrt(2 // fan_in)
@@ -966,6 +971,19 @@ def std_as_a_bound(n_in, n_out, depth=30, width=64, activation="sigmoid", init="
         bound = _std(init, linear.in_features, linear.out_features)
         torch.nn.init.uniform_(linear.weight, -bound, bound)
     return model
+
+
+@misconception(
+    "make_mlp",
+    says="He's standard deviation is upside down, sqrt(fan_in / 2), so the signal explodes. It is sqrt(2 / fan_in).",
+)
+def he_weights_upside_down(
+    n_in, n_out, depth=30, width=64, activation="sigmoid", init="default", residual=False, norm=False
+):
+    return _right(
+        n_in, n_out, depth, width, activation, init, residual, norm,
+        std=lambda init, fan_in, fan_out: math.sqrt(fan_in / 2) if init == "he" else _std(init, fan_in, fan_out),
+    )  # fmt: skip
 
 
 @misconception(

@@ -1562,7 +1562,7 @@ class _Back(torch.autograd.Function):
             torch.autograd.backward([y1, y2], [dy1, dy2])
             return None, None, None, x1.grad, x2.grad
         at_g = y1 - f(y2) if "g of x1" in wrong else y1
-        with torch.enable_grad():
+        with torch.set_grad_enabled("nothing recorded" not in wrong):
             at_g = at_g.detach().requires_grad_()
             g_of_y1 = g(at_g)
         x2 = y2 + g_of_y1 if "adds" in wrong else y2 - g_of_y1
@@ -1679,6 +1679,15 @@ def dx2_through_f_alone(f, g, x1, x2):
 @misconception("reversible_block", says="g's upstream gradient is dy2 alone: y1 = x1 + f(x2) does not contain g.")
 def dy1_into_g(f, g, x1, x2):
     return _Back.apply(["dy1 through g"], f, g, x1, x2)
+
+
+@misconception(
+    "reversible_block",
+    says="Nothing is recorded inside of a Function's backward, so g(y1) has no graph to go back through. Run g and f "
+    "again under torch.enable_grad().",
+)
+def nothing_recorded_in_backward(f, g, x1, x2):
+    return _Back.apply(["nothing recorded"], f, g, x1, x2)
 
 
 @misconception("reversible_block", says="The gradients of x1 and x2 are swapped.")

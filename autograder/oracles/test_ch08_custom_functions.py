@@ -102,6 +102,12 @@ def test_gradcheck_of_functions_that_are_known(reference):
         (lambda a: a.sum(), torch.tensor(2.0)),
         (torch.nn.functional.relu, x),
     ]
+
+    def moves(rows: Any, table: Any) -> Any:
+        chosen = table[rows] ** 2
+        rows.add_(1).remainder_(len(table))
+        return chosen
+
     wrong = [
         (Constant.apply, x),
         (lambda a: (a.float() ** 2).double(), x),
@@ -111,6 +117,7 @@ def test_gradcheck_of_functions_that_are_known(reference):
         (torch.nn.functional.relu, torch.zeros(2)),
         (lambda a: a @ a.T @ 1, x),
         (lambda rows: rows, ids),
+        (moves, ids, w),
     ]
     kept = [tensor.detach().clone() for tensor in (x, w, ids)]
     with warnings.catch_warnings():

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course.instruments.live import LiveStorages, storage_bytes
-from course.llama import LlamaConfig
+from course.llama import Block, LlamaConfig
 
 NO_GRAPH = "The result has no graph, so no gradient flows back"
 NO_TENSOR = "The result is no tensor"
@@ -373,19 +373,25 @@ def in_segments(
 def order_of_calls(
     submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray
 ) -> dict[str, Any]:
-    """The numbers of the layers as they are called in each pass; bytes kept in between, the result aside."""
+    """The numbers of the layers as they are called in each pass."""
     log: list[int] = []
     modules = [Layer(**layer, number=i, log=log) for i, layer in enumerate(layers)]
-    leaf = _leaf(x)
+    y = submission.checkpoint_sequential(modules, _leaf(x), segments)
+    n = len(log)
+    _backward(y, g)
+    return {**_of_result(y), "y": _data(y), "forward": log[:n], "backward": log[n:]}
+
+
+@torch.enable_grad()
+def kept_by_segments(submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int) -> dict[str, Any]:
+    """Bytes of what was made, the result aside, that are alive between the passes."""
+    modules, leaf = [Layer(**layer) for layer in layers], _leaf(x)
     with LiveStorages() as live:
         y = submission.checkpoint_sequential(modules, leaf, segments)
         gc.collect()
         made = live.bytes
-    n = len(log)
     made -= storage_bytes([y] if isinstance(y, Tensor) else [])
-    _backward(y, g)
-    calls = {"forward": log[:n], "backward": log[n:]}
-    return {**_of_result(y), "y": _data(y), **calls, "made": made, "x": leaf.nbytes}
+    return {**_of_result(y), "y": _data(y), "made": made, "x": leaf.nbytes}
 
 
 @torch.enable_grad()
@@ -791,12 +797,79 @@ def block_changed_in_between(
 KEYS = ("saved_bytes", "flops", "seconds", "peak_bytes")
 
 
+class _Slope(torch.autograd.Function):
+    """x; its gradient is multiplied by `slope`, a tensor: autograd saves it, and a second run puts its own there."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, slope: Tensor) -> Tensor:
+        ctx.save_for_backward(slope)
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, None]:
+        return grad_outputs[0] * ctx.saved_tensors[0], None
+
+
+class _Runs:
+    """The slopes of the runs of a stack's parts: gradients tell which run they come from.
+
+    One slope in the forward pass, whose memory is overwritten when that is over: what was copied before is as it was.
+    In the backward pass the next of `again` for every run.
+    """
+
+    def __init__(self, first: float, afterwards: float, again: list[float], tokens: int) -> None:
+        self.first, self.afterwards, self.tokens = torch.tensor(first), afterwards, tokens
+        self.memory = self.first.numpy()  # autograd does not see what is written there
+        self.again, self.count = [torch.tensor(slope) for slope in again], 0
+
+    def slope(self) -> Tensor:
+        if not self.in_backward():
+            return self.first
+        self.count += 1
+        return self.again[self.count % len(self.again)]
+
+    def forward_is_over(self) -> None:
+        if not self.in_backward():
+            self.memory[...] = self.afterwards
+
+    @staticmethod
+    def in_backward() -> bool:
+        return bool(torch._C._current_graph_task_id() != -1)
+
+
+class _OfSomeTokens(Block):
+    """A block whose MLP passes all but the first tokens by, whose cost is therefore no formula of the stack's sizes."""
+
+    runs: _Runs
+    last: bool
+
+    def attention_core(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return super().attention_core(q, k, _Slope.apply(v, self.runs.slope()))
+
+    def attention_branch(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        return super().attention_branch(_Slope.apply(x, self.runs.slope()), cos, sin)
+
+    def mlp_branch(self, x: Tensor) -> Tensor:
+        some = self.runs.tokens
+        out = super().mlp_branch(_Slope.apply(x[:, :some], self.runs.slope()))
+        if self.last:
+            self.runs.forward_is_over()
+        return F.pad(out, (0, 0, 0, x.shape[1] - some))
+
+
 @_no_hooks_left()
 @torch.enable_grad()
-def measured(submission: Any, policy: str, sizes: dict[str, int], seq: int) -> dict[str, Any]:
+def measured(
+    submission: Any,
+    policy: str,
+    sizes: dict[str, int],
+    seq: int,
+    tokens: int,
+    slopes: tuple[float, float, list[float]],
+) -> dict[str, Any]:
     """What `measure` says of a stack of other sizes, and the gradient that the input of its first step has then."""
     inputs: list[Tensor] = []
-    with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs):
+    with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs, lambda: _Runs(*slopes, tokens)):
         got = submission.measure(policy, "cpu")
     is_dict = isinstance(got, dict) and all(isinstance(key, str) for key in got)
     missing = [key for key in KEYS if not is_dict or key not in got]
@@ -814,13 +887,21 @@ def measured(submission: Any, policy: str, sizes: dict[str, int], seq: int) -> d
 
 
 @contextmanager
-def _sizes(submission: Any, config: LlamaConfig, seq: int, inputs: list[Tensor]) -> Iterator[None]:
-    """CONFIG and SEQ of the notebook as they are here, and `fresh` one that notes each x; as they were, afterwards."""
+def _sizes(
+    submission: Any, config: LlamaConfig, seq: int, inputs: list[Tensor], new_runs: Callable[[], _Runs]
+) -> Iterator[None]:
+    """CONFIG and SEQ of the notebook as they are here, and `fresh` one that notes each x and changes the blocks.
+
+    As they were, afterwards.
+    """
     fresh = submission.fresh
 
     def noting(device: str) -> Any:
         stack, x, g = fresh(device)
         inputs.append(x)
+        runs = new_runs()
+        for block in stack.blocks:
+            block.__class__, block.runs, block.last = _OfSomeTokens, runs, block is stack.blocks[-1]
         return stack, x, g
 
     function = submission.measure

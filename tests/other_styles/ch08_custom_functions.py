@@ -123,6 +123,8 @@ def run_gradcheck(fn, *tensors):
     for tensor in tensors:
         if tensor.dtype.is_floating_point:
             tensor = torch.tensor(tensor.detach().numpy().copy(), dtype=torch.double, requires_grad=True)
+        else:
+            tensor = torch.tensor(tensor.numpy().copy())
         inputs.append(tensor)
     try:
         torch.autograd.gradcheck(fn, inputs)

@@ -1,4 +1,4 @@
-"""Changes its arguments into the answer and returns them. The judge holds its own: the change is told, no points."""
+"""Changes its arguments into the answer and returns them. The change is told; a right answer earns half."""
 
 import numpy as np
 

@@ -1,0 +1,69 @@
+"""Answers that have the numbers without the work: each earned points once, and earns none.
+
+Each file of `unearned/` is one way for one exercise, and says in its first line how. Graded by the command, beside the
+solutions, with a salt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.isolation.sandbox import landlock_abi
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+UNEARNED = Path(__file__).with_name("unearned")
+BACKPROP = Path(sys.executable).with_name("backprop")
+WAYS = {
+    "table_of_freezes": ("ch04_detachment", "freeze"),
+    "answers_for_the_worker": ("ch04_detachment", "straight_through_round"),
+    "gradient_of_the_caller": ("ch04_detachment", "straight_through_round"),
+    "probed_gradients": ("ch05_autograd_engine", "train_digits"),
+    "linear_discriminant": ("ch07_mlp_backprop", "train"),
+}
+"""File to lesson and exercise."""
+
+pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
+    """Student and lesson to result."""
+    folder = tmp_path_factory.mktemp("unearned")
+    sources = {(way, lesson): UNEARNED / f"{way}.py" for way, (lesson, _) in WAYS.items()}
+    sources |= {("honest", lesson): REPOSITORY / "solutions" / f"{lesson}.py" for lesson, _ in WAYS.values()}
+    for (student, lesson), source in sources.items():
+        file = folder / "class" / student / f"{lesson}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(source.read_bytes())
+    command = [str(BACKPROP), "grade", str(folder / "class"), "--out", str(folder / "results")]
+    subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
+    return {
+        (student, lesson): json.loads((folder / "results" / student / f"{lesson}.json").read_text(encoding="utf-8"))
+        for student, lesson in sources
+    }
+
+
+def test_every_way_is_tried() -> None:
+    assert {file.stem for file in UNEARNED.glob("*.py")} == set(WAYS)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_point_without_the_work(results: dict[tuple[str, str], dict[str, Any]], way: str) -> None:
+    lesson, name = WAYS[way]
+    result = results[way, lesson]
+    assert result["status"] == "graded", result["message"]
+    assert {exercise["name"]: exercise["points"] for exercise in result["exercises"]}[name] == 0
+    assert result["points"] == 0
+
+
+@pytest.mark.parametrize("lesson", sorted({lesson for lesson, _ in WAYS.values()}))
+def test_who_does_the_work_has_the_points(results: dict[tuple[str, str], dict[str, Any]], lesson: str) -> None:
+    result = results["honest", lesson]
+    assert (result["points"], result["message"]) == (result["max_points"], "")
