@@ -17,21 +17,22 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
 	@echo "Making the environment .venv"
 	@$(PYTHON) -m venv .venv
+	@$(PIP) install --quiet --constraint constraints.txt --upgrade pip  # Python's own may be years old, and slow
 
-# The core alone: what learners and the NumPy lessons need.
-.venv/.core: $(BIN)/python pyproject.toml constraints.txt
+# What learners have, and graders of all lessons need: some of them are about PyTorch.
+.venv/.grader: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the grader into .venv (a minute or two, once)"
-	@$(PIP) install --progress-bar on --constraint constraints.txt --editable .
+	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch]'
 	@touch $@
 
-.venv/.all: .venv/.core
+.venv/.all: .venv/.grader
 	@echo "Installing everything for authors into .venv (several minutes, once)"
 	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch,instructor,cluster,book,dev]'
 	@touch $@
 
 setup: .venv/.all
 
-grade: .venv/.core
+grade: .venv/.grader
 	@$(BIN)/backprop grade autograder/sample_class --out $(RESULTS)
 
 test: lint types book browser
