@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import nbformat
 import pytest
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
 from nbclient import NotebookClient
 
 from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.stubs import solved_notebook
+from autograder.notebook import lesson
+from autograder.notebook.check import ExecutedCells, _Judge
 from course.syllabus import find_lesson
 
 SETUP = 'from autograder import lesson\ncheck = lesson("ch06_vjps")'
@@ -37,7 +46,9 @@ def outputs() -> list[Any]:
         "def relu_vjp(g, x):\n    return g",
         CHECK,
     ]
-    return run(*sources, 'check("relu_vjp", hint=1)', 'check("nope")', "1 / 0\n", RIGHT, CHECK, 'lesson("ch99")')
+    hints = [f'check("add_vjp", hint={number})' for number in ('"1"', "-1", '"all"')]
+    sources += ['check("relu_vjp", hint=1)', 'check("nope")', "1 / 0\n", RIGHT, CHECK, 'lesson("ch99")']
+    return run(*sources, *hints)
 
 
 def test_full_points_are_a_number_with_feedback_around_it(outputs: list[Any]) -> None:
@@ -63,8 +74,132 @@ def test_bad_names_get_one_clear_line(outputs: list[Any]) -> None:
     assert "there is no lesson 'ch99'" in outputs[13].traceback[0]
 
 
+def test_a_number_of_hints_may_be_written_as_one_likes(outputs: list[Any]) -> None:
+    assert "Hint 1" in "\n".join(outputs[14].traceback)
+    assert "Hint" not in "\n".join(outputs[15].traceback)
+    assert outputs[16].traceback == ["✗ 'all' is no number of hints: check(\"add_vjp\", hint=1)"]
+
+
 def test_a_cell_that_ran_again_counts_as_it_last_was(outputs: list[Any]) -> None:
     assert outputs[12].data["text/plain"] == "2.0"
+
+
+def test_a_broken_cell_is_called_as_the_notebook_calls_it() -> None:
+    """A newer definition that is not Python is said, and the one before counts; slow cells are said, too."""
+    broken = "def relu_vjp(g, x):\n    return g *"
+    sources = [
+        SETUP,
+        RIGHT,
+        broken,
+        "import time\ntime.sleep(2)",
+        CHECK,
+        "def add_vjp(g, A, B):\n    oops",
+        'check("add_vjp")',
+    ]
+    outputs = run(*sources)
+    assert outputs[4].data["text/plain"] == "2.0"
+    shown = outputs[4].data["text/html"]
+    assert "In [3], line 2 is not Python" in shown
+    assert "what was defined before that was graded" in shown
+    assert re.search(r"Note: .*In \[4\] took \d+ s: each check runs it again", shown)
+    assert "In [6], line 2" in "\n".join(outputs[6].traceback)
+
+
+@contextmanager
+def a_kernel() -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
+    """A kernel to speak with while a cell runs."""
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        yield manager, client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def outputs_of(client: BlockingKernelClient, cell: str, *, until: str = "") -> list[str]:
+    """What the cell of this id shows, to its end, or `until` something is said."""
+    shown: list[str] = []
+    while True:
+        message = client.get_iopub_msg(timeout=120)
+        content = message["content"]
+        if message["parent_header"].get("msg_id") != cell:
+            continue
+        if message["msg_type"] == "status" and content["execution_state"] == "idle":
+            return shown
+        if "data" in content or "traceback" in content:
+            shown.append(content.get("data", {}).get("text/plain") or "\n".join(content.get("traceback", [])))
+            if until and until in shown[-1]:
+                return shown
+
+
+def test_an_interrupted_check_is_not_the_answer_to_the_next() -> None:
+    with a_kernel() as (manager, client):
+
+        def run_cell(source: str) -> str:
+            return "\n".join(outputs_of(client, client.execute(source)))
+
+        run_cell(SETUP)
+        run_cell("def relu_vjp(g, x):\n    while True: pass")
+        hanging = client.execute(CHECK)
+        shown = outputs_of(client, hanging, until="stops it")
+        assert "relu_vjp: check 1 of" in shown[-1], "a check says what takes so long"
+        manager.interrupt_kernel()
+        assert "relu_vjp: the check was interrupted" in outputs_of(client, hanging)[-1]
+        assert "add_vjp is not defined" in run_cell('check("add_vjp")')
+        run_cell(RIGHT)
+        assert run_cell(CHECK) == "2.0"
+
+
+def test_imports_that_ran_again_still_come_before_what_needs_them() -> None:
+    """Who ran the first cells once more has been told that np is not defined."""
+    needs = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\nrelu_vjp(np.ones(1), np.ones(1))"
+    outputs = run(SETUP, "import numpy as np", needs, "import numpy as np", CHECK)
+    assert "Note" not in outputs[-1].data["text/html"]
+
+
+def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The function works when it is called, and its check said no more than that helper is not defined."""
+    cells = ExecutedCells()
+    assert cells.remembered("name 'helper' is not defined") == ""
+    monkeypatch.setattr(cells, "_shell", SimpleNamespace(user_ns={"helper": len}))
+    assert cells.remembered("NameError: name 'helper' is not defined.").startswith("This kernel still has helper")
+    assert cells.remembered("NameError: name 'other' is not defined.") == ""
+    assert cells.remembered("f is not defined") == ""
+
+
+def test_a_method_may_be_asked_for_by_itself() -> None:
+    check = lesson("ch05_autograd_engine")
+
+    def detach() -> None: ...
+
+    detach.__qualname__ = "detach"  # as in a cell of its own
+    assert (check._called(detach), check._called("detach"), check._called(len)) == ("Tensor.detach", "detach", "len")
+    check._judge.stop()
+
+
+def test_a_check_says_which_cell_it_waits_for_while_it_does() -> None:
+    """It has said 'running your cells', and which one only when all was over."""
+    with a_kernel() as (_, client):
+        slow_elsewhere = "import sys, time\nif 'ipykernel' not in sys.modules: time.sleep(4)"
+        for source in (SETUP, RIGHT, slow_elsewhere):
+            outputs_of(client, client.execute(source))
+        shown = outputs_of(client, client.execute(CHECK), until="stops it")
+        assert "relu_vjp: running your cells, In [3]" in shown[-1]
+
+
+def test_whoever_interrupts_twice_can_go_on_checking() -> None:
+    """Every later check has ended in a traceback of ours, 'write to closed file', until the kernel was restarted."""
+    judge = _Judge("ch06_vjps")
+    request = {"cells": [RIGHT], "labels": ["In [1]"], "exercise": "relu_vjp"}
+    for impatient in ("stop", "_start"):
+        with (
+            mock.patch.object(judge, "_answer", side_effect=KeyboardInterrupt),
+            mock.patch.object(judge, impatient, side_effect=KeyboardInterrupt),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            judge.ask(request, print)
+        assert judge.ask(request, print)["points"] == 2
+    judge.stop()
 
 
 @pytest.mark.parametrize("slug", ["ch06_vjps", "ch07_mlp_backprop"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import contextlib
+import html
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from autograder.notebook.feedback import CheckFailed, Feedback
@@ -47,25 +50,46 @@ class Check:
         Raises:
             CheckFailed: no points, or no such exercise. (nbgrader takes a cell that raises as 0.)
         """
-        exercise = getattr(exercise, "__qualname__", exercise)  # check(relu_vjp) is meant well
+        exercise = self._called(exercise)
         try:
             wanted = self.lesson.exercise(str(exercise))
         except KeyError as error:
             raise CheckFailed(str(exercise), error.args[0]) from None
-        result = self._judge.ask({**self._cells.as_request(), "exercise": exercise})
+        try:
+            hint = max(int(hint), 0)
+        except (TypeError, ValueError):
+            raise CheckFailed(wanted.name, f'{hint!r} is no number of hints: check("{wanted.name}", hint=1)') from None
+        progress = _Progress()
+        try:
+            result = self._judge.ask({**self._cells.as_request(), "exercise": exercise}, progress.say)
+        except KeyboardInterrupt:
+            raise CheckFailed(exercise, f"{exercise}: the check was interrupted, and nothing was graded.") from None
+        finally:
+            progress.end()
         if "error" in result:
             raise CheckFailed(exercise, result["error"])
-        feedback = Feedback(wanted, result, hint)
+        feedback = Feedback(wanted, result, hint, self._cells.remembered(result["exercises"][0]["message"]))
         if feedback == 0:
             raise CheckFailed(exercise, feedback.text)
         return feedback
+
+    def _called(self, exercise: Any) -> Any:
+        """The name that is meant: `check(relu_vjp)` is, and so is `check(Tensor.detach)`."""
+        name = getattr(exercise, "__qualname__", None)
+        if not isinstance(name, str):
+            return exercise
+        methods = [one.name for one in self.lesson.exercises if one.name.endswith(f".{name}")]
+        return methods[0] if len(methods) == 1 else name
 
     def __repr__(self) -> str:
         return f"check: {len(self.lesson.exercises)} exercises of {self.lesson.slug}"
 
 
 class ExecutedCells:
-    """The sources of the cells that the kernel ran, each as it last was, in the order of their last run."""
+    """The sources of the cells that the kernel ran, each as it last was, in the order of their last run.
+
+    Imports that ran again stay where they were, too: cells between the two runs need them.
+    """
 
     def __init__(self) -> None:
         self._cells: dict[str, tuple[str, str]] = {}
@@ -80,14 +104,37 @@ class ExecutedCells:
         cells = [(source, label) for source, label in self._cells.values() if not _ONLY_A_CHECK.match(source)]
         return {"cells": [source for source, _ in cells], "labels": [label for _, label in cells]}
 
+    def remembered(self, message: str) -> str:
+        """A word on a name that is not defined in a fresh process, and is in this kernel; empty if there is none."""
+        match = re.search(r"name '(\w+)' is not defined", message)
+        if match is None or self._shell is None or match[1] not in self._shell.user_ns:
+            return ""
+        return (
+            f"This kernel still has {match[1]}, from a cell that has changed since or was not run here as it stands: "
+            "run a cell that defines it. After a restart it would be gone here, too."
+        )
+
     def _before(self, info: Any) -> None:
-        self._add(info.raw_cell, getattr(info, "cell_id", None), self._shell.execution_count)
+        number = len(self._shell.user_ns["In"])  # the execution count is one more by now, in IPython 9 and later
+        self._add(info.raw_cell, getattr(info, "cell_id", None), number)
 
     def _add(self, source: str, cell: str | None, count: int) -> None:
         key = cell or source  # editors name their cells; elsewhere the same source is the same cell
-        self._cells.pop(key, None)
+        before, _ = self._cells.pop(f"{key} again", self._cells.get(key, ("", "")))
+        if before == source and only_imports(source):
+            key = f"{key} again"
+        else:
+            self._cells.pop(key, None)
         if source.strip():
             self._cells[key] = source, f"In [{count}]"
+
+
+def only_imports(source: str) -> bool:
+    """Whether a cell does nothing but import."""
+    try:
+        return all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in ast.parse(source).body)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
 
 
 class _Judge:
@@ -95,26 +142,50 @@ class _Judge:
 
     def __init__(self, slug: str) -> None:
         self._slug = slug
+        self._asked = 0
+        self._in_step = False
+        """Whether the judge waits for a request: not while it works on one, nor after that was interrupted."""
         self._start()
         atexit.register(self.stop)
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request; a judge that has gone is started again once."""
-        for _ in range(2):
-            try:
-                assert self._process.stdin is not None
-                assert self._process.stdout is not None
-                self._process.stdin.write(json.dumps(request).encode() + b"\n")
-                self._process.stdin.flush()
-                line = self._process.stdout.readline()
-                if line:
-                    answer: dict[str, Any] = json.loads(line)
+    def ask(self, request: dict[str, Any], say: Callable[[str], None]) -> dict[str, Any]:
+        """The answer to a request; a judge that has gone is started again once.
+
+        `say` is told what is going on where it takes long. An interrupt ends the judge, and the submission with it:
+        an answer that nobody waits for any more must not pass for that to the next request. Who interrupts twice
+        interrupts this, too: what is left undone is done before the next request.
+        """
+        self._asked += 1
+        request = {**request, "number": self._asked}
+        try:
+            for _ in range(2):
+                if not self._in_step:
+                    self._start_again()
+                self._in_step = False
+                answer = self._answer(request, say)
+                if answer is not None:
+                    self._in_step = True
                     return answer
-            except OSError:
-                pass
-            self.stop()
-            self._start()
+        except KeyboardInterrupt:
+            self._start_again()
+            raise
         return {"error": "The judge does not answer. Restart the kernel; if that does not help, run 'backprop check'."}
+
+    def _answer(self, request: dict[str, Any], say: Callable[[str], None]) -> dict[str, Any] | None:
+        """What the judge answers to this request and no other; None if it is gone."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+            for line in self._process.stdout:
+                answer: dict[str, Any] = json.loads(line)
+                if answer["number"] != request["number"]:
+                    continue
+                if "doing" not in answer:
+                    return answer
+                say(answer["doing"])
+        return None
 
     def stop(self) -> None:
         """End the judge: it ends when its input does."""
@@ -128,6 +199,11 @@ class _Judge:
             self._process.kill()
             self._process.wait()
 
+    def _start_again(self) -> None:
+        self._process.kill()
+        self.stop()
+        self._start()
+
     def _start(self) -> None:
         self._process = subprocess.Popen(
             # -P: a file of the learner's called numpy.py is not what the judge imports
@@ -138,6 +214,32 @@ class _Judge:
             env={**os.environ, **ONE_THREAD},
             start_new_session=os.name == "posix",  # interrupting a cell must not end the judge
         )
+        self._in_step = True
+
+
+class _Progress:
+    """A line below the cell that says what is going on, and is empty again afterwards."""
+
+    def __init__(self) -> None:
+        self._line: Any = None
+
+    def say(self, text: str) -> None:
+        self._show(f"{text} … (■, or Kernel > Interrupt, stops it)")
+
+    def end(self) -> None:
+        if self._line is not None:
+            self._show("")
+
+    def _show(self, text: str) -> None:
+        if _shell() is None:
+            return
+        from IPython.display import display
+
+        data = {"text/plain": text, "text/html": f"<small>{html.escape(text)}</small>" if text else ""}
+        if self._line is None:
+            self._line = display(data, raw=True, display_id=True)
+        else:
+            self._line.update(data, raw=True)
 
 
 def _shell() -> Any:

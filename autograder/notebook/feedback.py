@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from pathlib import Path
 from typing import Any
 
+from autograder.workbook import chapter
 from course.syllabus import Exercise
 
 _STYLE = {"passed": ("#15803d", "✓"), "partial": ("#b45309", "◐")}
@@ -17,20 +19,26 @@ class Feedback(float):
     text: str
     _html: str
 
-    def __new__(cls, exercise: Exercise, result: dict[str, Any], hints: int) -> Feedback:
+    def __new__(cls, exercise: Exercise, result: dict[str, Any], hints: int, remark: str = "") -> Feedback:
         graded = result["exercises"][0]
         self = super().__new__(cls, graded["points"])
         lines = [graded["message"]] if graded["message"] else []
+        lines += [f"Note: {result['message']}"] if result["message"] else []
+        lines += [remark] if remark else []
         lines += [f"Hint {i}: {text}" for i, text in enumerate(exercise.hints[:hints], 1)]
         headline = f"{graded['name']}: {graded['status']}, {graded['points']:g} of {graded['max_points']:g} points"
-        section = f"book/{exercise.lesson}.md#{exercise.anchor}"
+        section = f"Section: book/{exercise.lesson}.md#{exercise.anchor}"
         if graded["status"] != "passed":
-            lines.append(f"Section: {section}")
+            lines.append(section)
             if hints < len(exercise.hints):
                 lines.append(f'Stuck? check("{exercise.name}", hint={hints + 1})')
         self.text = "\n".join([headline, *lines])
         color, glyph = _STYLE.get(graded["status"], _WRONG)
-        body = "".join(f"<pre style='margin:.4em 0 0;white-space:pre-wrap'>{html.escape(line)}</pre>" for line in lines)
+        body = "".join(
+            f"<pre style='margin:.4em 0 0;white-space:pre-wrap'>{shown}</pre>"
+            for line in lines
+            for shown in [_linked(exercise, line) if line == section else html.escape(line)]
+        )
         self._html = (
             f"<div style='border-left:4px solid {color};padding:.3em .8em'>"
             f"<b style='color:{color}'>{glyph} {html.escape(headline)}</b>{body}</div>"
@@ -42,6 +50,12 @@ class Feedback(float):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._html}
+
+
+def _linked(exercise: Exercise, text: str) -> str:
+    """A line that leads to the exercise's section; a kernel runs in the folder of its notebook."""
+    address = f"{chapter(exercise.lesson, Path.cwd())}#{exercise.anchor}"
+    return f"<a href='{html.escape(address)}'>{html.escape(text)}</a>"
 
 
 class CheckFailed(Exception):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import Any, TextIO
 
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, with_judge
+from autograder.judging.waiting import said_if_slow
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
@@ -15,29 +17,44 @@ RAN = "the cells that this notebook has run"
 
 
 def serve(judge: Judge) -> None:
-    """Answer requests `{"cells": [sources], "labels": [labels], "exercise": name}` until the kernel hangs up."""
+    """Answer requests until the kernel hangs up.
+
+    A request is a line `{"number": n, "cells": [sources], "labels": [labels], "exercise": name}`.
+    Each answer has the number of its request. Before it there may be lines `{"number": n, "doing": text}`, where it
+    takes long.
+    """
     workers = Workers(judge.lesson, "process")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever prints while a check runs must not end up among the answers
     try:
         for line in sys.stdin:
             request = json.loads(line)
+            number = request["number"]
+
+            def say(doing: str, number: int = number) -> None:
+                _tell(answers, {"number": number, "doing": doing})
+
             submission = Submission.of_cells(RAN, request["cells"], request["labels"])
-            result = judge.grade(submission, workers, only=[request["exercise"]])
+            with said_if_slow(lambda: judge.doing, say):
+                result = judge.grade(submission, workers, only=[request["exercise"]])
             answer = result.to_json()
             if result.status != "graded":
                 answer = {"error": f"{request['exercise']} could not be graded: {result.message}"}
-            print(json.dumps(answer), file=answers, flush=True)
+            _tell(answers, {**answer, "number": number})
     finally:
         workers.stop()
+
+
+def _tell(answers: TextIO, message: dict[str, Any]) -> None:
+    print(json.dumps(message), file=answers, flush=True)
 
 
 def main() -> None:
     try:
         with_judge(find_lesson(sys.argv[1]), serve, salt=os.environ.get("BACKPROP_SALT") or PUBLIC_SALT)
     except (IsolationError, CheckError) as error:
-        for _ in sys.stdin:
-            print(json.dumps({"error": str(error)}), flush=True)
+        for line in sys.stdin:
+            _tell(sys.stdout, {"number": json.loads(line)["number"], "error": str(error)})
 
 
 if __name__ == "__main__":
