@@ -66,7 +66,7 @@ def measure(
     inherited.pop("PYTHONDONTWRITEBYTECODE", None)  # as users run it
     with _group() as group, tempfile.TemporaryFile("w+") as output:
         enter = f"echo $$ > {group.procs} && " if group else ""  # the shell enters, and becomes the command
-        before, start = _children_cpu(), time.perf_counter()
+        before, start = children_cpu(), time.perf_counter()
         process = subprocess.Popen(
             ["sh", "-c", f'{enter}exec "$@"', "sh", *command],
             cwd=cwd,
@@ -80,7 +80,7 @@ def measure(
         wall = time.perf_counter() - start
         sampler.stop()
         _reap()
-        cpu = _children_cpu() - before
+        cpu = children_cpu() - before
         group_cpu = group.cpu() if group else None
         output.seek(0)
         said = output.read()
@@ -191,7 +191,7 @@ def _reap(seconds: float = 30.0) -> None:
     raise MeasuringError("the command left processes behind that do not end")
 
 
-def _children_cpu() -> float:
+def children_cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
