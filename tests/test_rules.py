@@ -14,7 +14,17 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.authoring import rules
-from autograder.authoring.rules import Problem, described, drift, judged, memorised, nbgrader_scores, notebooks, order
+from autograder.authoring.rules import (
+    Problem,
+    described,
+    drift,
+    in_class,
+    judged,
+    memorised,
+    nbgrader_scores,
+    notebooks,
+    order,
+)
 from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from autograder.authoring.tree import Course
 from autograder.commands import app
@@ -420,7 +430,7 @@ MATRIX_CHECK = 'expect_close(learner.double(x), reference.double(x), case="a mat
 
 def test_points_for_an_untouched_stub_are_named(whole: Course) -> None:
     _edit(whole.checks("ch01_double"), MATRIX_CHECK, 'expect_close(x, x, case="a matrix"')
-    said = _only(judged.untouched_stubs_earn_nothing(whole))
+    said = _only(in_class.a_class_is_graded_rightly(whole))
     assert said.startswith(
         "autograder/checks/test_ch01_double.py: the untouched stub of double earns 1 points by test_"
     )
@@ -435,16 +445,13 @@ def test_points_for_an_answer_without_work_are_named(whole: Course) -> None:
 
 def test_a_reference_that_fails_its_check_is_named(whole: Course) -> None:
     _edit(whole.checks("ch01_double"), 'reference.double(x), case="a matrix"', '3 * x, case="a matrix"')
-    lines = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
-    start = "autograder/checks/test_ch01_double.py: the reference fails: test_matrix"
-    assert any(line.startswith(start) for line in lines), lines
-    said = [str(problem) for problem in judged.references_need_only_their_lesson(whole)]
+    said = [str(problem) for problem in in_class.a_class_is_graded_rightly(whole)]
     assert said[0].startswith("solutions/ch01_double.py: solved, double earns 1 of 2: ")
 
 
 def test_a_reference_that_disagrees_with_its_oracle_is_named(whole: Course) -> None:
     _edit(whole.source("ch01_double"), "np.asarray(2 * x)", "np.asarray(3 * x)")
-    assert judged.checks_tell_right_from_wrong(whole) == []
+    assert in_class.a_class_is_graded_rightly(whole) == []
     said = _only(judged.oracles_agree(whole))
     assert said.startswith("autograder/oracles/test_ch01_double.py: test_entry_by_entry: ")
 
@@ -454,29 +461,39 @@ def test_an_exercise_without_an_oracle_is_named(whole: Course) -> None:
     assert "test_ch01_double.py: double: no oracle;" in _only(judged.oracles_agree(whole))
 
 
-def test_a_misconception_that_is_accepted_is_named(whole: Course) -> None:
+def test_a_misconception_that_is_accepted_is_named(whole: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "x + x")
     said = _only(judged.checks_tell_right_from_wrong(whole))
     assert said.startswith("autograder/misconceptions/ch01_double.py: the checks accept it: double: one_more;")
+    monkeypatch.setattr(in_class, "DRAWN", 3)
+    said = str(in_class.a_class_is_graded_rightly(whole)[0])
+    start = "autograder/misconceptions/ch01_double.py: the checks accept double: one_more, in a class with the salt "
+    assert said.startswith(start)
 
 
-def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(whole: Course) -> None:
+def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(
+    whole: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _edit(whole.misconceptions("ch01_double"), "return 2 * x + 1", "raise ValueError")
     said = _only(judged.checks_tell_right_from_wrong(whole))
     start = "autograder/misconceptions/ch01_double.py: the diagnosis does not name it: double: one_more"
+    assert said.startswith(start)
+    monkeypatch.setattr(in_class, "DRAWN", 3)
+    said = str(in_class.a_class_is_graded_rightly(whole)[0])
+    start = "autograder/misconceptions/ch01_double.py: the diagnosis does not name double: one_more, in a class with"
     assert said.startswith(start)
 
 
 def test_two_misconceptions_that_answer_alike_are_both_given(whole: Course) -> None:
     _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "-2 * x")
-    assert judged.checks_tell_right_from_wrong(whole) == []
+    assert in_class.a_class_is_graded_rightly(whole) == []
 
 
 def test_a_reference_that_needs_more_than_its_lesson_has_is_named(whole: Course) -> None:
     _edit(whole.source("ch01_double"), "import numpy as np", "import importlib\n\nimport numpy as np")
     _edit(whole.source("ch01_double"), "np.asarray(2 * x)", 'importlib.import_module("yaml") and np.asarray(2 * x)')
     assert order.imports_of_the_lesson(whole) == []
-    said = _only(judged.references_need_only_their_lesson(whole))
+    said = _only(in_class.a_class_is_graded_rightly(whole))
     assert said.startswith("solutions/ch01_double.py: solved, double earns 0 of 2: double imports yaml")
 
 
@@ -484,7 +501,7 @@ def test_a_reference_that_needs_more_than_its_lesson_has_is_named(whole: Course)
 def test_a_file_that_cannot_be_imported_is_named(whole: Course, kind: str) -> None:
     path = getattr(whole, kind)("ch01_double")
     path.write_text(path.read_text() + "\n1 / 0\n")
-    said = _only(judged.untouched_stubs_earn_nothing(whole))
+    said = _only(in_class.a_class_is_graded_rightly(whole))
     assert said.startswith(f"{whole.relative(path)}: ")
     assert "ZeroDivisionError" in said
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.judging.plugin import identify
-from autograder.judging.session import WORTH, Judge, with_judge
+from autograder.judging.session import Judge, shares_of, with_judge
 from course.syllabus import Exercise, Lesson, syllabus
 
 HEAD = """\
@@ -42,14 +42,8 @@ def promised(lesson: Lesson) -> Promised:
 
 def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
     checks = [check for item in judge.items_of(exercise.name) if (check := identify(item)) is not None]
-    weight = {check: exercise.weights.get(check.name, 1.0) for check in checks}
-    whole = {visible: sum(weight[check] for check in checks if check.visible is visible) for visible in WORTH}
-    worth = {visible: part for visible, part in WORTH.items() if whole[visible]}
     found = Promised(technique=exercise.points if exercise.technique else 0.0)
-    for check in checks:
-        if not weight[check]:
-            continue
-        share = worth[check.visible] / sum(worth.values()) * weight[check] / whole[check.visible]
+    for check, share in zip(checks, shares_of(exercise, checks), strict=True):
         kind = "instrumented" if check.promise == "instrumented" else "visible" if check.visible else "hidden"
         found += Promised(**{kind: exercise.points * share})
     return found

@@ -15,8 +15,8 @@ from autograder.authoring.tree import Course
 from autograder.workbook import as_python
 
 SAMPLE_CLASS = "autograder/sample_class"
-LESSONS = ("ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop")
-"""The lessons that are handed in; they need NumPy alone, so the sample class is graded without PyTorch."""
+WITH_MISTAKES = ("ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop")
+"""The lessons that more students than the perfect one hand in; they need NumPy alone."""
 Answers = dict[str, str]
 
 CORE_OF_CH06 = (
@@ -298,20 +298,17 @@ for name in "batchnorm embedding conv2d maxpool2d attention".split():
 
 def sample_files(course: Course) -> dict[str, str]:
     """The text of every file of the sample class, by its path below `autograder/sample_class/`."""
-    if not set(LESSONS) <= course.lessons.keys():
+    if not set(WITH_MISTAKES) <= course.lessons.keys():
         return {}  # another course: the sample is of these lessons
-    lessons = [course.lessons[slug] for slug in LESSONS]
-    solved = {lesson.slug: solved_notebook(lesson, course.root / "solutions") for lesson in lessons}
-    stubs = {lesson.slug: stub_notebook(lesson, course.root / "solutions") for lesson in lessons}
+    solved = {slug: solved_notebook(lesson, course.root / "solutions") for slug, lesson in course.lessons.items()}
+    stubs = {slug: stub_notebook(lesson, course.root / "solutions") for slug, lesson in course.lessons.items()}
 
     def work(slug: str, answers: Answers | None = None, done: Callable[[str], bool] = lambda _: True) -> str:
         return notebook_text(_answered(solved[slug], stubs[slug], answers or {}, done))
 
-    ch02, ch05, ch06, ch07 = LESSONS
+    ch02, ch05, ch06, ch07 = WITH_MISTAKES
     return {
-        f"ada-perfect/{ch05}.ipynb": work(ch05),
-        f"ada-perfect/{ch06}.ipynb": work(ch06),
-        f"ada-perfect/{ch07}.ipynb": work(ch07),
+        **{f"ada-perfect/{slug}.ipynb": work(slug) for slug in course.lessons},
         f"ben-half-done/{ch06}.ipynb": work(ch06, done=CORE_OF_CH06.__contains__),
         f"cleo-untouched/{ch06}.ipynb": notebook_text(stubs[ch06]),
         f"cleo-untouched/{ch07}.ipynb": notebook_text(stubs[ch07]),

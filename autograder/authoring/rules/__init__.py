@@ -6,12 +6,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 from autograder.authoring.rules.described import live_anchors, named_checks, points_tier_and_hints, three_misconceptions
 from autograder.authoring.rules.drift import listed_files, notebooks_in_step, sample_class_in_step
-from autograder.authoring.rules.judged import (
-    checks_tell_right_from_wrong,
-    oracles_agree,
-    references_need_only_their_lesson,
-    untouched_stubs_earn_nothing,
-)
+from autograder.authoring.rules.in_class import a_class_is_graded_rightly
+from autograder.authoring.rules.judged import checks_tell_right_from_wrong, oracles_agree
 from autograder.authoring.rules.memorised import memorised_answers_earn_a_third
 from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
 from autograder.authoring.rules.notebooks import solved_notebooks_pass
@@ -35,10 +31,9 @@ READ = (
 """Rules that read files: under a second."""
 
 JUDGED = (
-    untouched_stubs_earn_nothing,
+    a_class_is_graded_rightly,
     checks_tell_right_from_wrong,
     oracles_agree,
-    references_need_only_their_lesson,
     memorised_answers_earn_a_third,
 )
 """Rules that run the grader: seconds a lesson."""

@@ -1,36 +1,15 @@
-"""Rules 1, 2, 3 and the second half of 5: what the grader says of stubs, references and misconceptions."""
+"""Rules 1 to 3 in this process, with the public inputs: what checks and oracles say of references and of mistakes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from autograder.authoring.rules.problem import Problem
-from autograder.authoring.stubs import solved_notebook
 from autograder.authoring.tree import Course
-from autograder.isolation import IsolationError, Workers
 from autograder.judging.local import examine, failing_oracles
 from autograder.judging.reference import load_module
-from autograder.judging.results import SubmissionResult
-from autograder.judging.session import CheckError, Judge, with_judge
-from autograder.submission import NOT_GRADED, Submission, read_submission
+from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, with_judge
 from course.syllabus import Lesson
-
-
-def untouched_stubs_earn_nothing(course: Course) -> list[Problem]:
-    """Rule 1: the notebook as the learner gets it scores exactly 0 on every exercise, on the path of a real grading."""
-
-    def rule(judge: Judge) -> list[Problem]:
-        stub = read_submission(course.notebook(judge.lesson.slug))
-        file = course.relative(course.checks(judge.lesson.slug))
-        problems = []
-        for exercise in _graded(judge, stub, "process").exercises:
-            passed = [check.name for check in exercise.checks if check.passed]
-            if exercise.points or passed:
-                what = f"the untouched stub of {exercise.name} earns {exercise.points:g} points by {', '.join(passed)}"
-                problems.append(Problem(file, what, "check something that no one gets right without work"))
-        return problems
-
-    return _for_each_lesson(course, rule)
 
 
 def checks_tell_right_from_wrong(course: Course) -> list[Problem]:
@@ -46,9 +25,9 @@ def checks_tell_right_from_wrong(course: Course) -> list[Problem]:
             (known, "the checks accept it", findings.accepted, "add the case that it gets wrong"),
             (known, "the diagnosis does not name it", findings.unnamed, "make it differ from the others on some input"),
         ]
-        return [Problem(file, f"{what}: {_line(item)}", do) for file, what, items, do in wrong for item in items]
+        return [Problem(file, f"{what}: {line(item)}", do) for file, what, items, do in wrong for item in items]
 
-    return _for_each_lesson(course, rule)
+    return on_each_lesson(course, rule)
 
 
 def oracles_agree(course: Course) -> list[Problem]:
@@ -59,34 +38,13 @@ def oracles_agree(course: Course) -> list[Problem]:
             file = course.oracles(lesson.slug)
             do = "mend the reference or write the oracle"
             problems += [
-                Problem(course.relative(file), _line(text), do) for text in failing_oracles(lesson, course.root)
+                Problem(course.relative(file), line(text), do) for text in failing_oracles(lesson, course.root)
             ]
     return problems
 
 
-def references_need_only_their_lesson(course: Course) -> list[Problem]:
-    """Rules 2 and 5: solved, a lesson earns all points in a worker that has its packages and modules and no others."""
-
-    def rule(judge: Judge) -> list[Problem]:
-        slug = judge.lesson.slug
-        cells = solved_notebook(judge.lesson, course.root / "solutions").cells
-        code = [cell for cell in cells if cell.cell_type == "code"]
-        sources = [cell.source for cell in code if NOT_GRADED.isdisjoint(cell.metadata.get("tags", []))]
-        result = _graded(judge, Submission.of_cells(f"{slug}.ipynb", sources), "sandlock")
-        file = course.relative(course.source(slug))
-        if result.status != "graded":
-            return [Problem(file, f"solved, it cannot be graded: {_line(result.message)}", "mend the source")]
-        lost = [exercise for exercise in result.exercises if exercise.points != exercise.max_points]
-        do = "mend the reference, or list what it needs in course/syllabus.toml"
-        return [
-            Problem(file, f"solved, {e.name} earns {e.points:g} of {e.max_points:g}: {_line(e.message)}", do)
-            for e in lost
-        ]
-
-    return _for_each_lesson(course, rule)
-
-
-def _for_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]]) -> list[Problem]:
+def on_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]], *, salt: str = PUBLIC_SALT) -> list[Problem]:
+    """What a rule that needs a lesson's judge says of all lessons whose files can be read."""
     problems = []
     for lesson in whole_lessons(course):
         broken = unreadable(course, lesson)
@@ -95,9 +53,9 @@ def _for_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]]) -> 
             continue
         file = course.checks(lesson.slug)
         try:
-            problems += with_judge(lesson, rule, root=course.root)
+            problems += with_judge(lesson, rule, salt=salt, root=course.root)
         except CheckError as error:
-            problems.append(Problem(course.relative(file), _line(str(error)), "mend the check"))
+            problems.append(Problem(course.relative(file), line(str(error)), "mend the check"))
     return problems
 
 
@@ -113,24 +71,11 @@ def unreadable(course: Course, lesson: Lesson) -> list[Problem]:
         try:
             load_module(path)
         except Exception as error:
-            what = f"it cannot be imported: {type(error).__name__}: {_line(str(error))}"
+            what = f"it cannot be imported: {type(error).__name__}: {line(str(error))}"
             problems.append(Problem(course.relative(path), what, "mend it"))
     return problems
 
 
-def _graded(judge: Judge, submission: Submission, isolation: str) -> SubmissionResult:
-    """The result in workers that have the lesson's kits only; without a wall where this machine has none."""
-    workers = Workers(judge.lesson, isolation)
-    try:
-        workers.start()
-    except IsolationError:
-        workers = Workers(judge.lesson, "process")
-    try:
-        return judge.grade(submission, workers)
-    finally:
-        workers.stop()
-
-
-def _line(text: str) -> str:
+def line(text: str) -> str:
     """A message of several lines as one."""
     return " ".join(text.split())[:400]

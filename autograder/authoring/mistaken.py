@@ -1,0 +1,29 @@
+"""Submissions that are solved but for some known mistakes, as a class would hand them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograder.authoring.stubs import solved_notebook
+from autograder.authoring.tree import Course
+from autograder.diagnosis import Misconception
+from autograder.submission import NOT_GRADED
+
+REGISTER = "from autograder.diagnosis import misconception\n"
+"""What a file of misconceptions imports of ours. A worker cannot."""
+NO_REGISTER = "def misconception(*args, **kwargs):\n    return lambda function: function\n"
+
+
+def solved_cells(course: Course, slug: str) -> list[str]:
+    """The sources of the graded cells of a solved lesson."""
+    cells = solved_notebook(course.lessons[slug], course.root / "solutions").cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    return [cell.source for cell in code if NOT_GRADED.isdisjoint(cell.metadata.get("tags", []))]
+
+
+def mistaken_cells(course: Course, slug: str, mistakes: Iterable[Misconception]) -> list[str]:
+    """Those of a lesson that is solved, and has these mistakes of its register in the place of the solutions."""
+    register = course.misconceptions(slug).read_text(encoding="utf-8").replace(REGISTER, NO_REGISTER)
+    lines = ["import types", "", "wrong = types.ModuleType('wrong')", f"exec({register!r}, vars(wrong))"]
+    lines += [f"{mistake.replaces} = wrong.{mistake.name}" for mistake in mistakes]
+    return [*solved_cells(course, slug), "\n".join(lines)]

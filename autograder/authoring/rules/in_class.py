@@ -1,0 +1,109 @@
+"""Rules 1 to 3 as a class meets them: stubs, references and misconceptions on the path of `backprop grade`.
+
+Confined workers, calls made ahead, visible and hidden inputs, under two salts that nobody has seen before. Of the
+misconceptions some are drawn for each salt: `judged.checks_tell_right_from_wrong` looks at all of them.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Iterator
+
+from autograder.authoring.mistaken import mistaken_cells, solved_cells
+from autograder.authoring.rules.judged import line, on_each_lesson
+from autograder.authoring.rules.problem import Problem
+from autograder.authoring.tree import Course
+from autograder.diagnosis import Misconception
+from autograder.isolation import IsolationError, Workers
+from autograder.judging.session import Judge
+from autograder.submission import Submission, read_submission
+
+SALTS = 2
+DRAWN = 2
+"""Misconceptions of each exercise that are handed in, for each salt."""
+
+
+def a_class_is_graded_rightly(course: Course) -> list[Problem]:
+    """Rules 1 to 3: stubs earn nothing, references everything; misconceptions less than that, and they are named."""
+    problems: list[Problem] = []
+    for salt in (secrets.token_hex(8) for _ in range(SALTS)):
+
+        def rule(judge: Judge, salt: str = salt) -> list[Problem]:
+            workers = _workers(judge)
+            try:
+                found = [*_of_stub(course, judge, workers), *_of_reference(course, judge, workers)]
+                return found or list(_of_misconceptions(course, judge, workers, salt))
+            finally:
+                workers.stop()
+
+        found = on_each_lesson(course, rule, salt=salt)
+        problems += [problem for problem in found if problem not in problems]  # most do not depend on the salt
+    return problems
+
+
+def _of_stub(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem]:
+    """The notebook as the learner gets it scores exactly 0 on every exercise."""
+    stub = read_submission(course.notebook(judge.lesson.slug))
+    file = course.relative(course.checks(judge.lesson.slug))
+    for exercise in judge.grade(stub, workers, of_many=True).exercises:
+        passed = [check.name for check in exercise.checks if check.passed]
+        if exercise.points or passed:
+            what = f"the untouched stub of {exercise.name} earns {exercise.points:g} points by {', '.join(passed)}"
+            yield Problem(file, what, "check something that no one gets right without work")
+
+
+def _of_reference(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem]:
+    """Solved, the lesson earns all points where it has its own packages and modules and no others."""
+    result = judge.grade(_submission(solved_cells(course, judge.lesson.slug)), workers, of_many=True)
+    file = course.relative(course.source(judge.lesson.slug))
+    if result.status != "graded":
+        yield Problem(file, f"solved, it cannot be graded: {line(result.message)}", "mend the source")
+    for exercise in result.exercises:
+        if exercise.points != exercise.max_points:
+            what = f"solved, {exercise.name} earns {exercise.points:g} of {exercise.max_points:g}"
+            do = "mend the reference or the check, or list what it needs in course/syllabus.toml"
+            yield Problem(file, f"{what}: {line(exercise.message)}", do)
+
+
+def _of_misconceptions(course: Course, judge: Judge, workers: Workers, salt: str) -> Iterator[Problem]:
+    """A solved lesson with one mistake in it loses points, and its name is among those that the learner is told."""
+    path = course.misconceptions(judge.lesson.slug)
+    for mistake in _drawn(judge, salt):
+        cells = mistaken_cells(course, judge.lesson.slug, [mistake])
+        result = judge.grade(_submission(cells), workers, only=[mistake.exercise], of_many=True)
+        what = f"{mistake.exercise}: {mistake.name}, in a class with the salt {salt}"
+        if result.status != "graded":
+            yield Problem(course.relative(path), f"{what}, cannot be graded: {line(result.message)}", "mend it")
+            continue
+        (exercise,) = result.exercises
+        if exercise.points == exercise.max_points:
+            yield Problem(course.relative(path), f"the checks accept {what}", "add the case that it gets wrong")
+        elif mistake.name not in exercise.misconceptions:
+            do = "make it differ from the others on some input"
+            yield Problem(course.relative(path), f"the diagnosis does not name {what}", do)
+
+
+def _drawn(judge: Judge, salt: str) -> list[Misconception]:
+    """Some misconceptions of each exercise: the same ones for the same salt."""
+    draw, found = random.Random(salt), []
+    for exercise in judge.lesson.exercises:
+        of_it = [known for known in judge.known if known.exercise == exercise.name]
+        found += draw.sample(of_it, min(DRAWN, len(of_it)))
+    return found
+
+
+def _submission(sources: list[str]) -> Submission:
+    return Submission.of_cells("submission.ipynb", sources)
+
+
+def _workers(judge: Judge) -> Workers:
+    """Confined; without a wall where this machine has none."""
+    workers = Workers(judge.lesson, "sandlock")
+    try:
+        workers.start()
+    except IsolationError:
+        workers.stop()
+        workers = Workers(judge.lesson, "process")
+        workers.start()
+    return workers
