@@ -1,6 +1,4 @@
-"""One thread for each process of ours: judges and workers run side by side, and the threads of their libraries would
-spin against each other. Three submissions of ch09 took 87 seconds with them, and 11 without.
-"""
+"""One thread for each process of ours: they run side by side, and threads of their libraries would wait for others."""
 
 from __future__ import annotations
 

@@ -172,6 +172,13 @@ def test_unequal(got: Any, expected: Any, words: str) -> None:
     assert message.isprintable()
 
 
+def test_a_number_with_too_few_digits_is_said_to_have_them() -> None:
+    says = verdict(np.float32(0.1), 0.1)
+    assert says == "dA is a float32 number, right to about 6 digits alone; a Python float expected"
+    assert "0.2" in str(verdict(np.float32(0.2), 0.1))
+    assert verdict(np.float64(0.1), 0.1) is None
+
+
 def test_tolerances_are_those_of_allclose() -> None:
     assert mismatch(1.1, 1.0, name="x", rtol=0.1, atol=1e-12) is None
     assert mismatch(1.11, 1.0, name="x", rtol=0.1, atol=1e-12) is not None

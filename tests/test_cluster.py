@@ -268,7 +268,7 @@ def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
 
 def test_a_scheduler_without_workers_is_given_up_on(cluster: Cluster) -> None:
     a_class(cluster.folder, ann=HONEST)
-    work, _ = find_work(cluster.folder / "class")
+    work = find_work(cluster.folder / "class").work
     graded = grade_on_cluster(work, scheduler=cluster.address, isolation="sandlock", salt="", patience=1.0)
     with pytest.raises(ClusterError, match="has had no workers for 1 seconds"):
         next(graded)

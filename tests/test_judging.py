@@ -12,12 +12,12 @@ import pytest
 
 from autograder.isolation import Workers
 from autograder.judging.errors import Raised
-from autograder.judging.expect import Call, expect, expect_close, expect_raises, recording
+from autograder.judging.expect import OF_ANOTHER_TYPE, Call, expect, expect_close, expect_raises, recording
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
-from autograder.judging.session import CheckError, Judge, with_judge
+from autograder.judging.session import CheckError, Judge, earned_share, with_judge
 from autograder.submission import Submission
 from autograder.worker.execution import Failure
-from course.syllabus import Exercise, Kit, Lesson
+from course.syllabus import Exercise, Kit, Lesson, find_lesson
 
 LESSON = "ch01_tiny"
 KIT = Kit(("numpy",), ())
@@ -171,25 +171,38 @@ def endless(n):
 
 @misconception("walk", says="It is doubled from ten on.")
 def doubled(n):
+    doubled.seen.append(n)
     return n if n < 10 else 2 * n
+
+doubled.seen = []
 """,
 }
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ExerciseResult]]:
-    """The result of a submission of `walk`, whose checks are on small, middling and large numbers."""
+def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course of one exercise, `walk`, whose checks are on small, middling and large numbers."""
     folder = tmp_path_factory.mktemp("walks")
     for place, text in ORDER.items():
         name = f"test_{LESSON}.py" if place.endswith("checks") else f"{LESSON}.py"
         (folder / place).mkdir(parents=True)
         (folder / place / name).write_text(text)
-    lesson = Lesson(LESSON, "Walks", "Part", 5, KIT, (Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=1),))
+    return folder
+
+
+def walks_of(exercise: Exercise) -> Lesson:
+    return Lesson(LESSON, "Walks", "Part", 5, KIT, (exercise,))
+
+
+@pytest.fixture(scope="module")
+def walk(walks: Path) -> Iterator[Callable[[str], ExerciseResult]]:
+    """The result of a submission of `walk`."""
+    lesson = walks_of(Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=1))
     workers = Workers(lesson, "process")
 
     def run(source: str) -> ExerciseResult:
         submission = Submission.of_cells("a test", [textwrap.dedent(source)])
-        return with_judge(lesson, lambda judge: judge.grade(submission, workers), root=folder).exercises[0]
+        return with_judge(lesson, lambda judge: judge.grade(submission, workers), root=walks).exercises[0]
 
     yield run
     workers.stop()
@@ -215,6 +228,53 @@ def test_what_is_wrong_is_shown_before_what_is_not_written(walk: Callable[[str],
     message = walk(half).message
     assert message.startswith("n is 11; 10 expected")
     assert message.endswith("walk (small) is not written yet.")
+
+
+@pytest.mark.parametrize(("seconds", "tried"), [(1, {5000}), (60, set())])
+def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_shown_alone(
+    walks: Path, seconds: int, tried: set[int]
+) -> None:
+    """A mistake that is right there is not tried on what else fails: a minute each, where networks are trained."""
+    exercise = Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=seconds)
+    lesson = walks_of(exercise)
+    workers = Workers(lesson, "process")
+    submission = Submission.of_cells("a test", ["def walk(n): return {1: 5, 5000: 1}.get(n, n)"])
+
+    def use(judge: Judge) -> set[int]:
+        (doubled,) = (known.function for known in judge.known if known.name == "doubled")
+        doubled.seen.clear()  # type: ignore[attr-defined]
+        judge.grade(submission, workers)
+        return {5000} & set(doubled.seen)  # type: ignore[attr-defined]
+
+    try:
+        assert with_judge(lesson, use, root=walks) == tried
+    finally:
+        workers.stop()
+
+
+def test_those_who_wait_are_told_what_failed_first(
+    root: Path, plain_workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of visible checks: what is wrong on hidden inputs is not shown."""
+    said = []
+    observe = Judge._observe
+
+    def overheard(judge: Judge, item: pytest.Item) -> Any:
+        said.append(judge.doing)
+        return observe(judge, item)
+
+    def use(judge: Judge) -> SubmissionResult:
+        return judge.grade(Submission.of_cells("a test", [source]), plain_workers, only=["double_vjp"])
+
+    monkeypatch.setattr(Judge, "_observe", overheard)
+    source = "def double_vjp(g, x): return 2 * g if g.ndim == 2 else g"
+    with_judge(tiny(), use, salt="salt", root=root)
+    first, second = said[:2]
+    assert (first, second.partition(". So far: ")[0]) == (
+        "double_vjp: check 1 of 4, vectors",
+        "double_vjp: check 2 of 4, matrices",
+    )
+    assert second.endswith("(1 axes)"), second
 
 
 def test_weights_in_the_syllabus_move_the_shares(grade: Callable[..., SubmissionResult]) -> None:
@@ -255,11 +315,17 @@ def test_of_two_mistakes_that_explain_equally_well_both_are_said(grade: Callable
     assert "Either: The 2 is missing." in exercise.message
 
 
-def test_of_several_mistakes_the_one_that_explains_a_failing_check_is_named(
-    grade: Callable[..., SubmissionResult],
-) -> None:
-    exercise = by_name(grade("def square_vjp(g, x): return x**2 * g if x.ndim == 1 else 5 * x * g"))["square_vjp"]
+def test_a_mistake_that_explains_all_that_was_answered_is_named(grade: Callable[..., SubmissionResult]) -> None:
+    exercise = by_name(grade("def square_vjp(g, x): return x**2 * g if x.ndim == 1 else 1 / 0"))["square_vjp"]
     assert exercise.misconceptions == ["derivative_is_x"]
+
+
+def test_a_mistake_that_some_answers_contradict_is_not_named(
+    grade: Callable[..., SubmissionResult], walk: Callable[[str], ExerciseResult]
+) -> None:
+    other = by_name(grade("def square_vjp(g, x): return x**2 * g if x.ndim == 1 else 5 * x * g"))["square_vjp"]
+    assert other.misconceptions == [], "the matrices are wrong in another way"
+    assert walk("def walk(n): return 2 * n if 9 < n < 100 else n").misconceptions == [], "the large ones are right"
 
 
 def test_a_mistake_that_explains_no_check_is_not_named(grade: Callable[..., SubmissionResult]) -> None:
@@ -282,8 +348,12 @@ def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., 
         ("def double_vjp(g, x):\n    return g / nothing", "error", "double_vjp(g, x)"),
         ("def double_vjp(g, x) return g", "error", "cell 1, line 1 is not Python"),
         ("def double_vjp(g, x): return None", "failed", "None"),
+        ("def double_vjp(g, x): 2 * g", "failed", "a function that ends without `return` gives None"),
+        ("def duoble_vjp(g, x): return 2 * g", "missing", "There is duoble_vjp: is that it?"),
+        ("def square_vjp(g, x): return 2 * g", "missing", "there is no function of that name in a test."),
+        ("import nothing as np\ndef double_vjp(g, x):\n    return np.sin", "error", "\nBefore that, cell 1, line 1"),
+        ("import nothing as np\nnp.zeros(1)\ndef double_vjp(g, x): return", "error", "cell 1, line 1 raised ModuleNot"),
         ("def double_vjp(g, x): return 'text'", "failed", "text"),
-        ("def double_vjp(g, x):\n    x[:] = 0\n    return 2 * g", "failed", "changed its argument x"),
         ("def double_vjp(g, x): return (2 * g).astype('f4')", "failed", "float32"),
         ("def double_vjp(g, x): return (2 * g)[None]", "failed", "shape"),
     ],
@@ -292,6 +362,15 @@ def test_what_went_wrong_is_said(grade: Callable[..., SubmissionResult], source:
     exercise = by_name(grade(source))["double_vjp"]
     assert (exercise.status, exercise.points) == (status, 0)
     assert says in exercise.message
+
+
+def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callable[..., SubmissionResult]) -> None:
+    right, wrong = (
+        by_name(grade(f"def double_vjp(g, x):\n    x[:] = 0\n    return {value}"))["double_vjp"]
+        for value in ("2 * g", "3 * g")
+    )
+    assert (right.status, right.points, wrong.status, wrong.points) == ("partial", 2, "failed", 0)
+    assert "changed its argument x" in right.message
 
 
 def test_checks_that_cannot_be_collected_are_an_error_of_the_course(root: Path, tmp_path: Path) -> None:
@@ -321,6 +400,93 @@ def test_expectations_record_and_go_on() -> None:
         expect_close({"a": 1}, {"b": 1}, rtol=0, atol=0)
     assert [bool(comparison.problems) for comparison in record.comparisons] == [True, True, False, True]
     assert not record.passed
+
+
+@pytest.mark.parametrize("slug", ["ch06_vjps", "ch07_mlp_backprop"])
+def test_right_values_in_a_wrong_dtype_cost_a_tenth_at_most(slug: str) -> None:
+    """They have cost up to a third, and were taken for an overflow."""
+
+    def in_float64(value: Any) -> Any:
+        if isinstance(value, tuple | list):
+            return type(value)(map(in_float64, value))
+        if isinstance(value, dict):
+            return {key: in_float64(item) for key, item in value.items()}
+        return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+
+    def judged(judge: Judge) -> dict[str, tuple[float, tuple[str, ...]]]:
+        found = {}
+        for exercise in judge.lesson.exercises:
+            right = judge.reference.implementations[exercise.name]
+            wide = judge.reference.local(exercise.name, lambda *args, right=right, **kw: in_float64(right(*args, **kw)))
+            records = judge.observe(judge.items_of(exercise.name), wide)
+            share = earned_share(exercise, judge.items_of(exercise.name), records)
+            found[exercise.name] = share, judge.explain(exercise, records).misconceptions if share < 1 else ()
+        return found
+
+    shares = with_judge(find_lesson(slug), judged)
+    assert {round(share, 6) for share, _ in shares.values()} <= {0.9, 1.0}
+    assert all("dtype" in name or "float64" in name for _, names in shares.values() for name in names)
+
+
+MEASURED = {
+    "solutions": "def halve(x):\n    return x / 2\n",
+    "autograder/checks": """
+import numpy as np
+from autograder.judging import exercise, expect, expect_close
+
+@exercise("halve")
+def test_value(learner, rng):
+    x = rng.normal(size=3)
+    expect_close(learner.halve(x.copy()), x / 2, names=("half",), rtol=1e-12, atol=0)
+
+@exercise("halve", promise="instrumented")
+def test_keeps_nothing(learner, rng):
+    learner.halve(rng.normal(size=3))
+    expect(True, "it kept something")
+
+@exercise("halve", promise="instrumented")
+def test_keeps_nothing_of_more(learner, rng):
+    learner.halve(rng.normal(size=(3, 3)))
+    expect(True, "it kept something")
+""",
+    "autograder/misconceptions": "",
+}
+
+
+def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp_path: Path) -> None:
+    """A check that fails for a changed argument alone must not be worth more than one that passes."""
+    for place, text in MEASURED.items():
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / (f"test_{LESSON}.py" if place.endswith("checks") else f"{LESSON}.py")).write_text(text)
+
+    def share(judge: Judge, answer: Callable[..., Any]) -> float:
+        items = judge.items_of("halve")
+        return earned_share(lesson.exercises[0], items, judge.observe(items, judge.reference.local("halve", answer)))
+
+    def wrong(x: Any) -> Any:
+        x[:] = 0
+        return x
+
+    def right(x: Any) -> Any:
+        x /= 2
+        return x
+
+    lesson = walks_of(Exercise(LESSON, "halve", 3, "core", ("a", "b"), KIT))
+    shares = with_judge(lesson, lambda judge: [share(judge, answer) for answer in (wrong, right)], root=tmp_path)
+    assert shares == [0, 0.5]
+
+
+def test_a_wrong_dtype_is_more_than_that_where_values_are_wrong() -> None:
+    with recording() as record:
+        expect_close(np.array([0.0, 1.0]), np.array([0, 1]), names=("ids",), rtol=0, atol=0)
+        assert record.cost == OF_ANOTHER_TYPE
+        expect_close({"x": 1, "y": 0}, {"x": True, "y": False}, names=("flows",), rtol=0, atol=0)
+        assert record.cost == OF_ANOTHER_TYPE
+        expect_close(np.array([0.4, 1.0]), np.array([0, 1]), names=("ids",), rtol=0, atol=0)
+        assert record.cost == 1
+    with recording() as record:
+        expect_close(np.array([261, 1]), np.array([5, 1], dtype=np.uint8), names=("ids",), rtol=0, atol=0)
+        assert record.cost == 1, "261 is no 5, though it wraps round to one"
 
 
 def test_a_check_that_compares_nothing_does_not_pass() -> None:

@@ -64,9 +64,9 @@ class Class:
         assert process.returncode == 0, said
         return str(said)
 
-    def started(self) -> bool:
-        """Whether the slow function runs now."""
-        return any(self.folder.glob("tmp/backprop-*/scratch/*/started"))
+    def started(self, after: float = 0.0) -> bool:
+        """Whether the slow function runs now, begun `after` a time: what is killed leaves its file for a moment."""
+        return any(began > after for began in map(_modified, self.folder.glob("tmp/backprop-*/scratch/*/started")))
 
     def under_way(self) -> bool:
         """Whether the slow function runs now and the result before it is written: its grader did not wait for that."""
@@ -93,6 +93,14 @@ class Class:
             except psutil.Error:
                 continue
         return found
+
+
+def _modified(file: Path) -> float:
+    """When a file was written; 0 if it is gone."""
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -195,13 +203,26 @@ def test_the_command_is_interrupted(a_class: Class, undisturbed: dict[str, Any],
     assert a_class.results() == undisturbed
 
 
+def test_the_command_is_killed_while_a_worker_starts(a_class: Class) -> None:
+    """The worker's folder is there, and nobody yet who would remove it."""
+    command = a_class.start()
+    deadline = time.monotonic() + PATIENCE
+    while not any(a_class.folder.glob("tmp/backprop-*")):
+        assert time.monotonic() < deadline
+    command.kill()
+    command.communicate(timeout=PATIENCE)
+    assert_nothing_is_left(a_class)
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any], times: int) -> None:
     """Once costs nothing: calls that were made together are made again. Twice costs the function that ran."""
     command = a_class.start()
+    killed = 0.0
     for _ in range(times):
-        wait_until(a_class.started)
+        wait_until(lambda before=killed: a_class.started(before))  # type: ignore[misc]
         (submission,) = running(command, "bootstrap.py").children()
+        killed = time.time()
         submission.kill()
         wait_until(lambda gone=submission: not gone.is_running())  # type: ignore[misc]
     command.communicate(timeout=5 * PATIENCE)

@@ -10,10 +10,12 @@ import numpy as np
 import psutil
 import pytest
 
+from autograder.isolation import Worker
 from autograder.isolation.base import kill_tree
 from autograder.judging import transport
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun
+from autograder.submission import Submission
 
 Make = Callable[..., SubmissionRun]
 
@@ -57,6 +59,12 @@ def test_magics_and_shell_lines_are_no_errors(run_cells: Make) -> None:
     assert value(run, "f") == 2
 
 
+def test_a_line_that_keeps_what_a_magic_gives_costs_no_cell(run_cells: Make) -> None:
+    """The functions of such a cell have been called not defined, with 'invalid syntax' in a line that IPython ran."""
+    run = run_cells("files = !ls\ntime = %timeit -o 1\ndef f():\n    return 2")
+    assert value(run, "f") == 2
+
+
 def test_future_imports_hold_for_their_cell(run_cells: Make) -> None:
     run = run_cells("from __future__ import annotations\ndef f(x: Undefined) -> Missing:\n    return 1")
     assert value(run, "f", 0) == 1
@@ -67,6 +75,22 @@ def test_a_cell_that_never_ends_or_ends_the_process_is_left_out(run_cells: Make,
     run = run_cells("def f():\n    return 1", end, "def g():\n    return 2", cell_seconds=1.0)
     assert (value(run, "f"), value(run, "g")) == (1, 2)
     assert run.problems[0].text.startswith("cell 2 ")
+
+
+def test_the_slow_cell_is_named_and_none_before_it(worker: Worker) -> None:
+    """'cell 1 took 2 s' has been said of those before it: answers are held while more is asked."""
+    at: list[str] = []
+    submission = Submission.of_cells("a test", ["x = 1", "y = 2", "import time\ntime.sleep(1.5)"])
+    run = SubmissionRun(submission, worker, at_cell=at.append)
+    run.load()
+    run.close()
+    assert (at, list(run.slow)) == (["cell 1", "cell 2", "cell 3"], ["cell 3"])
+
+
+def test_a_cell_that_every_check_waits_for_is_known(run_cells: Make) -> None:
+    run = run_cells("import time\ntime.sleep(1.5)", "x = 1", "while True: pass", cell_seconds=3.0)
+    run.load()
+    assert run.slow == {"cell 1": "took 2 s", "cell 3": "did not end within 3 seconds and was left out"}
 
 
 def test_a_call_that_hangs_costs_its_exercise_and_the_rest_goes_on(run_cells: Make) -> None:

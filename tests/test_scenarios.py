@@ -6,13 +6,18 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from autograder.isolation import PackageMissing, Workers
 from autograder.judging.local import examine
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.session import with_judge
+from autograder.scenarios.ch08_custom_functions import verdict
 from autograder.submission import Submission
 from autograder.worker.calls import resolve
 from course.syllabus import Exercise, Kit, Lesson, syllabus
@@ -263,3 +268,17 @@ def test_a_package_that_is_not_installed_costs_its_exercises_only(
         workers.stop()
     assert statuses(results) == ["passed", "passed", "error"]
     assert "pip install" in by_name(results)["tripled"].message
+
+
+def test_what_gradgradcheck_draws_is_the_same_for_the_same_question() -> None:
+    """Near the tolerances the answer depends on the draw, and so would the name of a mistake."""
+    drawn: list[list[float]] = []
+
+    def run_gradcheck(fn: Any, *tensors: torch.Tensor) -> bool:
+        drawn.append(torch.rand(3).tolist())
+        return True
+
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        verdict(SimpleNamespace(run_gradcheck=run_gradcheck), pytest.fail, [np.ones(2)], [True], 0)
+    assert drawn[0] == drawn[1]

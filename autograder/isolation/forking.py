@@ -10,6 +10,7 @@ import select
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from abc import abstractmethod
 from itertools import chain, repeat
@@ -27,6 +28,8 @@ BOOTSTRAP = Path(__file__).resolve().parents[1] / "worker" / "bootstrap.py"
 FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
 
+STARTING = threading.Lock()
+"""Held from where a worker's folder is made until there is a launcher, which removes it whatever becomes of us."""
 
 ROOM_SECONDS = 30.0
 """How long a machine is asked again that has no room for a process; what fills it is bounded, and ends."""
@@ -86,6 +89,10 @@ class ForkingWorker(Worker):
         return self.limits.as_rlimits()
 
     def _start(self) -> None:
+        with STARTING:
+            self._start_launcher()
+
+    def _start_launcher(self) -> None:
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}"))
         os.mkdir(os.path.join(self._folder, "scratch"))
         self._folders = 0
@@ -159,7 +166,7 @@ class ForkingWorker(Worker):
             return self._open()
 
     def _open(self) -> Connection:
-        scratch = self._spare.pop() if self._spare else self._new_folder()
+        scratch = self._spare_folder() if self._spare else self._new_folder()
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         request = {"scratch": scratch, "room": room, "limits": self.rlimits()}
@@ -175,6 +182,13 @@ class ForkingWorker(Worker):
                 self._spare.append(scratch)
                 raise (_RefusedForNow if answer["again"] else _Refused)(f"the worker {answer['refused']}")
         return Connection(Channel(ours, wire.ANSWER), int(answer["started"]), scratch)
+
+    def _spare_folder(self) -> str:
+        """An empty folder that another submission had, as if it had not been looked at."""
+        folder = self._spare.pop()
+        os.utime(folder)  # the time of its last access would tell
+        self._fresh[folder] = _look(folder)
+        return folder
 
     def _new_folder(self) -> str:
         """A scratch folder. One that nothing was put into serves again: making one takes a millisecond."""

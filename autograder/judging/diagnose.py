@@ -17,12 +17,15 @@ from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import render_case
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
+from autograder.diagnosis.wording import summarise
 from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.expect import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
 
 TELLING = ("RecursionError", "TimeoutError")
 """Ways to end that say what went wrong, where a check compared nothing."""
+DATA = (np.ndarray, np.generic, bool, int, float, complex, str, bytes, type(None))
+"""What has a value to compare, or is made of such."""
 MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
 
@@ -54,9 +57,19 @@ class Evidence(Sequence[Record]):
         return self._records[i]
 
 
-def diagnose(records: list[Record], misconceptions: dict[Misconception, Evidence], reference: Reference) -> Diagnosis:
-    """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it."""
-    found, explained = _explaining(records, misconceptions)
+def diagnose(
+    records: list[Record],
+    misconceptions: dict[Misconception, Evidence],
+    reference: Reference,
+    *,
+    thorough: bool = True,
+) -> Diagnosis:
+    """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it.
+
+    Not `thorough`, where a check takes long: known mistakes are tried on the failing check that is shown, and one that
+    differs there is not tried on others.
+    """
+    found, explained = _explaining(records, misconceptions, thorough)
     named = found if len(found) <= 2 else []
     lines = [known.says for known in named]
     if len(named) == 2:
@@ -188,30 +201,52 @@ def _numeric(value: Any) -> bool:
 
 
 def _explaining(
-    records: list[Record], misconceptions: dict[Misconception, Evidence]
+    records: list[Record], misconceptions: dict[Misconception, Evidence], thorough: bool
 ) -> tuple[list[Misconception], Record | None]:
     """The known mistakes that give every value that the learner's functions returned.
 
     `records` may be of the first checks alone, the visible ones.
 
-    Two mistakes in one function are no known mistake. Then those count that give every value of a check that
-    fails, the first such check that has just one; its record comes with it.
+    Two mistakes in one function are no known mistake. Then those count that give every value of a check that fails,
+    and are contradicted by none; the first such check that has just one, whose record comes with it. A mistake that a
+    check does not see does not explain why it fails: there, a dtype alone may be wrong.
     """
     failing = sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: _order_of_showing(records[i]))
     order = [*failing, *(i for i in range(len(records)) if i not in failing)]
     found = [
         (known, theirs)
         for known, theirs in misconceptions.items()
-        if all(_same_record(records[i], theirs[i]) for i in order)
+        if all(_same_record(records[i], theirs[i]) for i in order) and any(not theirs[i].passed for i in failing)
     ]
     if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
         telling = [i for i in failing if not found[0][1][i].passed]
-        return [known for known, _ in found], records[telling[0]] if telling else None
-    for i in [i for i in failing if records[i].failures or _ending(records[i]) in TELLING]:
-        alike = [known for known, theirs in misconceptions.items() if _same_record(records[i], theirs[i])]
+        return [known for known, _ in found], records[telling[0]]
+    for i in failing if thorough else failing[:1]:
+        if not records[i].failures and _ending(records[i]) not in TELLING:
+            continue
+        alike = [
+            known
+            for known, theirs in misconceptions.items()
+            if _same_record(records[i], theirs[i])
+            and not theirs[i].passed
+            and all(_may_be_beside(records[j], theirs[j]) for j in order)
+        ]
         if len(alike) == 1:
             return alike, records[i]
     return [], None
+
+
+def _may_be_beside(mine: Record, theirs: Record) -> bool:
+    """Whether nothing that a check saw contradicts a known mistake.
+
+    Where that mistake makes nothing wrong, another one may; what was not answered contradicts nothing.
+    """
+    if theirs.ended_by is not None and mine.ended_by is None:
+        return False
+    return all(
+        (bool(my.problems) and not their.problems) or _same_comparison(my, their)
+        for my, their in zip(mine.comparisons, theirs.comparisons, strict=False)
+    )
 
 
 def _same_record(a: Record, b: Record) -> bool:
@@ -233,9 +268,21 @@ def _same_comparison(a: Comparison, b: Comparison) -> bool:
         return a.property_only == b.property_only and a.got == b.got
     triples, others = paired(a.got, a.expected, a.names), paired(b.got, b.expected, b.names)
     return len(triples) == len(others) and all(
-        mismatch(mine, _in_dtype_of(mine, its), name=name, rtol=a.rtol, atol=a.atol) is None
-        for (name, mine, _), (_, its, _) in zip(triples, others, strict=True)
+        _alike(mine, its, a) for (_, mine, _), (_, its, _) in zip(triples, others, strict=True)
     )
+
+
+def _alike(mine: Any, its: Any, comparison: Comparison) -> bool:
+    """Whether two values are the same; of objects that are no data, all there is to compare is the kind."""
+    if isinstance(mine, tuple | list) and isinstance(its, tuple | list):
+        pairs = zip(mine, its, strict=False)
+        return (type(mine), len(mine)) == (type(its), len(its)) and all(_alike(*pair, comparison) for pair in pairs)
+    if isinstance(mine, dict) and isinstance(its, dict):
+        return mine.keys() == its.keys() and all(_alike(mine[key], its[key], comparison) for key in mine)
+    if not isinstance(mine, DATA) and not isinstance(its, DATA):
+        return summarise(mine) == summarise(its)
+    same = mismatch(mine, _in_dtype_of(mine, its), name="", rtol=comparison.rtol, atol=comparison.atol)
+    return same is None
 
 
 def _in_dtype_of(mine: Any, its: Any) -> Any:

@@ -12,11 +12,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.wording import summarise
 from autograder.judging.errors import LearnerError, Raised
+
+OF_ANOTHER_TYPE = 0.1
+"""What share of an exercise right values of another dtype cost at most."""
+CHANGED = 0.5
+"""What share of an exercise right values cost at most where the arguments are not what they were."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class Comparison:
     """What is wrong, one sentence for each output that is; empty if all is well."""
     property_only: bool = False
     """Whether `got` is a truth value that the check computed, not a value that the learner returned."""
+    slip: float = 1.0
+    """What share of its exercise the problem may cost; less than 1 where the values are right all the same."""
 
 
 @dataclass
@@ -67,6 +75,11 @@ class Record:
     @property
     def passed(self) -> bool:
         return bool(self.comparisons) and not self.failures and self.ended_by is None
+
+    @property
+    def cost(self) -> float:
+        """What share of its exercise a failing check may cost; less than 1 where all values are right."""
+        return 1.0 if self.ended_by is not None else max((failure.slip for failure in self.failures), default=1.0)
 
 
 _records: list[Record] = []
@@ -127,7 +140,12 @@ def expect_close(
     elif names is None:
         names = (call.function if call else "the result",)
     problems = tuple(_problems(got, expected, names, rtol, atol, call, record.visible))
-    record.comparisons.append(Comparison(got, expected, names, case, call, rtol, atol, problems))
+    right = bool(problems) and all(
+        mismatch(_typed(mine, its), its, name=name, rtol=rtol, atol=atol) is None
+        for name, mine, its in paired(got, expected, names)
+    )
+    slip = OF_ANOTHER_TYPE if right else 1.0
+    record.comparisons.append(Comparison(got, expected, names, case, call, rtol, atol, problems, slip=slip))
 
 
 def expect(condition: bool, message: str, *, case: str = "") -> None:
@@ -168,6 +186,19 @@ def as_arrays(value: Any) -> Any:
     return (value.float() if value.dtype is torch.bfloat16 else value).detach().numpy()
 
 
+def _typed(got: Any, expected: Any) -> Any:
+    """What was returned in the type of what is expected, where that changes no value: a dtype; 1 and 0 for a bool."""
+    if isinstance(expected, bool):
+        return bool(got) if type(got) is int and got in (0, 1) else got
+    typed = np.ndarray | np.generic  # 0-d arrays become scalars as soon as they are computed with
+    arrays = isinstance(got, typed) and isinstance(expected, typed)
+    if not arrays or not {got.dtype.kind, expected.dtype.kind} <= set("fiu"):
+        return got
+    with np.errstate(all="ignore"):
+        typed_got = got.astype(expected.dtype)
+        return typed_got if expected.dtype.kind == "f" or (typed_got == got).all() else got
+
+
 def paired(got: Any, expected: Any, names: tuple[str, ...]) -> list[tuple[str, Any, Any]]:
     """Name, got and expected of each output; the whole as one where the structures differ."""
     if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
@@ -187,5 +218,7 @@ def _problems(
         problem = mismatch(
             mine, theirs, name=name, rtol=rtol, atol=atol, names=names, inputs=inputs, show_numbers=visible
         )
+        if problem and got is None and call is not None and not call.scenario:
+            problem = f"{problem}; a function that ends without `return` gives None"
         if problem:
             yield problem

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.diagnosis.wording import clean, enumeration
 from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
-from autograder.judging.expect import Call, Comparison, as_arrays, current_record
+from autograder.judging.expect import CHANGED, Call, Comparison, as_arrays, current_record
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun
 from autograder.worker.execution import Failure
@@ -62,7 +62,8 @@ class Learner:
 
     def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
         if answer.get("missing") is True:
-            why = self._run.why_missing(name)
+            others = {exercise.name for exercise in self._lesson.exercises}
+            why = self._run.why_missing(name, others)
             raise Undefined(why) if self._run.tried_to_define(name) else Missing(why)
         failure, forbidden = answer.get("failure"), answer.get("forbidden")
         called = answer.get("called")
@@ -77,7 +78,7 @@ class Learner:
             if touched:
                 self._record_change(name, touched)
         replaced = answer.get("replaced")
-        if isinstance(replaced, list) and replaced and current_record().measured:
+        if isinstance(replaced, list) and replaced:
             self._record_replaced(replaced[0])
         return answer.get("value")
 
@@ -94,7 +95,7 @@ class Learner:
         what = f"its argument {touched[0]}" if len(touched) == 1 else f"its arguments {enumeration(touched)}"
         problem = f"{name} changed {what}. Work on a copy: the caller still needs the original."
         record.comparisons.append(
-            Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True)
+            Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True, slip=CHANGED)
         )
 
 

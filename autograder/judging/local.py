@@ -59,7 +59,7 @@ class Findings:
 
 def examine(judge: Judge) -> Findings:
     """Run the reference, the misconceptions and trivial answers through the checks."""
-    findings = Findings()
+    findings = Findings(trivial=without_work(judge))
     for exercise in judge.lesson.exercises:
         items = judge.items_of(exercise.name)
         if not items:
@@ -70,15 +70,6 @@ def examine(judge: Judge) -> Findings:
                 findings.reference.append(
                     f"{item.name}: {record.ended_by or record.failures[:1] or 'compares nothing'}"
                 )
-        for name, function in (TRIVIAL | _trivial_classes(judge.reference, exercise.name)).items():
-            records = judge.observe(items, judge.reference.local(exercise.name, function))
-            if name not in TRIVIAL and not earned_share(exercise, items, records):
-                continue  # a class that does nothing keeps nothing, too
-            findings.trivial += [
-                f"{exercise.name}: {name} passes {item.name}"
-                for item, record in zip(items, records, strict=True)
-                if record.passed
-            ]
     for known in judge.known:
         items = judge.items_of(known.exercise)
         visible = [item for item in items if (check := identify(item)) and check.visible]
@@ -90,6 +81,23 @@ def examine(judge: Judge) -> Findings:
         elif known.name not in named:
             findings.unnamed.append(f"{known.exercise}: {known.name} is called {named or 'nothing'}")
     return findings
+
+
+def without_work(judge: Judge) -> list[str]:
+    """Checks that an answer without work passes, each with the exercise and what was answered."""
+    found = []
+    for exercise in judge.lesson.exercises:
+        items = judge.items_of(exercise.name)
+        for name, function in (TRIVIAL | _trivial_classes(judge.reference, exercise.name)).items():
+            records = judge.observe(items, judge.reference.local(exercise.name, function))
+            earns = earned_share(exercise, items, records)
+            if name not in TRIVIAL and not earns:
+                continue  # a class that does nothing keeps nothing, too
+            passing = [item.name for item, record in zip(items, records, strict=True) if record.passed]
+            found += [f"{exercise.name}: {name} passes {check}" for check in passing]
+            if earns and not passing:  # by right values of another type, or changed arguments
+                found.append(f"{exercise.name}: {name} earns {earns:.0%}")
+    return found
 
 
 def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...]]:

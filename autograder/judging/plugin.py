@@ -43,6 +43,8 @@ class Checks:
         self.run: SubmissionRun | None = None
         self.lost: WorkerLost | None = None
         """Set when a check could not be run to its end, by no fault of the submission."""
+        self.records: dict[str, Record] = {}
+        """What the checks saw that pytest itself has run, by the name of the check."""
         self._reference = reference
 
     @pytest.fixture
@@ -133,6 +135,7 @@ class Checks:
             return (yield)
         with self._watching(check) as record:
             yield
+        self.records[pyfuncitem.name] = record
         if not record.passed:
             pytest.fail(summary(record), pytrace=False)
         return True

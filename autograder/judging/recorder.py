@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 
 from autograder.judging.ahead import Foreseen, ForeseenCheck, request_key
+from autograder.judging.errors import LearnerError
 from autograder.judging.reference import Reference
 from autograder.judging.run import LocalRun, request_of
 from autograder.worker import wire
 from autograder.worker.execution import failure
+
+
+class NotForeseen(LearnerError):
+    """A call cannot be made ahead."""
 
 
 class Recorder(LocalRun):
@@ -29,7 +34,7 @@ class Recorder(LocalRun):
         self._calls: list[Foreseen | None] = []
 
     def calls(self) -> list[Foreseen | None]:
-        """What was called since this was asked last, by one check; None for a call with more than data."""
+        """What was called since this was asked last, by one check; None, the last, for a call with more than data."""
         calls, self._calls = self._calls, []
         return calls
 
@@ -43,11 +48,19 @@ class Recorder(LocalRun):
         scenario: str = "",
         forbidden: tuple[str, ...] = (),
     ) -> dict[str, Any]:
-        """The answer; the check compares with it next."""
+        """The answer; the check compares with it next.
+
+        Raises:
+            NotForeseen: more than data is passed. The check ends there: those that pass functions do so again and
+                again, and to answer them all takes long and tells nothing.
+        """
         request = request_of(name, args, kwargs, scenario, forbidden)
         key = request_key(request)
+        if key is None:
+            self._calls.append(None)
+            raise NotForeseen(f"{name} is called with more than data")
         # as it is now: the check may go on to change what it has passed
-        self._calls.append(None if key is None else Foreseen(key, wire.decode(wire.encode(request))))
+        self._calls.append(Foreseen(key, wire.decode(wire.encode(request))))
         function = getattr(self._reference.scenario, scenario) if scenario else getattr(self._reference, name)
         answer: dict[str, Any] = {"value": None, "failure": None, "changed": [], "forbidden": []}
         try:

@@ -42,7 +42,10 @@ class ExerciseResult:
 
 @dataclass
 class SubmissionResult:
-    """One student's work on one lesson. `status`: graded, unreadable, timeout or killed."""
+    """One student's work on one lesson. `status`: graded, unreadable, timeout or killed.
+
+    Reports have rows of this kind for what has no result that counts: not recognised, gone.
+    """
 
     student: str
     lesson: str

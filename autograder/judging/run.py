@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,14 @@ SUBMISSION_SECONDS = 180.0
 """What all calls of one submission may take together: many calls just below their own limit end here."""
 TOGETHER_BYTES = 96 * 2**10
 """What cells that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
+SLOW_CELL_SECONDS = 1.0
+"""A cell that takes longer is worth a word to those who wait for it at each check."""
+ALIKE = 0.8
+"""How much a name resembles the one that is meant; `relu_vpj`, `Relu_vjp` and `my_relu_vjp` do."""
 HURRY = 0.1
 """The share of a limit that is left for finding out which of several calls, or cells, has used it up."""
+
+_DEFINED = re.compile(r"^(?:async\s+)?def\s+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,12 @@ class CellProblem:
     """What happened, as a sentence without its full stop."""
     import_only: bool = False
     """Whether all that failed was an import."""
+
+
+def _is_to_define(cell: Cell, name: str) -> bool:
+    known = re.escape(name)
+    definition = rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b|^{known}\s*="
+    return cell.exercise == name or re.search(definition, cell.source, re.MULTILINE) is not None
 
 
 def request_of(
@@ -76,6 +89,8 @@ class SubmissionRun:
     Args:
         scenarios: source of the lesson's scenarios, which run beside the submission; empty if it has none.
         watched: functions that some exercise forbids, by their full names.
+        at_cell: is told the label of each cell when its turn has come. Then they are sent one by one: of those that are
+            sent at once, answers may be held until a slow one has ended, and it is not known which that is.
     """
 
     def __init__(
@@ -86,9 +101,13 @@ class SubmissionRun:
         scenarios: str = "",
         watched: tuple[str, ...] = (),
         cell_seconds: float = CELL_SECONDS,
+        at_cell: Callable[[str], None] | None = None,
     ) -> None:
         self.submission = submission
         self.problems: list[CellProblem] = []
+        self.slow: dict[str, str] = {}
+        """The cells that take longer than others, by label, and in words how long."""
+        self._at_cell = at_cell
         self._worker = worker
         self._scenarios = scenarios
         self._watched = watched
@@ -107,7 +126,7 @@ class SubmissionRun:
         """Exercises that have used up a limit of time already: what they are asked again has less."""
         self._suspect: int | None = None
         """The first of the cells among which one has hung, until that one is found."""
-        self._one_by_one = False
+        self._one_by_one = at_cell is not None
         self.patience = Patience()
         """What may be spent on judging this submission."""
         self.told_of_source = False
@@ -220,17 +239,27 @@ class SubmissionRun:
     def tried_to_define(self, name: str) -> CellProblem | None:
         """What befell the last cell that should define `name`; None if there is no such cell, or it ran."""
         self.told_of_source = True
-        known = re.escape(name)
-        definition = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b|^{known}\s*=", re.MULTILINE)
-        problems = [p for p in self.problems if p.cell.exercise == name or definition.search(p.cell.source)]
+        problems = [problem for problem in self.problems if _is_to_define(problem.cell, name)]
         return max(problems, key=lambda problem: problem.cell.number, default=None)
 
-    def why_missing(self, name: str) -> str:
-        """Why there is no function `name`: the cell that should define it, and what befell it."""
+    def failed_to_redefine(self, name: str) -> CellProblem | None:
+        """What befell the last of all cells that should define `name`; None if it ran."""
+        problem = self.tried_to_define(name)
+        last = max((cell.number for cell in self.submission.cells if _is_to_define(cell, name)), default=0)
+        return problem if problem is not None and problem.cell.number == last else None
+
+    def why_missing(self, name: str, others: Iterable[str] = ()) -> str:
+        """Why there is no function `name`: the cell that should define it, and what befell it.
+
+        A name that is much like it may be what its owner means, unless it is among `others`.
+        """
         problem = self.tried_to_define(name)
         if problem is not None:
-            return f"{name} is not defined: {problem.text}."
-        return f"{name} is not defined: there is no function of that name in {self.submission.name}."
+            return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
+        why = f"{name} is not defined: there is no function of that name in {self.submission.name}."
+        defined = {found for cell in self.submission.cells for found in _DEFINED.findall(cell.source)}
+        like = difflib.get_close_matches(name, defined.difference(others), 1, ALIKE)
+        return f"{why} There is {like[0]}: is that it?" if like else why
 
     def says(self, text: str) -> bool:
         """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""
@@ -252,12 +281,16 @@ class SubmissionRun:
     def hint_about(self, failure: Failure) -> str:
         """For a name that is not defined: what befell the cell that would have defined it."""
         self.told_of_source = True
-        match = re.search(r"name '(\w+)' is not defined", failure.message)
-        if failure.kind != "NameError" or match is None:
+        return self._what_came_before(failure.message) if failure.kind == "NameError" else ""
+
+    def _what_came_before(self, message: str, known: CellProblem | None = None) -> str:
+        """What befell the first cell that has a name which is not defined, as a line; `known` is said already."""
+        match = re.search(r"name '(\w+)' is not defined", message)
+        if match is None:
             return ""
         for problem in self.problems:
-            if re.search(rf"\b{match[1]}\b", problem.cell.source):
-                return f" Before that, {problem.text}."
+            if problem is not known and re.search(rf"\b{match[1]}\b", problem.cell.source):
+                return f"\nBefore that, {problem.text}."
         return ""
 
     def close(self, grace: float = 0.5) -> None:
@@ -273,6 +306,8 @@ class SubmissionRun:
         while self._transport is None:
             if self._load_seconds_left <= 0:
                 raise TimedOut(f"The cells did not run within {LOAD_SECONDS:g} seconds.")
+            with _worker_needed():  # which waits where a machine has no room for it: no submission's time either
+                self._connection = self._worker.open()
             start = time.monotonic()
             try:
                 self._transport = self._load_once(until=start + self._load_seconds_left)
@@ -282,8 +317,7 @@ class SubmissionRun:
 
     def _load_once(self, until: float) -> Transport | None:
         """Run every cell in a fresh process; None if one of them ended it."""
-        with _worker_needed():
-            self._connection = self._worker.open()
+        assert self._connection is not None
         transport = RemoteTransport(self._connection)
         if self._scenarios:  # before the submission's own code, which may change what they import
             self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
@@ -293,6 +327,9 @@ class SubmissionRun:
         cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
         answers = self._run_cells(transport, cells, until)
         for cell in cells:
+            start = time.monotonic()
+            if self._at_cell is not None:
+                self._at_cell(cell.label)
             try:
                 answer = next(answers)
             except (DeadlinePassed, ChannelClosed, WireError) as error:
@@ -301,6 +338,8 @@ class SubmissionRun:
                 else:
                     self._try_one_by_one(cell, error)
                 return None
+            if time.monotonic() - start > SLOW_CELL_SECONDS:
+                self.slow[cell.label] = f"took {time.monotonic() - start:.0f} s"
             if answer.get("failure") is not None:
                 failure = read_failure(answer["failure"])
                 refused = failure.kind == "ModuleNotFoundError"
@@ -354,6 +393,7 @@ class SubmissionRun:
         if isinstance(error, DeadlinePassed):
             self.close(grace=0.0)
             what = f"did not end within {self._cell_seconds:g} seconds"
+            self.slow[cell.label] = f"{what} and was left out"
         elif isinstance(error, ChannelClosed):
             how = self._how_it_ended()
             if how is None:
@@ -389,7 +429,14 @@ class SubmissionRun:
 class SubmissionRuns:
     """One submission in as many workers as its exercises need: one that has NumPy alone, one that has PyTorch, too."""
 
-    def __init__(self, submission: Submission, workers: Workers, scenarios: str) -> None:
+    def __init__(
+        self,
+        submission: Submission,
+        workers: Workers,
+        scenarios: str,
+        at_cell: Callable[[str], None] | None = None,
+    ) -> None:
+        self._at_cell = at_cell
         self._submission = submission
         self._workers = workers
         self._scenarios = scenarios
@@ -406,7 +453,9 @@ class SubmissionRuns:
             exercises = [exercise for exercise in self._workers.lesson.exercises if exercise.kit == kit]
             watched = tuple(dict.fromkeys(call for exercise in exercises for call in exercise.forbidden))
             worker = self._workers.of(kit)
-            run = SubmissionRun(self._submission, worker, scenarios=self._scenarios, watched=watched)
+            run = SubmissionRun(
+                self._submission, worker, scenarios=self._scenarios, watched=watched, at_cell=self._at_cell
+            )
             self._runs[kit] = run
             run.load()
         return self._runs[kit]
@@ -420,6 +469,21 @@ class SubmissionRuns:
                 if not problem.import_only or all(problem.cell.number in cells for cells in lacking):
                     found[problem.cell.number, problem.text] = problem
         return list(found.values())
+
+    def newer_than_graded(self, exercises: Iterable[str], told: str) -> list[str]:
+        """What befell the cells that should define one of these exercises, where an earlier cell did: that one counts.
+
+        `told` has what is said already.
+        """
+        tried = [run.failed_to_redefine(name) for run in self._runs.values() for name in exercises]
+        found = [problem for problem in tried if problem is not None]
+        said = [f"{p.text}; what was defined before that was graded." for p in found if p.text not in told]
+        return list(dict.fromkeys(said))
+
+    def slow_cells(self) -> list[str]:
+        """The cells that every check waits for."""
+        slow = {label: how_long for run in self._runs.values() for label, how_long in run.slow.items()}
+        return [f"{label} {how_long}: each check runs it again." for label, how_long in slow.items()]
 
     def close(self) -> None:
         """End the submission's processes."""

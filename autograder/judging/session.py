@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import importlib
 import os
@@ -23,7 +24,7 @@ from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, summary
 from autograder.judging.errors import TimedOut, WorkerLost
 from autograder.judging.expect import Record
 from autograder.judging.patience import unhurried
-from autograder.judging.plugin import Checks, identify
+from autograder.judging.plugin import CheckId, Checks, identify
 from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
@@ -40,6 +41,8 @@ MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
 WORTH = {True: 1 / 3, False: 2 / 3}
 """The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
+SLOW_SECONDS = 60.0
+"""An exercise that may take so long for one call (it trains networks) takes minutes with every known mistake."""
 PUBLIC_SALT = "learning alone"
 """The salt of those who belong to no class."""
 
@@ -63,8 +66,11 @@ class Judge:
         self.reference = reference
         self._misconceptions = misconceptions
         self.salt = salt
+        self.doing = ""
+        """What is going on, for those who wait."""
         self.items: list[pytest.Item] = []
         self._checks = checks
+        self._imported: set[str] = set()
         self._evidence: dict[Misconception, Evidence] = {}
         self._items_of: dict[str, list[pytest.Item]] = {}
         self._foreseen: dict[str, list[ForeseenCheck] | None] = {}
@@ -93,8 +99,8 @@ class Judge:
 
         `of_many`: others follow with the same `workers`, so that it pays to note first what checks ask of all of them.
         """
-        wanted = set(only) if only is not None else {exercise.name for exercise in self.lesson.exercises}
-        exercises = [exercise for exercise in self.lesson.exercises if exercise.name in wanted]
+        wanted = set(only) if only is not None else None
+        exercises = [exercise for exercise in self.lesson.exercises if wanted is None or exercise.name in wanted]
         result = SubmissionResult(
             student=student,
             lesson=self.lesson.slug,
@@ -111,9 +117,16 @@ class Judge:
         workers.begin(exercises)
         if of_many:
             self._tell_foreseen(exercises, workers)
-        runs = SubmissionRuns(submission, workers, self.reference.scenario_source)
+        name = ""
+
+        def at_cell(label: str) -> None:
+            self.doing = f"{name}: running your cells, {label}"
+
+        runs = SubmissionRuns(submission, workers, self.reference.scenario_source, None if of_many else at_cell)
         try:
             for exercise in exercises:
+                name = exercise.name
+                self.doing = f"{name}: running your cells"
                 try:
                     run = runs.of(exercise.kit)
                 except PackageMissing as error:
@@ -128,10 +141,11 @@ class Judge:
             runs.close()
         result.isolation = workers.isolation
         result.points = round(sum(exercise.points for exercise in result.exercises), 2)
-        if only is None:  # else a cell that matters to the exercise is named in its message
-            told = "\n".join(exercise.message for exercise in result.exercises)
-            problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
-            result.message = " ".join([result.message, *problems[:5]]).strip()
+        told = "\n".join(exercise.message for exercise in result.exercises)
+        problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
+        if wanted is not None:
+            problems = [*runs.newer_than_graded([exercise.name for exercise in exercises], told), *runs.slow_cells()]
+        result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
     def grade_exercise(
@@ -157,11 +171,12 @@ class Judge:
 
     def _judged(self, exercise: Exercise, run: SubmissionRun) -> tuple[ExerciseResult, list[Record]]:
         items = self.items_of(exercise.name)
-        records = self.observe(items, run)
+        records = self.observe(items, run, doing=exercise.name)
         share = earned_share(exercise, items, records)
+        self.doing = f"{exercise.name}: looking for what explains the answer{_wrong_so_far(items, records)}"
         diagnosis = self.explain(exercise, records) if share < 1 else Diagnosis("")
         lacking = _without_technique(exercise, items, records)
-        if lacking is not None:
+        if lacking is not None and _status(records, share) != "missing":
             diagnosis = replace(
                 diagnosis, message=f"{diagnosis.message}\n{_about_technique(exercise, lacking)}".strip()
             )
@@ -186,15 +201,19 @@ class Judge:
             self._items_of[exercise] = [item for item, _ in sorted(found, key=lambda pair: not pair[1].visible)]
         return self._items_of[exercise]
 
-    def observe(self, items: list[pytest.Item], run: SubmissionRun) -> list[Record]:
-        """Run checks on a submission's functions and return what each one saw."""
+    def observe(self, items: list[pytest.Item], run: SubmissionRun, *, doing: str = "") -> list[Record]:
+        """Run checks on a submission's functions and return what each one saw; `doing` is what they are about."""
         for item in items:
             self._import_packages(item)
         self._checks.run, self._checks.lost = run, None
-        records = []
+        records: list[Record] = []
         with warnings.catch_warnings():  # a reference that divides by zero where it may is no news to a learner
             warnings.simplefilter("ignore")
-            for item in items:
+            for number, item in enumerate(items, 1):
+                check = identify(item)
+                if doing and check:
+                    what = check.name.removeprefix("test_").replace("_", " ")
+                    self.doing = f"{doing}: check {number} of {len(items)}, {what}{_wrong_so_far(items, records)}"
                 if run.ahead:
                     run.ahead.begin()
                 records.append(self._observe(item))
@@ -238,14 +257,19 @@ class Judge:
         """Import what an exercise's values are made of, so that they can be read: PyTorch for tensors."""
         check = identify(item)
         if check is not None:
-            for package in self.lesson.exercise(check.exercise).kit.packages:
+            new = set(self.lesson.exercise(check.exercise).kit.packages) - self._imported
+            for package in new:
                 importlib.import_module(package)
+            self._imported |= new
+            if new:
+                gc.freeze()  # or each collection that a scenario asks for would look through all of PyTorch
 
     def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
         """What is wrong, given what the checks saw."""
         known = [entry for entry in self.known if entry.exercise == exercise.name]
         comparable = any(record.comparisons for record in records)
-        return diagnose(records, {entry: self.evidence(entry) for entry in known} if comparable else {}, self.reference)
+        evidence = {entry: self.evidence(entry) for entry in known} if comparable else {}
+        return diagnose(records, evidence, self.reference, thorough=exercise.seconds < SLOW_SECONDS)
 
     def evidence(self, known: Misconception) -> Evidence:
         """What the checks see of a misconception, each check run when it is first asked for."""
@@ -335,29 +359,44 @@ class _Driver:
         return self._value
 
 
+def shares_of(exercise: Exercise, checks: list[CheckId]) -> list[float]:
+    """What share of an exercise's points each of its checks is worth; together 1.
+
+    Two thirds hang on hidden inputs, where there are any: who knows the answers to the visible ones has a third.
+    """
+    weights = [exercise.weights.get(check.name, 1.0) for check in checks]
+    whole = {
+        visible: sum(weight for weight, check in zip(weights, checks, strict=True) if check.visible is visible)
+        for visible in WORTH
+    }
+    all_of_it = sum(worth for visible, worth in WORTH.items() if whole[visible])
+    return [
+        weight and WORTH[check.visible] / all_of_it * weight / whole[check.visible]
+        for weight, check in zip(weights, checks, strict=True)
+    ]
+
+
 def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> float:
     """The share of the exercise's points that its passing checks earn.
 
-    Two thirds hang on hidden inputs, where there are any: who knows the answers to the visible ones has a third.
     Where a check of the exercise's technique fails, right values are worth nothing. What an answer keeps, counts or
-    leaves as it was is worth nothing where no check finds a right value: doing nothing does that best.
+    leaves as it was is worth nothing where no check finds a right value: doing nothing does that best. Right values in
+    a wrong dtype cost a tenth of the exercise at most, and half where an argument was changed.
     """
     if _without_technique(exercise, items, records):
         return 0.0
-    shares: dict[bool, list[tuple[float, bool]]] = {True: [], False: []}
     right = _with_a_right_value(items, records)
-    for item, record in zip(items, records, strict=True):
-        check = identify(item)
-        assert check is not None
-        earned = record.passed and (check.promise == "value" or check.visible in right)
-        shares[check.visible].append((exercise.weights.get(check.name, 1.0), earned))
-    worth = {visible: worth for visible, worth in WORTH.items() if shares[visible]}
-    return sum(
-        part
-        * sum(weight for weight, earned in shares[visible] if earned)
-        / sum(weight for weight, _ in shares[visible])
-        for visible, part in worth.items()
-    ) / (sum(worth.values()) or 1.0)
+    checks = [check for item in items if (check := identify(item)) is not None]
+    counting = [
+        (share, record)
+        for share, check, record in zip(shares_of(exercise, checks), checks, records, strict=True)
+        if check.promise == "value" or check.visible in right
+    ]
+    earned = sum(share for share, record in counting if record.passed)
+    slips = [(share, record.cost) for share, record in counting if not record.passed and record.cost < 1]
+    if slips:
+        earned += max(sum(share for share, _ in slips) - max(cost for _, cost in slips), 0.0)
+    return 1.0 if earned > 1 - 1e-9 else earned  # what was divided need not add up to the last bit
 
 
 def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[bool]:
@@ -366,8 +405,20 @@ def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[
     for item, record in zip(items, records, strict=True):
         check = identify(item)
         if check is not None and check.promise == "value":
-            of_values[check.visible].append(record.passed)
+            of_values[check.visible].append(record.passed or record.cost < 1)
     return {visible for visible, passed in of_values.items() if any(passed) or not passed}
+
+
+def _wrong_so_far(items: list[pytest.Item], records: list[Record]) -> str:
+    """What the first visible check that fails says, for those who wait for the others; empty if none does yet."""
+    for item, record in zip(items, records, strict=False):
+        if not record.passed and (check := identify(item)) and check.visible:
+            return f". So far: {_one_line(record)}"
+    return ""
+
+
+def _one_line(record: Record) -> str:
+    return summary(record).partition("\n")[0]
 
 
 def _without_technique(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> Record | None:
@@ -381,8 +432,8 @@ def _without_technique(exercise: Exercise, items: list[pytest.Item], records: li
 
 def _about_technique(exercise: Exercise, lacking: Record) -> str:
     """Why an exercise earns nothing whose values may be right."""
-    why = summary(lacking).partition("\n")[0]
-    return f"No points: {exercise.name} is about how it is done, and right values count only with that. {why}"
+    of_it = f"No points: {exercise.name} is about how it is done, and right values count only with that."
+    return f"{of_it} {_one_line(lacking)}"
 
 
 def _ungradable(exercise: Exercise, message: str, status: str = "error") -> ExerciseResult:

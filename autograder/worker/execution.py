@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.worker.imports import CELLS
 
-_MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?)\s*$")
+_MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?|[\w, ]+=\s*[%!].*)\s*$")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Program:
 
     def run_cell(self, source: str, label: str, offset: int) -> Failure | None:
         """Run one cell; `offset` lines precede it in its file. An import that fails does not end the cell."""
-        refused: Failure | None = None
+        refused: dict[str, Failure] = {}
         try:
             linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
             whole = _whole(source, label, offset)
@@ -67,10 +67,13 @@ class Program:
                     except ImportError as error:
                         if not imports:
                             raise
-                        refused = refused or failure(error)
+                        refused |= dict.fromkeys(_bound_by(body[0]), failure(error))
         except BaseException as error:
+            lacking = error.name if type(error) is NameError else None
+            if type(lacking) is str and lacking in refused:
+                return refused[lacking]
             return failure(error, label, offset)
-        return refused
+        return next(iter(refused.values()), None)
 
     def defined(self, name: str) -> bool:
         """Whether the cells left something callable under `name`; `Tensor.backward` is a method that they define."""
@@ -133,6 +136,12 @@ def _parse(source: str) -> ast.Module:
 
 def _imports(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def _bound_by(statement: ast.stmt) -> list[str]:
+    """The names that an import defines."""
+    assert isinstance(statement, ast.Import | ast.ImportFrom)
+    return [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
 
 
 def _future_flags(statement: ast.stmt) -> int:

@@ -247,9 +247,8 @@ class _Decoder:
             raise WireError("an array that is not described")
         if len(shape) > 32 or not all(type(size) is int and 0 <= size <= self.bounds.frame for size in shape):
             raise WireError("an array or a tensor of an impossible shape")
-        if (
-            math.prod(size for size in shape if size) > self.bounds.frame
-        ):  # no entries, and sums over them that fill the memory
+        # of a shape with a 0 in it, too: it has no entries, and sums over it fill the memory
+        if math.prod(size for size in shape if size) > self.bounds.frame:
             raise WireError("an array or a tensor of an impossible shape")
         if index not in self.buffers:
             raise WireError("an array without its bytes")

@@ -1,0 +1,131 @@
+"""What slips cost that learners made in trials: as much as the exercise is about them, and no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.judging.session import Judge, earned_share, with_judge
+from course.syllabus import find_lesson
+
+
+def clipped_in_place(grads: Any, max_norm: float) -> Any:
+    norm = math.sqrt(sum(grad.double().square().sum().item() for grad in grads))
+    if not math.isfinite(norm):
+        raise ValueError(norm)
+    for grad in grads if norm > max_norm else []:
+        grad.mul_(max_norm / norm)
+    return list(grads), norm
+
+
+def always_rescaled(grads: Any, max_norm: float) -> Any:
+    norm = math.sqrt(sum(grad.double().square().sum().item() for grad in grads))
+    if not math.isfinite(norm):
+        raise ValueError(norm)
+    return [grad * (max_norm / norm) if norm else grad for grad in grads], norm
+
+
+def less_than_the_budget(costs: Any, sizes: Any, budget: float) -> Any:
+    plans: dict[Any, Any] = {(0, 0, 0): (0, [])}
+    for i, (cost, size) in enumerate(zip(costs, sizes, strict=True)):
+        longer: dict[Any, Any] = {}
+        for (kept, largest, run), (spent, plan) in plans.items():
+            keep = (kept + size, largest, 0), (spent, [*plan, i])
+            drop = (kept, max(largest, run + size), run + size), (spent + cost, plan)
+            for state, entry in (keep, drop):
+                if state[0] + state[1] < budget and (state not in longer or entry < longer[state]):
+                    longer[state] = entry
+        plans = longer
+    if not plans:
+        raise ValueError(budget)
+    return min(plans.values())[1]
+
+
+def kept_in_a_list(losses: Any) -> Any:
+    losses = list(losses)
+    if not losses:
+        raise ValueError("none")
+    return sum(loss.item() for loss in losses) / len(losses)
+
+
+def no_stop(q_net: Any, target_net: Any, batch: Any, gamma: float) -> Any:
+    q = q_net(batch["states"]).gather(1, batch["actions"].unsqueeze(1)).squeeze(1)
+    best = target_net(batch["next_states"]).max(dim=1).values
+    return torch.nn.functional.mse_loss(q, batch["rewards"] + gamma * (1 - batch["dones"].to(best.dtype)) * best)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "exercise", "answer", "least", "most"),
+    [
+        ("ch09_vanishing_gradients", "clip_grad_norm", clipped_in_place, 0.5, 0.5),
+        ("ch09_vanishing_gradients", "clip_grad_norm", always_rescaled, 0.4, 0.55),
+        ("ch11_checkpointing", "plan_checkpoints", less_than_the_budget, 0.5, 0.75),
+        ("ch04_detachment", "running_mean_loss", kept_in_a_list, 0.0, 0.0),
+        ("ch04_detachment", "td_loss", no_stop, 0.0, 0.0),
+    ],
+)
+def test_a_slip_costs_what_the_exercise_is_about(
+    lesson: str, exercise: str, answer: Callable[..., Any], least: float, most: float
+) -> None:
+    """Of 3 points they have had 0 and 2.14, of 4 points 0, of 3 points 2.57 and of 4 points 2.86."""
+    assert least <= round(_share(lesson, exercise, lambda _: answer), 6) <= most
+
+
+def test_one_and_zero_for_true_and_false_cost_a_tenth() -> None:
+    """They have cost all 3 points."""
+
+    def answer(right: Callable[..., Any]) -> Callable[..., Any]:
+        def predict_flow(*args: Any, **kwargs: Any) -> Any:
+            return _as_numbers(right(*args, **kwargs))
+
+        return predict_flow
+
+    assert round(_share("ch04_detachment", "predict_flow", answer), 6) == 0.9
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("relu_vjp", lambda g, x: g * (x > 0)),
+        ("tanh_vjp", lambda g, x: g * (1 - np.tanh(x) ** 2)),
+    ],
+)
+def test_a_dtype_taken_from_g_costs_a_tenth(exercise: str, answer: Callable[..., Any]) -> None:
+    """As the notebook says. They have cost a third: what is 0-d comes back as a scalar, which counted as wrong."""
+    assert round(_share("ch06_vjps", exercise, lambda _: answer), 6) == 0.9
+
+
+@pytest.mark.parametrize("answer", [lambda *_: None, lambda X, y, X_test, seed: np.zeros(len(X_test))])
+def test_whatever_is_no_labels_is_not_called_the_labels_of_the_training(answer: Callable[..., Any]) -> None:
+    """Nothing at all, as without `return`, has been told to read X_test with the trained network."""
+
+    def use(judge: Judge) -> str:
+        exercise = judge.lesson.exercise("train_digits")
+        items = judge.items_of(exercise.name)[:1]
+        judge._items_of[exercise.name] = items
+        return judge.explain(exercise, judge.observe(items, judge.reference.local(exercise.name, answer))).message
+
+    assert with_judge(find_lesson("ch05_autograd_engine"), use).startswith("train_digits returned ")
+
+
+def _as_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _as_numbers(item) for key, item in value.items()}
+    return int(value) if isinstance(value, bool) else value
+
+
+def _share(slug: str, exercise: str, answer: Callable[[Callable[..., Any]], Callable[..., Any]]) -> float:
+    """What an answer, made from the right one, earns of an exercise."""
+
+    def use(judge: Judge) -> float:
+        wrong = answer(judge.reference.implementations[exercise])
+        items = judge.items_of(exercise)
+        records = judge.observe(items, judge.reference.local(exercise, wrong))
+        return earned_share(judge.lesson.exercise(exercise), items, records)
+
+    return with_judge(find_lesson(slug), use)
