@@ -1,8 +1,9 @@
 """Experiments that a reader steers, in the book and in a notebook.
 
-Each is an ES module with anywidget's interface (`export default { render({ model, el }) }`) and a stylesheet of the
-same name, after `common.css`. What `show` makes needs no anywidget and no network: the data, the module and the styles
-stand in the page, so that it works from a file server and from a disk, where a browser loads no module from a file.
+Each is a script and a stylesheet of one name. After `common.js` the script is an ES module with anywidget's interface
+(`export default { render({ model, el }) }`); the stylesheet comes after `common.css`. What `show` makes needs no
+anywidget and no network: the data, the module and the styles stand in the page, so that it works from a file server and
+from a disk, where a browser loads no module from a file.
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ def show(name: str, values: Mapping[str, Any], figure: str = "") -> HTML:
 
     `figure` is the id of a figure on the page for those without JavaScript.
     """
-    parts = {"module": (FOLDER / f"{name}.js").read_text(encoding="utf-8"), "values": values}
+    module, styles = (
+        "".join((FOLDER / f"{part}.{kind}").read_text(encoding="utf-8") for part in ("common", name))
+        for kind in ("js", "css")
+    )
+    parts = {"module": module, "values": values}
     text = json.dumps(parts, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")  # ends no script element
-    styles = "".join((FOLDER / f"{sheet}.css").read_text(encoding="utf-8") for sheet in ("common", name))
     instead = f' <a href="#{html.escape(figure)}">This figure</a> shows the main cases.' if figure else ""
     return HTML(
         f'<div class="widget"><style>{styles}</style>'

@@ -14,17 +14,6 @@ const OPERATIONS = {
   square: { says: (p) => `${p}²`, value: (p) => p * p, local: (p) => [2 * p], names: (p) => [`2${p}`] },
 };
 
-function builder(create) {
-  return (tag, attributes = {}, ...children) => {
-    const element = create(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-}
-const html = builder((tag) => document.createElement(tag));
-const svg = builder((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-
 const number = (value) => String(Number(value.toPrecision(6)) + 0).replace("-", "−");
 const factor = (value) => (value < 0 ? `(${number(value)})` : number(value));
 
@@ -170,19 +159,6 @@ function sentence(messages, step, output) {
   if (owed) parts.push(html("strong", { class: "wrong" }, ` Too early: ${many(owed)} will come to ${from}.`));
   if (late) parts.push(html("strong", { class: "wrong" }, ` Too late: ${to} has sent, so this goes no further.`));
   return parts;
-}
-
-/* Reserves room below the picture for the longest of these sentences, so that nothing jumps. */
-function reserve(said, sentences) {
-  const ruler = html("p", { class: "said ruler", "aria-hidden": "true" });
-  said.after(ruler);
-  ruler.style.width = `${said.clientWidth}px`;
-  const heights = sentences.map((parts) => {
-    ruler.replaceChildren(...parts);
-    return ruler.offsetHeight;
-  });
-  ruler.remove();
-  said.style.minHeight = `${Math.max(...heights)}px`;
 }
 
 // ---- the widget

@@ -14,17 +14,6 @@ const HEIGHT = { rows: 210, between: 30, memory: 90, top: 24, bottom: 40 };
 const LEFT = 34;
 const RIGHT = 10;
 
-function builder(create) {
-  return (tag, attributes = {}, ...children) => {
-    const element = create(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-}
-const html = builder((tag) => document.createElement(tag));
-const svg = builder((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-
 // ---- a schedule, step by step
 
 /* `steps`, each with what is done, the layer and what is held meanwhile; `bars`, for how long each thing is held. */

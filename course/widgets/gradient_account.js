@@ -9,17 +9,6 @@ const LOSS = 120;
 const GAP = 34; // between the two, with room for a title
 const [TOP, BOTTOM] = [28, 36];
 
-function builder(create) {
-  return (tag, attributes = {}, ...children) => {
-    const element = create(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-}
-const html = builder((tag) => document.createElement(tag));
-const svg = builder((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-
 function number(value) {
   const size = Math.abs(value);
   const text = size && (size < 0.001 || size >= 1e5) ? value.toExponential(1) : value.toFixed(size < 1 ? 3 : 2);
@@ -133,19 +122,6 @@ function sentence(runs, chosen, parameter, step) {
     `The loss is ${number(runs[chosen][""].loss[step - 1])}; with zero_grad ${chosen ? "on" : "off"} it is `,
     `${number(other[""].loss[step - 1])}.`,
   ];
-}
-
-/* Reserves room below the picture for the longest of these sentences, so that nothing jumps. */
-function reserve(said, sentences) {
-  const ruler = html("p", { class: "said ruler", "aria-hidden": "true" });
-  said.after(ruler);
-  ruler.style.width = `${said.clientWidth}px`;
-  const heights = sentences.map((parts) => {
-    ruler.replaceChildren(...parts);
-    return ruler.offsetHeight;
-  });
-  ruler.remove();
-  said.style.minHeight = `${Math.max(...heights)}px`;
 }
 
 // ---- the widget

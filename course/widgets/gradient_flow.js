@@ -17,17 +17,6 @@ const HEALTHY = 30; // the first layer within this factor of the last, as the le
 const VANISHED = 1e-3;
 const [TINY, HUGE] = [1e-3, 1e3]; // of the largest norm; the weights of a layer have a norm of about 10
 
-function builder(create) {
-  return (tag, attributes = {}, ...children) => {
-    const element = create(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-}
-const html = builder((tag) => document.createElement(tag));
-const svg = builder((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-
 // ---- numbers and words
 
 const power = (exponent) => "10" + [...String(exponent)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");

@@ -14,17 +14,6 @@ const COLUMNS = [
 ];
 const [ROOM, GAP, THINNEST, LARGEST] = [180, 4, 2, 8]; // pixels
 
-function builder(create) {
-  return (tag, attributes = {}, ...children) => {
-    const element = create(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-}
-const html = builder((tag) => document.createElement(tag));
-const svg = builder((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-
 // ---- what there is
 
 /* Every array: its name, what its sides are called, its part in the storage, and that of its gradient. */

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from book.test_widgets import Browser, build_page, chromium, contrast, site  # noqa: F401 (fixtures)
+from widget_pages import Browser, assert_it_fits, build_page
 
 from course.graph import Node, add, mul, power
 from course.widgets import backward_sweep
@@ -133,7 +133,7 @@ def outcome(browser: Browser) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("from_disk", [False, True])
-def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:  # noqa: F811
+def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:
     chromium.open(page.as_uri() if from_disk else site)
     assert said(chromium, 0) == "L starts with g = 1. Send the first message."
     assert boxes(chromium, 0)["m"] == (6, "…")
@@ -142,7 +142,7 @@ def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, 
     assert chromium.faults() == []
 
 
-def test_the_numbers_are_pythons(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_the_numbers_are_pythons(chromium: Browser, site: str) -> None:
     """Values, local gradients and gradients of both graphs, at drawn inputs: course.graph, and PyTorch's autograd."""
     chromium.open(site)
     press(chromium, 0, "All")
@@ -165,7 +165,7 @@ def test_the_numbers_are_pythons(chromium: Browser, site: str) -> None:  # noqa:
             assert "−0" not in [label.split(" = ")[-1] for label in labels] + [g for _, g in shown.values()]
 
 
-def test_a_wrong_order_ends_with_the_wrong_total_beside_the_right_one(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_a_wrong_order_ends_with_the_wrong_total_beside_the_right_one(chromium: Browser, site: str) -> None:
     chromium.open(site)
     press(chromium, 1, "All")
     assert outcome(chromium) == [["∂L/∂x", "48", "48", "✓ right"], ["∂L/∂w", "28", "28", "✓ right"]]
@@ -185,7 +185,7 @@ def test_a_wrong_order_ends_with_the_wrong_total_beside_the_right_one(chromium: 
     assert chromium.faults() == []
 
 
-def test_the_sweep_says_what_is_too_early_and_what_is_too_late(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_the_sweep_says_what_is_too_early_and_what_is_too_late(chromium: Browser, site: str) -> None:
     chromium.open(site)
     chromium.click(".backward-sweep input[name=order][value='1']:not([hidden] *)")
     sentences = []
@@ -207,7 +207,7 @@ def test_the_sweep_says_what_is_too_early_and_what_is_too_late(chromium: Browser
     assert outcome(chromium)[0] == ["∂L/∂x", "0", "48", "so far"]
 
 
-def test_a_partial_sum_says_that_more_will_come(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_a_partial_sum_says_that_more_will_come(chromium: Browser, site: str) -> None:
     chromium.open(site)
     press(chromium, 1, "Next message")
     assert boxes(chromium, 1)["p"] == (6, "8 + …")
@@ -218,7 +218,7 @@ def test_a_partial_sum_says_that_more_will_come(chromium: Browser, site: str) ->
     assert rows[1:] == [["L → p", "1", "8", "8", "8"], ["L → q", "1", "6", "6", "6"], ["q → p", "6", "1", "6", "14"]]
 
 
-def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
     chromium.open(site)
     chromium.js(each(0, "input[type=range]") + "[0].focus()")
     stops = []
@@ -245,7 +245,7 @@ def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:  # noqa: 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:  # noqa: F811
+def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:
     """No wider than the screen, no text out of its box, no jump from message to message, and contrast."""
     chromium.open(site, width, theme)
     chromium.click(".backward-sweep input[name=order][value='1']:not([hidden] *)")
@@ -264,23 +264,17 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
             assert chromium.js(each(which, ".node") + inside), (which, boxes(chromium, which))
     assert len(heights) == 1, heights
     assert chromium.js(f"new Set({each(0, '.buttons button')}.map((one) => one.offsetTop)).size") == 1
-    assert chromium.js("document.documentElement.scrollWidth") <= width
-    assert chromium.js(
-        "[...document.querySelectorAll('.plot')].every((e) => e.clientWidth <= e.parentElement.clientWidth)"
-    )
-    paper = chromium.js("getComputedStyle(document.body).backgroundColor")
-    for selector, what, least in (
-        (".plot .local", "fill", 4.5),
-        (".forward .line", "stroke", 3),
-        (".backward .line", "stroke", 3),
-        (".late .line", "stroke", 4.5),
-        (".outcome .wrong", "color", 4.5),
-    ):
-        ink = chromium.js(f"getComputedStyle(document.querySelector('.backward-sweep {selector}')).{what}")
-        assert contrast(ink, paper) > least, (selector, ink, paper)
+    inks = {
+        (".plot .local", "fill"): 4.5,
+        (".forward .line", "stroke"): 3.0,
+        (".backward .line", "stroke"): 3.0,
+        (".late .line", "stroke"): 4.5,
+        (".outcome .wrong", "color"): 4.5,
+    }
+    assert_it_fits(chromium, width, ".backward-sweep", inks)
 
 
-def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
     chromium.open(site, script=False)
     chromium.call("Emulation.setScriptExecutionDisabled", value=False)
     assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from book.test_widgets import Browser, build_page, chromium, contrast, site  # noqa: F401 (fixtures)
+from widget_pages import Browser, assert_it_fits, build_page
 
 from course.widgets import gradient_account
 
@@ -75,7 +75,7 @@ def go_to(browser: Browser, step: int) -> None:
 
 
 @pytest.mark.parametrize("from_disk", [False, True])
-def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:  # noqa: F811
+def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:
     chromium.open(page.as_uri() if from_disk else site)
     assert said(chromium).startswith("Step 1, zero_grad on. The gradient of w is 1.00. .grad holds 1.00, this step's")
     assert said(chromium, 1).endswith("The loss is 0.000; with zero_grad off it is 0.000.")
@@ -93,7 +93,7 @@ def expected(clear: bool, start: float) -> list[tuple[float, float, float]]:
     return found
 
 
-def test_the_switch_and_the_slider_show_what_python_measured(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_the_switch_and_the_slider_show_what_python_measured(chromium: Browser, site: str) -> None:
     chromium.open(site)
     for off in (0, 1):
         chromium.click(radio("zero_grad", off))
@@ -112,7 +112,7 @@ def test_the_switch_and_the_slider_show_what_python_measured(chromium: Browser, 
     assert chromium.faults() == []
 
 
-def test_the_bars_have_the_heights_of_the_numbers(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_the_bars_have_the_heights_of_the_numbers(chromium: Browser, site: str) -> None:
     """One scale for both runs; a bar is as long as its number, on its side of zero; later steps are faint."""
     chromium.open(site)
     go_to(chromium, 2)
@@ -134,7 +134,7 @@ def test_the_bars_have_the_heights_of_the_numbers(chromium: Browser, site: str) 
     assert scales[0] == scales[1] > 20
 
 
-def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
     chromium.open(site)
     chromium.js(f"document.querySelector('{radio('zero_grad', 0)}').focus()")
     stops = []
@@ -160,7 +160,7 @@ def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:  # noqa: 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:  # noqa: F811
+def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:
     chromium.open(site, width, theme)
     heights = set()
     for off in (0, 1):
@@ -173,22 +173,16 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
             labels = "[...document.querySelectorAll('.plot text')].every((one) => one.getBBox().x >= 0)"
             assert chromium.js(labels), name
     assert len(heights) == 1, heights
-    assert chromium.js("document.documentElement.scrollWidth") <= width
-    assert chromium.js(
-        "[...document.querySelectorAll('.plot')].every((e) => e.clientWidth <= e.parentElement.clientWidth)"
-    )
-    paper = chromium.js("getComputedStyle(document.body).backgroundColor")
-    for selector, what, least in (
-        (".plot text", "fill", 4.5),
-        (".fresh", "fill", 3),
-        (".held", "stroke", 3),
-        (".loss.chosen", "stroke", 4.5),
-    ):
-        ink = chromium.js(f"getComputedStyle(document.querySelector('.gradient-account {selector}')).{what}")
-        assert contrast(ink, paper) > least, (selector, ink, paper)
+    inks = {
+        (".plot text", "fill"): 4.5,
+        (".fresh", "fill"): 3.0,
+        (".held", "stroke"): 3.0,
+        (".loss.chosen", "stroke"): 4.5,
+    }
+    assert_it_fits(chromium, width, ".gradient-account", inks)
 
 
-def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
     chromium.open(site, script=False)
     chromium.call("Emulation.setScriptExecutionDisabled", value=False)
     assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from itertools import pairwise
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from book.test_widgets import Browser, build_page, chromium, contrast, site  # noqa: F401 (fixtures)
+from widget_pages import Browser, assert_it_fits, build_page
 
+from autograder.judging.reference import load_module
 from course.widgets import STOPS, mlp_shapes
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
@@ -51,12 +51,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def lesson() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ch07_reference", SOLUTIONS / "ch07_mlp_backprop.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(SOLUTIONS / "ch07_mlp_backprop.py")
 
 
 def put(browser: Browser, **sizes: int) -> None:
@@ -98,7 +93,7 @@ def rectangles(browser: Browser) -> dict[str, tuple[float, float]]:
 
 
 @pytest.mark.parametrize("from_disk", [False, True])
-def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:  # noqa: F811
+def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:
     chromium.open(page.as_uri() if from_disk else site)
     assert said(chromium) == START
     assert len(rectangles(chromium)) == 18
@@ -118,7 +113,7 @@ def arrays(lesson: ModuleType, n: int, d: int, m: int, o: int) -> tuple[dict[str
     return values, {**lesson.backward(params, cache, dlogits), **passed}
 
 
-def test_shapes_and_bytes_are_the_lessons(chromium: Browser, site: str, lesson: ModuleType) -> None:  # noqa: F811
+def test_shapes_and_bytes_are_the_lessons(chromium: Browser, site: str, lesson: ModuleType) -> None:
     chromium.open(site)
     draw = random.Random(7)
     for n, d, m, o in [(1, 1, 1, 1), (512, 512, 512, 512), *([draw.choice(STOPS) for _ in "ndmo"] for _ in range(12))]:
@@ -153,7 +148,7 @@ def test_shapes_and_bytes_are_the_lessons(chromium: Browser, site: str, lesson: 
     assert chromium.faults() == []
 
 
-def test_rectangles_are_to_scale(chromium: Browser, site: str, lesson: ModuleType) -> None:  # noqa: F811
+def test_rectangles_are_to_scale(chromium: Browser, site: str, lesson: ModuleType) -> None:
     chromium.open(site)
     draw = random.Random(3)
     for sizes in [(32, 64, 128, 10), *([draw.choice(STOPS) for _ in "ndmo"] for _ in range(8))]:
@@ -171,7 +166,7 @@ def test_rectangles_are_to_scale(chromium: Browser, site: str, lesson: ModuleTyp
             assert pixels == pytest.approx(max(2, number * scale)), (number, pixels)
 
 
-def test_nothing_lies_on_another(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_nothing_lies_on_another(chromium: Browser, site: str) -> None:
     """Labels of all sizes stand apart, and inside of the picture, and so do the rectangles."""
     for width in (360, 1200):
         chromium.open(site, width)
@@ -204,7 +199,7 @@ def test_nothing_lies_on_another(chromium: Browser, site: str) -> None:  # noqa:
                     assert all(one[1] <= other[0] for one, other in pairwise(sorted(row))), (width, sizes)
 
 
-def test_the_keyboard_steers_it_and_nothing_jumps(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_the_keyboard_steers_it_and_nothing_jumps(chromium: Browser, site: str) -> None:
     chromium.open(site)
     place = "document.querySelector('.mlp-shapes .storage').getBoundingClientRect().top + scrollY"
     before = chromium.js(place)
@@ -228,7 +223,7 @@ def test_the_keyboard_steers_it_and_nothing_jumps(chromium: Browser, site: str) 
     assert chromium.faults() == []
 
 
-def test_a_click_lets_the_pre_activation_go(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_a_click_lets_the_pre_activation_go(chromium: Browser, site: str) -> None:
     chromium.open(site)
     chromium.click(".mlp-shapes input[name=keep]")
     assert said(chromium).startswith(f"Kept for backward: 32 × (64 + 128 + 10) × 4 = {32 * 202 * 4:,} bytes, ")
@@ -241,21 +236,14 @@ def test_a_click_lets_the_pre_activation_go(chromium: Browser, site: str) -> Non
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
-def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:  # noqa: F811
+def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:
     chromium.open(site, width, theme)
     put(chromium, n=512, d=512, m=512, o=512)
-    assert chromium.js("document.documentElement.scrollWidth") <= width
-    assert chromium.js(
-        "[...document.querySelectorAll('.panel svg')].every((e) => e.clientWidth <= e.parentElement.clientWidth)"
-    )
-    paper = chromium.js("getComputedStyle(document.body).backgroundColor")
-    colors = ((".shapes text", "fill", 4.5), ("rect.gone", "stroke", 3), ("rect.passing", "stroke", 3))
-    for selector, what, least in colors:
-        ink = chromium.js(f"getComputedStyle(document.querySelector('.mlp-shapes .panel {selector}')).{what}")
-        assert contrast(ink, paper) > least, (selector, ink, paper)
+    inks = {(".shapes text", "fill"): 4.5, ("rect.gone", "stroke"): 3.0, ("rect.passing", "stroke"): 3.0}
+    assert_it_fits(chromium, width, ".mlp-shapes", inks, drawings=".panel svg")
 
 
-def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:  # noqa: F811
+def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
     chromium.open(site, script=False)
     chromium.call("Emulation.setScriptExecutionDisabled", value=False)
     assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"

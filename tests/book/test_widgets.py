@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import shutil
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from widget_pages import Browser, assert_it_fits, build_page
 
 from course.widgets import FOLDER, gradient_flow
 
-pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
-
-SOURCE = Path(__file__).parents[2] / "book"
 PAGE = """---
 file_format: mystnb
 kernelspec: {name: python3}
@@ -62,151 +50,9 @@ gradient_flow({"tanh/xavier/0/0/3": [0.1, 0.1, 0.1], "tanh/<!--<script>/0/0/3": 
 """
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Say nothing on stderr."""
-
-
-class Browser:
-    """Chromium under its DevTools protocol, spoken over a pair of pipes: JSON messages that end with a zero byte."""
-
-    def __init__(self, profile: Path, *flags: str) -> None:
-        program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        if program is None:
-            pytest.fail("the browser test needs Chromium: apt-get install --no-install-recommends -y chromium")
-        (its_in, our_out), (our_in, its_out) = os.pipe(), os.pipe()
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-        line = [program, *options, *flags, "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
-        # Chromium reads from descriptor 3 and writes to 4; the shell puts the pipes there.
-        shell = ["bash", "-c", f'exec 8<&{its_in} 9>&{its_out}; exec 3<&8 4>&9; exec "$@"', "bash", *line]
-        self.process = subprocess.Popen(
-            shell, pass_fds=(its_in, its_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        os.close(its_in)
-        os.close(its_out)
-        self.write, self.read = os.fdopen(our_out, "wb", buffering=0), os.fdopen(our_in, "rb", buffering=0)
-        self.watchdog = threading.Timer(
-            120, self.process.kill
-        )  # a browser that says nothing does not hold up the tests
-        self.watchdog.start()
-        self.buffer = b""
-        self.session: str | None = None
-        self.count = 0
-        self.events: list[dict[str, Any]] = []
-        page = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
-        self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Network"):
-            self.call(f"{domain}.enable")
-
-    def message(self) -> dict[str, Any]:
-        while b"\0" not in self.buffer:
-            piece = self.read.read(65536)
-            if not piece:
-                raise EOFError("the browser has ended")
-            self.buffer += piece
-        text, self.buffer = self.buffer.split(b"\0", 1)
-        return dict(json.loads(text))
-
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        self.count += 1
-        request = {"id": self.count, "method": method, "params": params}
-        if self.session:
-            request["sessionId"] = self.session
-        self.write.write(json.dumps(request).encode() + b"\0")
-        while True:
-            answer = self.message()
-            if answer.get("id") == self.count:
-                assert "error" not in answer, answer
-                return dict(answer["result"])
-            self.events.append(answer)
-
-    def js(self, expression: str) -> Any:
-        """The value of an expression in the page; a promise is waited for."""
-        result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in result, result["exceptionDetails"]
-        return result["result"].get("value")
-
-    def open(self, address: str, width: int = 1200, theme: str = "light", script: bool = True) -> None:
-        """Open a page and wait for its widgets."""
-        self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.events.clear()
-        self.call("Page.navigate", url=address)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self.message())
-        if script:
-            ready = "[...document.querySelectorAll('.widget')].every((one) => one.querySelector('form'))"
-            self.js(f"new Promise((done) => {{ const look = () => {ready} ? done() : setTimeout(look, 20); look(); }})")
-            self.js(f"document.documentElement.dataset.theme = '{theme}'")
-
-    def key(self, name: str, code: int) -> None:
-        text = {"Enter": "\r", " ": " "}.get(name, "")
-        for kind in ("keyDown", "keyUp"):
-            press = {"key": name, "code": name, "windowsVirtualKeyCode": code}
-            self.call(
-                "Input.dispatchKeyEvent", type=kind, **press, **({"text": text} if kind == "keyDown" and text else {})
-            )
-
-    def click(self, selector: str) -> None:
-        """Press the mouse on the middle of an element."""
-        box = self.js(
-            f"(() => {{ const e = document.querySelector({selector!r}); e.scrollIntoView({{ block: 'center' }});"
-            " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
-        )
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
-
-    def faults(self) -> list[str]:
-        """What scripts threw, and addresses on other hosts, since the page was opened."""
-        thrown = [event["params"] for event in self.events if event.get("method") == "Runtime.exceptionThrown"]
-        asked = [event["params"] for event in self.events if event.get("method") == "Network.requestWillBeSent"]
-        urls = [one["request"]["url"] for one in asked]
-        return [str(one) for one in thrown] + [
-            url for url in urls if urlsplit(url).hostname not in ("127.0.0.1", "", None)
-        ]
-
-    def close(self) -> None:
-        self.watchdog.cancel()
-        self.process.kill()
-        self.process.wait()
-        self.write.close()
-        self.read.close()
-
-
-def build_page(folder: Path, text: str) -> Path:
-    """A book of one page with the configuration of ours, warnings as errors."""
-    for name in ("_ext", "_static", "node_modules"):
-        (folder / name).symlink_to(SOURCE / name)
-    shutil.copy(SOURCE / "_config.yml", folder)
-    shutil.copy(SOURCE / "references.bib", folder)
-    (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
-    (folder / "index.md").write_text(text)
-    builder = str(Path(sys.executable).with_name("jupyter-book"))
-    command = [builder, "build", "-W", "-n", "--keep-going", str(folder)]
-    run = subprocess.run(command, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return folder / "_build" / "html" / "index.html"
-
-
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_page(tmp_path_factory.mktemp("widgets"), PAGE)
-
-
-@pytest.fixture(scope="module")
-def site(page: Path) -> Iterator[str]:
-    """The address of the page on a plain file server."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(page.parent)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/index.html"
-    server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    running = Browser(tmp_path_factory.mktemp("profile"))
-    yield running
-    running.close()
 
 
 def radio(group: str, value: str | int) -> str:
@@ -313,31 +159,9 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
     chromium.open(site, width, theme)
     chromium.click(".gradient-flow .buttons button")
     chromium.click(radio("Activation", "relu"))
-    assert chromium.js("document.documentElement.scrollWidth") <= width
-    assert chromium.js(
-        "[...document.querySelectorAll('.plot')].every((e) => e.clientWidth <= e.parentElement.clientWidth)"
-    )
     assert chromium.js("getComputedStyle(document.querySelector('.plot text')).fontSize") == "12px"
-    paper = chromium.js("getComputedStyle(document.body).backgroundColor")
-    for selector, what, least in (
-        (".plot text", "fill", 4.5),
-        (".trace.now", "stroke", 3),
-        (".trace.pinned", "stroke", 3),
-    ):
-        ink = chromium.js(f"getComputedStyle(document.querySelector('.gradient-flow {selector}')).{what}")
-        assert contrast(ink, paper) > least, (selector, ink, paper)
-
-
-def contrast(one: str, other: str) -> float:
-    """WCAG's contrast of two colors written as rgb(r, g, b)."""
-
-    def luminance(color: str) -> float:
-        channels = [int(part) / 255 for part in color.removeprefix("rgb(").rstrip(")").split(",")]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
+    inks = {(".plot text", "fill"): 4.5, (".trace.now", "stroke"): 3.0, (".trace.pinned", "stroke"): 3.0}
+    assert_it_fits(chromium, width, ".gradient-flow", inks)
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
@@ -362,7 +186,9 @@ def test_what_json_cannot_say_is_null() -> None:
     assert script is not None
     values = json.loads(script.get_text())
     assert values["values"] == {"data": {"relu/he/1/0/3": [None, None, 1.235]}}
-    assert values["module"] == (FOLDER / "gradient_flow.js").read_text(encoding="utf-8")
+    assert values["module"] == "".join(
+        (FOLDER / name).read_text(encoding="utf-8") for name in ("common.js", "gradient_flow.js")
+    )
 
 
 @pytest.mark.parametrize(
