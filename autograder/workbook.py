@@ -7,9 +7,10 @@ import os
 import re
 from pathlib import Path
 
+from autograder.places import Places
 from course.syllabus import Lesson, syllabus
 
-ROOT = Path(__file__).resolve().parents[1]
+PLACES = Places()
 FORMATS = ("ipynb", "py")
 
 
@@ -32,8 +33,8 @@ def copy_lessons(folder: Path, format_: str) -> tuple[list[Path], list[Path]]:
 
 def chapter(slug: str, folder: Path) -> str:
     """Where a chapter is, for a link in `folder`: its page if the book is built, else its source."""
-    page = ROOT / "book" / "_build" / "html" / f"{slug}.html"
-    file = page if page.exists() else ROOT / "book" / f"{slug}.md"
+    page = PLACES.pages / f"{slug}.html"
+    file = page if page.exists() else PLACES.chapter(slug)
     try:
         return os.path.relpath(file, folder.resolve()).replace(os.sep, "/")
     except ValueError:  # on Windows, another drive
@@ -42,7 +43,7 @@ def chapter(slug: str, folder: Path) -> str:
 
 def _text(lesson: Lesson, folder: Path, format_: str) -> str:
     """The stub, its links to the chapters leading there from `folder`; beside `exercises/` they do already."""
-    text = (ROOT / "exercises" / f"{lesson.slug}.ipynb").read_text(encoding="utf-8")
+    text = PLACES.notebook(lesson.slug).read_text(encoding="utf-8")
     text = re.sub(r"\]\(\.\./book/(\w+)\.md", lambda match: f"]({chapter(match[1], folder)}", text)
     return text if format_ == "ipynb" else as_python(text)
 

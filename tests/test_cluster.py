@@ -254,7 +254,7 @@ def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
     other = cluster.folder / "other"
     for part in ("autograder", "course", "solutions"):
         shutil.copytree(ROOT / part, other / part, ignore=shutil.ignore_patterns("__pycache__", "sample_class"))
-    with (other / "autograder" / "checks" / f"test_{LESSON}.py").open("a") as file:
+    with (other / "autograder" / "lessons" / LESSON / "checks.py").open("a") as file:
         file.write("# another check\n")
     cluster.add_worker(env={"PYTHONPATH": str(other)})
     command = cluster.grade("--out", "results")

@@ -16,6 +16,7 @@ import pytest
 
 from autograder import workbook
 from autograder.commands.targets import lesson_called
+from autograder.places import Places
 from course.syllabus import syllabus
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,7 +44,7 @@ def test_links_lead_to_pages_where_the_book_is_built(tmp_path: Path, monkeypatch
         (tmp_path / "exercises" / f"{lesson}.ipynb").write_text(text)
     (tmp_path / "book" / "_build" / "html").mkdir(parents=True)
     (tmp_path / "book" / "_build" / "html" / "ch06_vjps.html").write_text("")
-    monkeypatch.setattr(workbook, "ROOT", tmp_path)
+    monkeypatch.setattr(workbook, "PLACES", Places(tmp_path))
     workbook.copy_lessons(tmp_path / "my" / "work", "ipynb")
     built, source = (
         (tmp_path / "my" / "work" / f"{name}.ipynb").read_text() for name in ("ch06_vjps", "ch03_accumulation")
@@ -302,7 +303,7 @@ def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
     """By exercise or by check, with the diagnosis at the end, whatever configuration lies beside the file."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
-    checks = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "checks"), "--submission=ch06_vjps.py", "-q"]
+    checks = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "lessons"), "--submission=ch06_vjps.py", "-q"]
 
     def shown(select: str) -> str:
         command = [*checks, "-k", select]
@@ -319,9 +320,9 @@ def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
 
 
 def test_pytest_without_a_submission_says_what_it_needs(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "checks")]
+    command = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "lessons")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert done.stderr.strip() == "ERROR: say what to check: pytest autograder/checks --submission=FILE"
+    assert done.stderr.strip() == "ERROR: say what to check: pytest autograder/lessons --submission=FILE"
     assert "Traceback" not in done.stdout
 
 

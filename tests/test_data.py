@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from course.data import DIGITS_TRAIN, MAX_PIXEL, load_digits_train
 
-DIGITS_HELDOUT = Path(__file__).parents[1] / "autograder" / "checks" / "digits_heldout.npz"
+DIGITS_HELDOUT = Path(__file__).parents[1] / "autograder" / "lessons" / "digits_heldout.npz"
 # Of the seeds 0 to 7, the one where honest training has the widest margin over the 94% that the lesson asks: the
 # held-out digits are an exam, so accuracy on them is no estimate of how well anything generalizes.
 SEED = 7

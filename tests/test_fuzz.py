@@ -26,7 +26,7 @@ from autograder.judging.expect import recording
 from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun
-from autograder.judging.session import GRADER, Judge, with_judge
+from autograder.judging.session import Judge, with_judge
 from autograder.judging.transport import RemoteTransport
 from autograder.submission import Cell, Submission, SubmissionError, read_submission
 from autograder.worker import wire
@@ -437,7 +437,7 @@ def test_a_failure_is_short_and_printable_whatever_it_says(data: Any) -> None:
 
 @pytest.fixture(scope="module")
 def reference() -> Reference:
-    return Reference(LESSON, GRADER.parent)
+    return Reference(LESSON)
 
 
 @settings(fuzz, max_examples=100)

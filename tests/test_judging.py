@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from autograder.judging.errors import Raised
 from autograder.judging.expect import OF_ANOTHER_TYPE, Call, expect, expect_close, expect_raises, recording
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
 from autograder.judging.session import CheckError, Judge, earned_share, with_judge
+from autograder.places import Places
 from autograder.submission import Submission
 from autograder.worker.execution import Failure
 from course.syllabus import Exercise, Kit, Lesson, find_lesson
@@ -81,10 +83,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny-course")
     for name, text in {
         f"solutions/{LESSON}.py": SOLUTION,
-        f"autograder/checks/test_{LESSON}.py": CHECKS,
-        f"autograder/misconceptions/{LESSON}.py": MISCONCEPTIONS,
+        f"autograder/lessons/{LESSON}/checks.py": CHECKS,
+        f"autograder/lessons/{LESSON}/misconceptions.py": MISCONCEPTIONS,
     }.items():
-        (folder / name).parent.mkdir(parents=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
 
@@ -136,8 +138,8 @@ def test_partial_credit_is_the_share_of_checks_that_pass(grade: Callable[..., Su
 
 
 ORDER = {
-    "solutions": "def walk(n):\n    return n\n",
-    "autograder/checks": """
+    f"solutions/{LESSON}.py": "def walk(n):\n    return n\n",
+    f"autograder/lessons/{LESSON}/checks.py": """
 from autograder.judging import exercise, expect_close
 
 def compare(learner, numbers, case):
@@ -156,7 +158,7 @@ def test_middling(learner):
 def test_large(learner):
     compare(learner, (5000,), "large")
 """,
-    "autograder/misconceptions": """
+    f"autograder/lessons/{LESSON}/misconceptions.py": """
 from autograder.diagnosis import misconception
 
 @misconception("walk", says="It recurses.")
@@ -183,10 +185,9 @@ doubled.seen = []
 def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course of one exercise, `walk`, whose checks are on small, middling and large numbers."""
     folder = tmp_path_factory.mktemp("walks")
-    for place, text in ORDER.items():
-        name = f"test_{LESSON}.py" if place.endswith("checks") else f"{LESSON}.py"
-        (folder / place).mkdir(parents=True)
-        (folder / place / name).write_text(text)
+    for name, text in ORDER.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     return folder
 
 
@@ -374,12 +375,8 @@ def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callabl
 
 
 def test_checks_that_cannot_be_collected_are_an_error_of_the_course(root: Path, tmp_path: Path) -> None:
-    for name in ("solutions", "autograder/misconceptions"):
-        (tmp_path / name).mkdir(parents=True)
-        file = f"{LESSON}.py"
-        (tmp_path / name / file).write_text((root / name / file).read_text())
-    (tmp_path / "autograder" / "checks").mkdir()
-    (tmp_path / "autograder" / "checks" / f"test_{LESSON}.py").write_text("import nothing_of_that_name")
+    shutil.copytree(root, tmp_path, dirs_exist_ok=True)
+    Places(tmp_path).checks(LESSON).write_text("import nothing_of_that_name")
     with pytest.raises(CheckError, match="nothing_of_that_name"):
         with_judge(tiny(), lambda judge: judge, root=tmp_path)
 
@@ -429,8 +426,8 @@ def test_right_values_in_a_wrong_dtype_cost_a_tenth_at_most(slug: str) -> None:
 
 
 MEASURED = {
-    "solutions": "def halve(x):\n    return x / 2\n",
-    "autograder/checks": """
+    f"solutions/{LESSON}.py": "def halve(x):\n    return x / 2\n",
+    f"autograder/lessons/{LESSON}/checks.py": """
 import numpy as np
 from autograder.judging import exercise, expect, expect_close
 
@@ -449,15 +446,15 @@ def test_keeps_nothing_of_more(learner, rng):
     learner.halve(rng.normal(size=(3, 3)))
     expect(True, "it kept something")
 """,
-    "autograder/misconceptions": "",
+    f"autograder/lessons/{LESSON}/misconceptions.py": "",
 }
 
 
 def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp_path: Path) -> None:
     """A check that fails for a changed argument alone must not be worth more than one that passes."""
-    for place, text in MEASURED.items():
-        (tmp_path / place).mkdir(parents=True)
-        (tmp_path / place / (f"test_{LESSON}.py" if place.endswith("checks") else f"{LESSON}.py")).write_text(text)
+    for name, text in MEASURED.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
 
     def share(judge: Judge, answer: Callable[..., Any]) -> float:
         items = judge.items_of("halve")

@@ -18,6 +18,7 @@ from autograder.authoring.mutation.operators import mutations
 from autograder.authoring.mutation.text import Edit, Source
 from autograder.authoring.mutation.trials import KILLED, SURVIVED, Outcome, TrialError
 from autograder.authoring.tree import Course
+from autograder.places import Places
 
 ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -189,7 +190,7 @@ why = "1.0 changes nothing."
 @pytest.fixture
 def course(tmp_path: Path) -> Iterator[Course]:
     """A course of one lesson, whose checks notice every sign."""
-    for folder in ("course", "solutions", "autograder/checks", "autograder/equivalents"):
+    for folder in ("course", "solutions", "autograder/lessons/ch01_double"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "course" / "syllabus.toml").write_text(SYLLABUS)
     (tmp_path / "solutions" / "ch01_double.py").write_text(SOURCE)
@@ -200,11 +201,11 @@ def course(tmp_path: Path) -> Iterator[Course]:
 
 def write_checks(root: Path, got: str = "got", expected: str = "reference.double(x)") -> None:
     text = CHECKS.replace("LEFT", got).replace("RIGHT", expected)
-    (root / "autograder" / "checks" / "test_ch01_double.py").write_text(text)
+    Places(root).checks("ch01_double").write_text(text)
 
 
 def write_equivalents(root: Path, text: str) -> None:
-    (root / "autograder" / "equivalents" / "ch01_double.toml").write_text(text)
+    Places(root).equivalents("ch01_double").write_text(text)
 
 
 def mutants(course: Course) -> dict[str, list[Mutant]]:
@@ -272,7 +273,9 @@ def test_entries_that_are_out_of_date(course: Course) -> None:
         "double: return y * 1.0  ->  return y % 1.0: no mutant that survives reads like that",
         "triple: return y * 1.0  ->  return y / 1.0: no mutant that survives reads like that",
     ]
-    told = [line for line in printed.splitlines() if line.startswith("autograder/equivalents/ch01_double.toml: ")]
+    told = [
+        line for line in printed.splitlines() if line.startswith("autograder/lessons/ch01_double/equivalents.toml: ")
+    ]
     assert len(told) == len(complaints)
     for line, complaint in zip(told, complaints, strict=True):
         assert complaint in line

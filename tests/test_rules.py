@@ -81,6 +81,7 @@ def NAME(x):
     ### END SOLUTION
 '''
 
+WRONG = "autograder/lessons/ch01_double/misconceptions.py"
 CHAPTER = """\
 # TITLE
 
@@ -164,7 +165,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (course.chapter(slug), CHAPTER),
             (course.checks(slug), CHECKS),
             (course.misconceptions(slug), MISCONCEPTIONS),
-            (course.oracles(slug), ORACLES),
+            (course.oracle(slug), ORACLES),
         ):
             for word, value in words.items():
                 text = text.replace(word, value)
@@ -254,8 +255,10 @@ def test_the_commands_start_without_what_only_authors_need() -> None:
 
 
 def test_a_missing_file_is_named(whole: Course) -> None:
-    whole.oracles("ch02_square").unlink()
-    assert _only(drift.listed_files(whole)).startswith("autograder/oracles/test_ch02_square.py: this file is missing;")
+    whole.oracle("ch02_square").unlink()
+    assert _only(drift.listed_files(whole)).startswith(
+        "autograder/lessons/ch02_square/oracle.py: this file is missing;"
+    )
 
 
 @pytest.mark.parametrize(
@@ -263,17 +266,17 @@ def test_a_missing_file_is_named(whole: Course) -> None:
     [
         "solutions/ch03_cube.py",
         "exercises/ch03_cube.ipynb",
-        "autograder/checks/test_ch03_cube.py",
-        "autograder/misconceptions/ch03_cube.py",
-        "autograder/oracles/test_ch03_cube.py",
+        "autograder/lessons/ch03_cube/checks.py",
         "book/ch03_cube.md",
     ],
 )
 def test_a_file_that_no_lesson_has_is_named(whole: Course, file: str) -> None:
+    (whole.root / file).parent.mkdir(exist_ok=True)
     (whole.root / file).write_text("", encoding="utf-8")
-    (whole.root / "autograder/checks/conftest.py").write_text("", encoding="utf-8")
+    (whole.lessons_folder / "conftest.py").write_text("", encoding="utf-8")
     (whole.root / "book/index.md").write_text("", encoding="utf-8")
-    assert _only(drift.listed_files(whole)).startswith(f"{file}: no lesson of course/syllabus.toml has this file;")
+    named = file.removesuffix("/checks.py")
+    assert _only(drift.listed_files(whole)).startswith(f"{named}: no lesson of course/syllabus.toml has this;")
 
 
 def test_a_notebook_that_differs_from_its_source_is_named(whole: Course) -> None:
@@ -323,7 +326,7 @@ def test_a_check_that_is_not_there_is_named(whole: Course, changes: dict[str, ob
     line = _only(described.named_checks(_with_exercise(whole, **changes)))
     assert line == (
         f"course/syllabus.toml: ch01_double/double: {said}, which is no check of it; "
-        "name one of autograder/checks/test_ch01_double.py"
+        "name one of autograder/lessons/ch01_double/checks.py"
     )
 
 
@@ -346,7 +349,7 @@ def test_a_check_of_another_exercise_is_none(whole: Course) -> None:
 def test_three_misconceptions_are_asked_for(whole: Course, old: str, new: str, said: str) -> None:
     _edit(whole.misconceptions("ch01_double"), old, new)
     lines = [str(problem) for problem in described.three_misconceptions(whole)]
-    assert any(line.startswith(f"autograder/misconceptions/ch01_double.py: {said}") for line in lines), lines
+    assert any(line.startswith(f"{WRONG}: {said}") for line in lines), lines
 
 
 def test_a_misconception_of_no_exercise_is_named(whole: Course) -> None:
@@ -403,7 +406,7 @@ def test_what_the_lesson_has_may_be_imported(whole: Course) -> None:
     assert order.imports_of_the_lesson(whole) == []
 
 
-@pytest.mark.parametrize("folder", ["checks", "misconceptions", "oracles"])
+@pytest.mark.parametrize("folder", ["checks", "misconceptions", "oracle"])
 def test_nothing_may_use_a_later_lesson(whole: Course, folder: str) -> None:
     path = getattr(whole, folder)("ch01_double")
     _edit(path, "from autograder", 'LATER = "solutions/ch02_square.py"\nfrom autograder')
@@ -432,14 +435,14 @@ def test_points_for_an_untouched_stub_are_named(whole: Course) -> None:
     _edit(whole.checks("ch01_double"), MATRIX_CHECK, 'expect_close(x, x, case="a matrix"')
     said = _only(in_class.a_class_is_graded_rightly(whole))
     assert said.startswith(
-        "autograder/checks/test_ch01_double.py: the untouched stub of double earns 1 points by test_"
+        "autograder/lessons/ch01_double/checks.py: the untouched stub of double earns 1 points by test_"
     )
 
 
 def test_points_for_an_answer_without_work_are_named(whole: Course) -> None:
     _edit(whole.checks("ch01_double"), MATRIX_CHECK, 'expect_close(learner.double(0 * x), 0 * x, case="zeros"')
     lines = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
-    start = "autograder/checks/test_ch01_double.py: an answer without work passes: double: "
+    start = "autograder/lessons/ch01_double/checks.py: an answer without work passes: double: "
     assert any(line.startswith(f"{start}zeros like the first argument passes test_matrix") for line in lines), lines
 
 
@@ -453,21 +456,21 @@ def test_a_reference_that_disagrees_with_its_oracle_is_named(whole: Course) -> N
     _edit(whole.source("ch01_double"), "np.asarray(2 * x)", "np.asarray(3 * x)")
     assert in_class.a_class_is_graded_rightly(whole) == []
     said = _only(judged.oracles_agree(whole))
-    assert said.startswith("autograder/oracles/test_ch01_double.py: test_entry_by_entry: ")
+    assert said.startswith("autograder/lessons/ch01_double/oracle.py: test_entry_by_entry: ")
 
 
 def test_an_exercise_without_an_oracle_is_named(whole: Course) -> None:
-    _edit(whole.oracles("ch01_double"), '@exercise("double")\n', "")
-    assert "test_ch01_double.py: double: no oracle;" in _only(judged.oracles_agree(whole))
+    _edit(whole.oracle("ch01_double"), '@exercise("double")\n', "")
+    assert "ch01_double/oracle.py: double: no oracle;" in _only(judged.oracles_agree(whole))
 
 
 def test_a_misconception_that_is_accepted_is_named(whole: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "x + x")
     said = _only(judged.checks_tell_right_from_wrong(whole))
-    assert said.startswith("autograder/misconceptions/ch01_double.py: the checks accept it: double: one_more;")
+    assert said.startswith(f"{WRONG}: the checks accept it: double: one_more;")
     monkeypatch.setattr(in_class, "DRAWN", 3)
     said = str(in_class.a_class_is_graded_rightly(whole)[0])
-    start = "autograder/misconceptions/ch01_double.py: the checks accept double: one_more, in a class with the salt "
+    start = f"{WRONG}: the checks accept double: one_more, in a class with the salt "
     assert said.startswith(start)
 
 
@@ -476,11 +479,11 @@ def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(
 ) -> None:
     _edit(whole.misconceptions("ch01_double"), "return 2 * x + 1", "raise ValueError")
     said = _only(judged.checks_tell_right_from_wrong(whole))
-    start = "autograder/misconceptions/ch01_double.py: the diagnosis does not name it: double: one_more"
+    start = f"{WRONG}: the diagnosis does not name it: double: one_more"
     assert said.startswith(start)
     monkeypatch.setattr(in_class, "DRAWN", 3)
     said = str(in_class.a_class_is_graded_rightly(whole)[0])
-    start = "autograder/misconceptions/ch01_double.py: the diagnosis does not name double: one_more, in a class with"
+    start = f"{WRONG}: the diagnosis does not name double: one_more, in a class with"
     assert said.startswith(start)
 
 
@@ -527,7 +530,7 @@ def test_points_for_memorised_answers_are_named(whole: Course, edits: dict[str, 
     if said is None:
         assert found == []
     else:
-        assert _only(found).startswith(f"autograder/checks/test_ch01_double.py: {said}")
+        assert _only(found).startswith(f"autograder/lessons/ch01_double/checks.py: {said}")
 
 
 RELU = """\

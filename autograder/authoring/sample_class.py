@@ -300,8 +300,8 @@ def sample_files(course: Course) -> dict[str, str]:
     """The text of every file of the sample class, by its path below `autograder/sample_class/`."""
     if not set(WITH_MISTAKES) <= course.lessons.keys():
         return {}  # another course: the sample is of these lessons
-    solved = {slug: solved_notebook(lesson, course.root / "solutions") for slug, lesson in course.lessons.items()}
-    stubs = {slug: stub_notebook(lesson, course.root / "solutions") for slug, lesson in course.lessons.items()}
+    solved = {slug: solved_notebook(lesson, course.solutions) for slug, lesson in course.lessons.items()}
+    stubs = {slug: stub_notebook(lesson, course.solutions) for slug, lesson in course.lessons.items()}
 
     def work(slug: str, answers: Answers | None = None, done: Callable[[str], bool] = lambda _: True) -> str:
         return notebook_text(_answered(solved[slug], stubs[slug], answers or {}, done))

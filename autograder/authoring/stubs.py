@@ -25,10 +25,11 @@ from nbgrader.preprocessors import (
     LockCells,
 )
 
-from autograder.authoring.tree import ROOT, AuthoringError
+from autograder.authoring.tree import AuthoringError
+from autograder.places import Places
 from course.syllabus import Exercise, Lesson
 
-SOLUTIONS = ROOT / "solutions"
+SOLUTIONS = Places().solutions
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 METADATA = ("exercise", "part", "tags")
 OURS = ("setup", "check")

@@ -60,7 +60,7 @@ def _write(course: Course) -> None:
     from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
     from autograder.authoring.stubs import notebook_text, stub_notebook
 
-    solutions = course.root / "solutions"
+    solutions = course.solutions
     texts = {
         course.notebook(slug): notebook_text(stub_notebook(lesson, solutions))
         for slug, lesson in course.lessons.items()

@@ -10,11 +10,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from autograder.commands.console import give_up
-from autograder.workbook import ROOT
+from autograder.places import Places
 from course.syllabus import Lesson, find_lesson, syllabus
 
 SUFFIXES = (".ipynb", ".py")
-COURSE = ROOT / "exercises"
+COURSE = Places().notebooks
 """The notebooks that the course hands out."""
 
 

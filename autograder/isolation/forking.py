@@ -14,17 +14,17 @@ import threading
 import time
 from abc import abstractmethod
 from itertools import chain, repeat
-from pathlib import Path
 from typing import IO, Any
 
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree, remove_folder
 from autograder.isolation.packages import interpreter, locations
+from autograder.places import ROOT
 from autograder.threads import ONE_THREAD
 from autograder.worker import wire
 from autograder.worker.channel import Channel
 from course.syllabus import Kit
 
-BOOTSTRAP = Path(__file__).resolve().parents[1] / "worker" / "bootstrap.py"
+BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
 FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
 

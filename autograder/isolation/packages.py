@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from autograder.isolation.base import PackageMissing
+from autograder.places import ROOT
 from course.syllabus import Kit
 
-GRADER = Path(__file__).resolve().parents[1]
-COURSE = GRADER.parent / "course"
+GRADER, COURSE = ROOT / "autograder", ROOT / "course"
 
 
 def locations(kit: Kit) -> dict[str, str]:

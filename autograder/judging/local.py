@@ -17,7 +17,8 @@ import pytest
 from autograder.diagnosis import Misconception
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
-from autograder.judging.session import GRADER, Judge, earned_share, run_pytest, with_judge
+from autograder.judging.session import Judge, earned_share, run_pytest, with_judge
+from autograder.places import ROOT, Places
 from course.syllabus import Lesson, find_lesson
 
 
@@ -109,7 +110,7 @@ def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tu
     return True, tuple(judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions)
 
 
-def failing_oracles(lesson: Lesson, root: Path = GRADER.parent) -> list[str]:
+def failing_oracles(lesson: Lesson, root: Path = ROOT) -> list[str]:
     """Oracles that disagree with the reference, and exercises that have none."""
 
     class Outcomes:
@@ -129,8 +130,7 @@ def failing_oracles(lesson: Lesson, root: Path = GRADER.parent) -> list[str]:
 
     outcomes = Outcomes()
     reference = Reference(lesson, root)
-    file = root / "autograder" / "oracles" / f"test_{lesson.slug}.py"
-    run_pytest(file, [Checks(lesson, reference, ""), outcomes])
+    run_pytest(Places(root).oracle(lesson.slug), [Checks(lesson, reference, ""), outcomes])
     without = [f"{e.name}: no oracle" for e in lesson.exercises if e.name not in outcomes.covered]
     return outcomes.failed + without
 

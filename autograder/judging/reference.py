@@ -18,10 +18,10 @@ import numpy as np
 from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.judging.keys import Key, key_of, size_of
 from autograder.judging.run import LocalRun
+from autograder.places import ROOT, Places
 from autograder.worker import wire
 from course.syllabus import Lesson
 
-ROOT = Path(__file__).resolve().parents[2]
 KNOWN_BYTES = 256 * 2**20
 """What the arguments of remembered answers may take together."""
 SLOW_TO_IMPORT = ("torch",)
@@ -50,7 +50,7 @@ def _load(path: Path, text: str | None = None) -> ModuleType:
 
 def misconceptions_of(slug: str) -> list[Misconception]:
     """The misconceptions of a lesson. `FileNotFoundError` if there is no file of them."""
-    return misconceptions_in(load_module(ROOT / "autograder" / "misconceptions" / f"{slug}.py"))
+    return misconceptions_in(load_module(Places().misconceptions(slug)))
 
 
 class Reference:
@@ -61,8 +61,8 @@ class Reference:
 
     def __init__(self, lesson: Lesson, root: Path = ROOT) -> None:
         self._lesson = lesson
-        self._source = root / "solutions" / f"{lesson.slug}.py"
-        self._scenario_file = root / "autograder" / "scenarios" / f"{lesson.slug}.py"
+        places = Places(root)
+        self._source, self._scenario_file = places.source(lesson.slug), places.scenarios(lesson.slug)
         self.module = load_module(self._source)
         self.implementations = self._implementations(self.module)
         self._known: dict[Key, Any] = {}

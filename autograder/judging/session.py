@@ -30,13 +30,13 @@ from autograder.judging.reference import Reference, load_module
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import SubmissionRun, SubmissionRuns
 from autograder.judging.version import grader_version
+from autograder.places import ROOT, Places
 from autograder.submission import Submission
 from autograder.threads import one_thread
 from autograder.worker import wire
 from course.syllabus import Exercise, Lesson
 
 T = TypeVar("T")
-GRADER = Path(__file__).resolve().parents[1]
 MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
 WORTH = {True: 1 / 3, False: 2 / 3}
@@ -280,21 +280,22 @@ class Judge:
         return self._evidence[known]
 
 
-def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_SALT, root: Path = GRADER.parent) -> T:
+def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_SALT, root: Path = ROOT) -> T:
     """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
 
     Args:
-        root: the folder of the course, which holds `solutions/` and `autograder/`.
+        root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
 
     Raises:
         CheckError: the checks cannot be collected.
     """
     one_thread()
+    places = Places(root)
     reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
-    judge = Judge(lesson, checks, reference, root / "autograder" / "misconceptions" / f"{lesson.slug}.py", salt)
+    judge = Judge(lesson, checks, reference, places.misconceptions(lesson.slug), salt)
     driver = _Driver(judge, use)
-    run_pytest(root / "autograder" / "checks" / f"test_{lesson.slug}.py", [checks, driver])
+    run_pytest(places.checks(lesson.slug), [checks, driver])
     return driver.outcome()
 
 

@@ -22,9 +22,9 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-import course
 from autograder.diagnosis.wording import clean
 from autograder.judging.results import ExerciseResult, SubmissionResult, whole_file
+from autograder.places import Places
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import file_stem, printable
@@ -32,7 +32,7 @@ from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStat
 from course.syllabus import Exercise
 
 TEMPLATES = Path(__file__).with_name("templates")
-BUILT_BOOK = Path(course.__file__).parents[1] / "book" / "_build" / "html"
+BUILT_BOOK = Places().pages
 WORDS = {
     "passed": "passed",
     "partial": "partly right",

@@ -27,15 +27,13 @@ def copy_course(folder: Path, assignment: Assignment, *, misconceptions: bool = 
     with (folder / "course" / "syllabus.toml").open("a", encoding="utf-8") as syllabus:
         syllabus.write(_entry(assignment))
     (folder / "solutions" / f"{SLUG}.py").write_text(assignment.solution, encoding="utf-8")
-    checks = folder / "autograder" / "checks"
-    (checks / f"test_{SLUG}.py").write_text(assignment.text("checks.py"), encoding="utf-8")
-    (checks / "bench_cases.py").write_text(assignment.text("cases.py"), encoding="utf-8")
-    if assignment.text("scenarios.py"):
-        scenarios = folder / "autograder" / "scenarios" / f"{SLUG}.py"
-        scenarios.write_text(assignment.text("scenarios.py"), encoding="utf-8")
+    lesson = folder / "autograder" / "lessons" / SLUG
+    lesson.mkdir()
+    for name in ("checks.py", "cases.py", "scenarios.py"):
+        if assignment.text(name):
+            (lesson / name).write_text(assignment.text(name), encoding="utf-8")
     if misconceptions:
-        names = folder / "autograder" / "misconceptions" / f"{SLUG}.py"
-        names.write_text(_misconceptions(assignment), encoding="utf-8")
+        (lesson / "misconceptions.py").write_text(_misconceptions(assignment), encoding="utf-8")
     _verify(folder)
     return folder
 

@@ -2,8 +2,7 @@
 
 A change that all checks accept, a *survivor*, is either a hole in the checks or equivalent: no input that the
 exercise's contract allows tells it from the reference. Those that were proved equivalent are listed, each with its
-proof, in `autograder/equivalents/<lesson>.toml`; any other survivor is an error, and so is an entry that is out of
-date.
+proof, in the lesson's `equivalents.toml`; any other survivor is an error, and so is an entry that is out of date.
 
 What is mutated is the reference: what stands between `### BEGIN SOLUTION` and `### END SOLUTION`, and the helpers in
 cells tagged `solution`. Not mutated, because the change would be equivalent by its nature: docstrings and annotations,

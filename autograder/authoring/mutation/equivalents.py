@@ -1,4 +1,4 @@
-"""The mutants that were proved equivalent: `autograder/equivalents/<lesson>.toml`.
+"""The mutants that were proved equivalent: `autograder/lessons/<lesson>/equivalents.toml`.
 
 An entry quotes the changed line before and after, as the report shows it, so that it outlives changes elsewhere in
 the file and nothing else. `why` proves in a sentence that no input which the contract allows tells the two apart.

@@ -7,16 +7,8 @@ from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.stubs import notebook_text, stub_notebook
 from autograder.authoring.tree import AuthoringError, Course
 
-LESSON_FILES = {
-    "solutions": "*.py",
-    "exercises": "*.ipynb",
-    "autograder/checks": "test_*.py",
-    "autograder/misconceptions": "*.py",
-    "autograder/oracles": "test_*.py",
-    "autograder/scenarios": "*.py",
-    "book": "ch[0-9][0-9]_*.md",
-}
-"""Per folder, the files that belong to a lesson. Names with a leading underscore are shared by lessons."""
+OF_A_LESSON = ("solutions/*.py", "exercises/*.ipynb", "autograder/lessons/*/", "book/ch[0-9][0-9]_*.md")
+"""What belongs to a lesson. Names with a leading underscore are shared by lessons."""
 
 
 def listed_files(course: Course) -> list[Problem]:
@@ -29,13 +21,11 @@ def listed_files(course: Course) -> list[Problem]:
         for path in expected
         if not path.is_file()
     ]
-    known = {path for slug in course.lessons for path in (*course.files(slug), course.scenarios(slug))}
+    known = {path for slug in course.lessons for path in (*course.files(slug), course.folder(slug))}
     unknown = [
-        Problem(
-            course.relative(path), "no lesson of course/syllabus.toml has this file", "list the lesson or delete it"
-        )
-        for folder, pattern in LESSON_FILES.items()
-        for path in sorted((course.root / folder).glob(pattern))
+        Problem(course.relative(path), "no lesson of course/syllabus.toml has this", "list the lesson or delete it")
+        for pattern in OF_A_LESSON
+        for path in sorted(course.root.glob(pattern))
         if path not in known and not path.name.startswith("_")
     ]
     return missing + unknown
@@ -49,7 +39,7 @@ def notebooks_in_step(course: Course) -> list[Problem]:
             continue  # `listed_files` says so
         file = course.relative(course.notebook(slug))
         try:
-            expected = notebook_text(stub_notebook(lesson, course.root / "solutions"))
+            expected = notebook_text(stub_notebook(lesson, course.solutions))
         except AuthoringError as error:
             source, _, what = str(error).partition(": ")
             problems.append(Problem(source, what, "mend the source"))

@@ -35,7 +35,7 @@ def oracles_agree(course: Course) -> list[Problem]:
     problems = []
     for lesson in whole_lessons(course):
         if not unreadable(course, lesson):
-            file = course.oracles(lesson.slug)
+            file = course.oracle(lesson.slug)
             do = "mend the reference or write the oracle"
             problems += [
                 Problem(course.relative(file), line(text), do) for text in failing_oracles(lesson, course.root)

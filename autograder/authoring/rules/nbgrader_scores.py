@@ -99,7 +99,7 @@ def _environment_on_path() -> Iterator[None]:
 
 def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
     """The instructor's version: nbgrader clears the marked solutions of it. Cells for the reference alone stay out."""
-    notebook = solved_notebook(lesson, course.root / "solutions")
+    notebook = solved_notebook(lesson, course.solutions)
     notebook.cells = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
     file = folder / "source" / lesson.slug / f"{lesson.slug}.ipynb"
     file.parent.mkdir(parents=True)

@@ -47,7 +47,7 @@ def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
             course.source(slug),
             course.checks(slug),
             course.misconceptions(slug),
-            course.oracles(slug),
+            course.oracle(slug),
             course.scenarios(slug),
         )
         for path in (*ours, course.chapter(slug)):

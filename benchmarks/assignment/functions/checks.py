@@ -1,6 +1,6 @@
 """The checks of the benchmark's PyTorch lesson, as a lesson of the course has them."""
 
-from autograder.checks.bench_cases import TOLERANCE, cases
+from autograder.lessons.bench.cases import TOLERANCE, cases
 
 from autograder.judging import agree, exercise
 

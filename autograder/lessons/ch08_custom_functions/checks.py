@@ -12,10 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.gradcheck_operations import NO_SECOND_ORDER, Operation, cube, product, scaled, vector
 from autograder.diagnosis.wording import summarise
 from autograder.judging import agree, compare, exercise, expect
 from autograder.judging.errors import Missing, Raised
+from autograder.lessons.ch08_custom_functions.gradcheck_operations import (
+    NO_SECOND_ORDER,
+    Operation,
+    cube,
+    product,
+    scaled,
+    vector,
+)
 
 SINGLE = {"rtol": 2e-5, "atol": 1e-5}
 F32, F64 = np.float32, np.float64

@@ -364,7 +364,7 @@ def test_large_networks(learner, reference, rng):
 # train
 
 
-DIGITS_HELDOUT = Path(__file__).with_name("digits_heldout.npz")
+DIGITS_HELDOUT = Path(__file__).parents[1] / "digits_heldout.npz"
 # Right trainings that miss these: none of 1,510 (with 16 units: none of 1,510) over 15 kinds of SGD, momentum and full
 # batch, five initializations, 30 to 200 seeds each. Two of 60 with batches of one row for 3 epochs only, and with 16
 # units 14 of 60 at lr=1, which diverges. Random features with a trained last layer: at most 85% with 16 units.

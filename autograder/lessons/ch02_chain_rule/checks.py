@@ -13,7 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.gradcheck_bank import (
+from autograder.diagnosis.wording import clean, summarise
+from autograder.judging import exercise, expect, expect_close
+from autograder.judging.errors import Raised
+from autograder.lessons.ch02_chain_rule import scenarios as ops
+from autograder.lessons.ch02_chain_rule.gradcheck_bank import (
     Function,
     Question,
     Vjp,
@@ -26,11 +30,7 @@ from autograder.checks.gradcheck_bank import (
     rules_along_an_axis,
     wrong,
 )
-from autograder.diagnosis.wording import clean, summarise
-from autograder.judging import exercise, expect, expect_close
-from autograder.judging.errors import Raised
-from autograder.scenarios import ch02_chain_rule as ops
-from autograder.scenarios.ch02_chain_rule import taken
+from autograder.lessons.ch02_chain_rule.scenarios import taken
 
 EXACT = {"rtol": 1e-10, "atol": 1e-12}
 

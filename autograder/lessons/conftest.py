@@ -1,4 +1,4 @@
-"""For those who prefer pytest: `pytest autograder/checks --submission=FILE` runs a lesson's checks on a file.
+"""For those who prefer pytest: `pytest autograder/lessons --submission=FILE` runs a lesson's checks on a file.
 
 `-k relu_vjp` selects an exercise; what is wrong with each is said at the end, as `backprop check` says it.
 
@@ -16,9 +16,10 @@ import pytest
 
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.plugin import Checks, identify
-from autograder.judging.reference import ROOT, Reference
+from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRuns
 from autograder.judging.session import PUBLIC_SALT, Judge
+from autograder.places import Places
 from autograder.submission import SubmissionError, read_submission
 from course.syllabus import find_lesson
 
@@ -47,14 +48,14 @@ def pytest_configure(config: pytest.Config) -> None:
     workers = Workers(lesson, "process")
     config.pluginmanager.register(checks)
     config.stash[STARTED] = (checks, SubmissionRuns(submission, workers, reference.scenario_source), workers)
-    misconceptions = ROOT / "autograder" / "misconceptions" / f"{lesson.slug}.py"
+    misconceptions = Places().misconceptions(lesson.slug)
     config.stash[JUDGE] = Judge(lesson, checks, reference, misconceptions, salt)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Without a submission there is nothing to check."""
     if session.config.getoption("--submission") is None:
-        raise pytest.UsageError("say what to check: pytest autograder/checks --submission=FILE")
+        raise pytest.UsageError("say what to check: pytest autograder/lessons --submission=FILE")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -81,7 +82,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Only the checks of the submission's own lesson."""
     given = config.getoption("--submission")
-    other = collection_path.suffix == ".py" and collection_path.name != f"test_{Path(given or '').stem}.py"
+    own = Places().checks(find_lesson(Path(given).stem).slug) if given else None
+    other = collection_path.suffix == ".py" and collection_path.resolve() != own
     return True if other else None
 
 

@@ -312,7 +312,7 @@ def test_gradcheck_against_torch(reference, rng):
 @exercise("gradcheck")
 def test_what_the_bank_leaves_out(reference, rng):
     """Every mistake of the rules' register that differences can find is in the bank; none that they cannot find."""
-    file = Path(__file__).parents[1] / "checks" / "gradcheck_bank.py"
+    file = Path(__file__).with_name("gradcheck_bank.py")
     spec = importlib.util.spec_from_file_location("the_bank", file)
     bank = importlib.util.module_from_spec(spec)
     sys.modules["the_bank"] = bank  # dataclasses look their module up

@@ -14,7 +14,7 @@ import numpy as np
 
 from autograder.diagnosis import Misconception
 from autograder.judging import misconceptions_of
-from autograder.scenarios import ch02_chain_rule as ops
+from autograder.lessons.ch02_chain_rule import scenarios as ops
 
 FOUND_BY_NO_DIFFERENCES = {
     # The dtype alone is wrong: a float32 gradient where the input is float32. All is float64 here.

@@ -1,0 +1,79 @@
+"""Where the files of a course lie: nothing else spells their paths.
+
+solutions/ch06_vjps.py              the reference, which the notebook is made of
+exercises/ch06_vjps.ipynb           the notebook
+book/ch06_vjps.md                   the chapter
+autograder/lessons/ch06_vjps/       what the grader knows of the lesson
+    checks.py                       what is asked of a submission
+    scenarios.py                    code that runs beside one; most lessons of functions need none
+    misconceptions.py               wrong answers, with what is said of them
+    oracle.py                       the reference against something independent
+    equivalents.toml                changes of the reference that no check can notice, each with its proof
+autograder/lessons/                 beside the folders: what several lessons' checks read
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of a course in the folder `root`, this one's own unless another is given."""
+
+    root: Path = ROOT
+
+    @property
+    def solutions(self) -> Path:
+        return self.root / "solutions"
+
+    @property
+    def notebooks(self) -> Path:
+        return self.root / "exercises"
+
+    @property
+    def chapters(self) -> Path:
+        return self.root / "book"
+
+    @property
+    def pages(self) -> Path:
+        """The built book."""
+        return self.chapters / "_build" / "html"
+
+    @property
+    def lessons_folder(self) -> Path:
+        return self.root / "autograder" / "lessons"
+
+    def source(self, slug: str) -> Path:
+        return self.solutions / f"{slug}.py"
+
+    def notebook(self, slug: str) -> Path:
+        return self.notebooks / f"{slug}.ipynb"
+
+    def chapter(self, slug: str) -> Path:
+        return self.chapters / f"{slug}.md"
+
+    def folder(self, slug: str) -> Path:
+        return self.lessons_folder / slug
+
+    def checks(self, slug: str) -> Path:
+        return self.folder(slug) / "checks.py"
+
+    def scenarios(self, slug: str) -> Path:
+        return self.folder(slug) / "scenarios.py"
+
+    def misconceptions(self, slug: str) -> Path:
+        return self.folder(slug) / "misconceptions.py"
+
+    def oracle(self, slug: str) -> Path:
+        return self.folder(slug) / "oracle.py"
+
+    def equivalents(self, slug: str) -> Path:
+        return self.folder(slug) / "equivalents.toml"
+
+    def relative(self, path: Path) -> str:
+        """`path` as it is written in messages: from the course's folder, with slashes."""
+        return path.relative_to(self.root).as_posix()
