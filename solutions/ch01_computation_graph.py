@@ -83,10 +83,11 @@ def neuron_gradients(w, x, b, y):
 #
 # - `node.value` is a number, `node.name` a name for people to read;
 # - `node.parents` is a tuple of the nodes that it was computed from, empty for an input (a *leaf*);
-# - `node.local_gradients` is a tuple of as many numbers: the derivative of `node.value` with respect to each parent.
+# - `node.local_gradients` is a tuple of as many finite numbers: the derivative of `node.value` with respect to each
+#   parent.
 #
-# A node that was used twice, as in `b = a + a`, stands in `parents` twice. Call `worked_graph()` in a cell of your own
-# and look at its `parents`, and at theirs; later, call your functions with it.
+# A node that was used twice, as in `b = a + a`, stands in `parents` twice, with a local gradient for each place. Call
+# `worked_graph()` in a cell of your own and look at its `parents`, and at theirs; later, call your functions with it.
 #
 # Feedback writes a graph as `b from a, a; c from b, b`: b was computed from a and a, then c from b and b. What stands
 # last is the output. Local gradients are listed in the same order as these parents.

@@ -254,6 +254,8 @@ def test_interview_questions_stand_on_their_page(book: Path, chapter: str) -> No
     link = collected.select_one(f'article a[href="{chapter}.html#interview-questions"]')
     assert link is not None
     listed = [item.get_text() for item in link.find_parent("p").find_next_sibling("ol").select("li")]  # type: ignore[union-attr]
-    asked = parse(book / f"{chapter}.html").select("#interview-questions details > summary .sd-summary-text")
+    lesson = parse(book / f"{chapter}.html")
+    asked = lesson.select("#interview-questions details > summary .sd-summary-text")
     assert [item.strip() for item in listed] == [item.get_text().strip() for item in asked]
     assert len(asked) >= 3
+    assert not lesson.select("#interview-questions details details")  # an answer that is not closed hides the next
