@@ -27,7 +27,7 @@ $(BIN)/python:
 
 .venv/.all: .venv/.grader
 	@echo "Installing everything for authors into .venv (several minutes, once)"
-	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch,instructor,cluster,book,dev]'
+	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch,notebook,instructor,cluster,book,dev]'
 	@touch $@
 
 setup: .venv/.all

@@ -28,11 +28,15 @@ class Places:
 
     @property
     def solutions(self) -> Path:
-        return self.root / "solutions"
+        return self._packed("solutions")
 
     @property
     def notebooks(self) -> Path:
-        return self.root / "exercises"
+        return self._packed("exercises")
+
+    def _packed(self, name: str) -> Path:
+        packed = self.root / "autograder" / "packed"
+        return (packed if packed.is_dir() else self.root) / name
 
     @property
     def chapters(self) -> Path:

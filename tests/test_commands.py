@@ -44,6 +44,7 @@ def test_links_lead_to_pages_where_the_book_is_built(tmp_path: Path, monkeypatch
         (tmp_path / "exercises" / f"{lesson}.ipynb").write_text(text)
     (tmp_path / "book" / "_build" / "html").mkdir(parents=True)
     (tmp_path / "book" / "_build" / "html" / "ch06_vjps.html").write_text("")
+    (tmp_path / "book" / "ch03_accumulation.md").write_text("")
     monkeypatch.setattr(workbook, "PLACES", Places(tmp_path))
     workbook.copy_lessons(tmp_path / "my" / "work", "ipynb")
     built, source = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads costs more than checks compute
 
@@ -23,3 +24,20 @@ app = typer.Typer(
 )
 for command in (start, check, watch, grade, report, build):
     app.command()(command)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"backprop {version('backprop-course')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    pass

@@ -32,6 +32,7 @@ def build(
     """Write exercises/*.ipynb from solutions/*.py, check that the course is whole, or test its checks by mutation."""
     from autograder.authoring.tree import AuthoringError, Course
     from autograder.commands.console import give_up
+    from autograder.places import Places
     from course.syllabus import SyllabusError
 
     if lessons and not mutate:
@@ -40,6 +41,8 @@ def build(
         give_up("--mutate and --check are two runs")
     if jobs < 1:
         give_up("--jobs must be at least 1")
+    if not Places().chapters.is_dir():
+        give_up("build is for a checkout of the course, with its book and its tests; this one is installed")
     try:
         course = Course.at()
         if mutate:

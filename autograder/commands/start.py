@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -27,9 +28,10 @@ def start(
         screen.print(f"  new   {file}")
     for file in kept:
         screen.print(f"  kept  {file} (yours: not touched)")
-    if copied and chapter(copied[0].stem, folder).endswith(".md"):
+    linked = chapter(copied[0].stem, folder) if copied else ""
+    if linked.endswith(".md"):
         screen.print("\nThe book is not built, so links lead to the chapters' sources: 'make book' first gives pages.")
-    screen.print("\nNext, open a notebook; its links lead to the chapters:")
-    screen.print("  jupyter lab")
+    screen.print(f"\nNext, open a notebook{'; its links lead to the chapters' if linked else ''}:")
+    screen.print("  jupyter lab" if find_spec("jupyterlab") else "  pip install jupyterlab && jupyter lab")
     screen.print("In a second terminal, if you like, see what each save changes:")
     screen.print(f"  cd {folder} && backprop watch ch06_vjps/add_vjp")

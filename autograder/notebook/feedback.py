@@ -53,8 +53,11 @@ class Feedback(float):
 
 
 def _linked(exercise: Exercise, text: str) -> str:
-    """A line that leads to the exercise's section; a kernel runs in the folder of its notebook."""
-    address = f"{chapter(exercise.lesson, Path.cwd())}#{exercise.anchor}"
+    """A line that leads to the exercise's section, if there is a book; a kernel runs in its notebook's folder."""
+    page = chapter(exercise.lesson, Path.cwd())
+    if not page:
+        return html.escape(text)
+    address = f"{page}#{exercise.anchor}"
     return f"<a href='{html.escape(address)}'>{html.escape(text)}</a>"
 
 

@@ -1,0 +1,5 @@
+"""`python -m autograder`: the command `backprop`, where its script is not on the path."""
+
+from autograder.commands import app
+
+app(prog_name="backprop")
