@@ -5,8 +5,8 @@
 # short programs where it stops by surprise. PyTorch.
 # Read along in [the chapter](../book/ch04_detachment.md).
 #
-# Two words: a *leaf* is a tensor that no operation made. Its `.grad` after `backward` is a tensor or `None`, and those
-# are different answers: zeros say "it made no difference", `None` says "nothing arrived".
+# Two words: a *leaf* is a tensor that no recorded operation made. Its `.grad` after `backward` is a tensor or `None`,
+# and those are different answers: zeros say "it made no difference", `None` says "nothing arrived".
 
 # %%
 import torch
@@ -36,13 +36,13 @@ def straight_through_round(x):
 # `y = r + gamma · (1 − done) · max over a′ of Q_target(s′, a′)`.
 #
 # `q_net` and `target_net` map states `(n, d)` to one value per action, `(n, actions)`. `batch` is a dict of tensors:
-# `states` and `next_states` `(n, d)`; `actions` `(n,)`, integers; `rewards` `(n,)`; `dones` `(n,)`, either bools or the
+# `states` and `next_states` `(n, d)`; `actions` `(n,)`, int64; `rewards` `(n,)`; `dones` `(n,)`, either bools or the
 # numbers 1.0 and 0.0. Return the loss, a 0-d tensor, and leave it to the caller to call `backward`.
 #
 # The gradient goes through `Q(s, a)` alone. After `backward` the `.grad` of every parameter of `target_net` is `None`,
-# not zeros. Both networks may be **one and the same module**, and then, too, nothing flows through `y`. The batch and
-# the networks are left as they are: values, `requires_grad`, training mode. All floats have one dtype, and the loss has
-# it too.
+# not zeros. Both networks may be **one and the same module**, and then, too, nothing flows through `y`. The batch, the
+# parameters and the training mode are left as they are, `requires_grad` included. All floats have one dtype, and the
+# loss has it too.
 #
 # **Points count only where nothing flows into the target.**
 # [Chapter section](../book/ch04_detachment.md#ch04-td-loss)
@@ -91,8 +91,8 @@ def freeze(module, prefix):
 # %% [markdown]
 # ## `ema_update`
 #
-# One step of an exponential moving average. `target` and `online` are two modules of one architecture: their
-# `parameters()` come in the same order with the same shapes. Each parameter of `target` becomes
+# One step of an exponential moving average. `target` and `online` are two modules of one architecture that share no
+# memory: their `parameters()` come in the same order with the same shapes. Each parameter of `target` becomes
 # `decay · target + (1 − decay) · online`, with `decay` from 0 to 1. Nothing is returned.
 #
 # In place: the same parameter objects in the same memory, so that whoever holds a view of them sees the new values. No
@@ -135,8 +135,9 @@ def ema_update(target, online, decay):
 #     print(program.__name__, {name: tensor.grad for name, tensor in program().items()})
 # ```
 # Then say it as a rule. `predict_flow(programs)` answers alike for programs that are given as data: a dict from a name
-# to a list of steps, each a tuple `(name, how, *inputs)` of texts. The loss is what the last step made, `backward` is
-# called on it, and a gradient reaches at least one leaf. The answer has every name of the program.
+# to a list of steps, each a tuple `(name, how, *inputs)` of texts. No name is made twice. The loss is what the last
+# step made, `backward` is called on it, and a gradient reaches at least one leaf. The answer has every name of the
+# program.
 #
 # | step | program |
 # | --- | --- |

@@ -214,10 +214,11 @@ class FusedCrossEntropy(torch.autograd.Function):
 # - Every such copy requires a gradient, whether or not the caller's tensor does.
 # - Tensors that are not floating (indices, masks) are copied, too, and keep their dtype.
 # - The caller's tensors stay as they are: values, `requires_grad`, `.grad`; even if `fn` writes into its arguments.
-# - A check that raises, whatever it raises, is `False`.
+# - A check that raises any `Exception` is `False`.
 #
 # `fn` may be wrong in any way: in one entry, in one input, in the second order only; its forward pass may be random; it
-# may write into its arguments, lose the graph on the way, or raise. All of that is `False`.
+# may write into its arguments, lose the graph on the way, or raise. All of that is `False` where those two checks see
+# it.
 # [Chapter section](../book/ch08_custom_functions.md#ch08-run-gradcheck)
 
 
