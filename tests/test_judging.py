@@ -14,6 +14,7 @@ import pytest
 from autograder.isolation import Workers
 from autograder.judging.errors import Raised
 from autograder.judging.expect import OF_ANOTHER_TYPE, Call, expect, expect_close, expect_raises, recording
+from autograder.judging.plugin import identify
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
 from autograder.judging.session import CheckError, Judge, earned_share, with_judge
 from autograder.places import Places
@@ -372,6 +373,19 @@ def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callabl
     )
     assert (right.status, right.points, wrong.status, wrong.points) == ("partial", 2, "failed", 0)
     assert "changed its argument x" in right.message
+
+
+def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
+    """For a contributor who writes it: its checks and its misconceptions, on the reference of the whole lesson."""
+
+    def seen(judge: Judge) -> tuple[set[str], set[str], set[str]]:
+        checks = [identify(item) for item in judge.items]
+        known, references = {known.exercise for known in judge.known}, set(judge.reference.implementations)
+        return {check.exercise for check in checks if check}, known, references
+
+    checks, known, references = with_judge(find_lesson("ch06_vjps"), seen, only="relu_vjp")
+    assert checks == known == {"relu_vjp"}
+    assert "add_vjp" in references
 
 
 def test_checks_that_cannot_be_collected_are_an_error_of_the_course(root: Path, tmp_path: Path) -> None:

@@ -342,7 +342,9 @@ def test_the_command(backprop: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["ch06"], "only --mutate takes lessons"),
+        (["ch06"], "only --check and --mutate take lessons"),
+        (["--check", "--nbgrader", "ch06"], "--nbgrader are about all of them"),
+        (["--check", "ch06/nothing"], "ch06_vjps has no exercise 'nothing'; it has add_vjp, "),
         (["--mutate", "--check"], "--mutate and --check are two runs"),
         (["--mutate", "--jobs", "0"], "--jobs must be at least 1"),
         (["--mutate", "ch99"], "there is no lesson 'ch99'; there are ch01_computation_graph, "),

@@ -72,7 +72,7 @@ def test_it_is_the_wheel_that_runs(installed: Path, tmp_path: Path) -> None:
         cwd=tmp_path, env={}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert Path(shown.stdout.strip()).is_relative_to(installed)
-    module = [installed / "bin" / "python", "-m", "autograder", "--version"]
+    module = [str(installed / "bin" / "python"), "-m", "autograder", "--version"]
     assert subprocess.run(module, cwd=tmp_path, env={}, capture_output=True, text=True, check=True).stdout
 
 

@@ -18,11 +18,17 @@ class Course(Places):
     """A course on disk: its folder and its lessons by slug, in order."""
 
     lessons: dict[str, Lesson] = field(default_factory=dict)
+    exercise: str = ""
+    """The one that rules look at which run code; all of them without."""
 
     @classmethod
     def at(cls, root: Path = ROOT) -> Course:
         """The course in the folder `root`. Raises `SyllabusError` when its syllabus is wrong."""
         return cls(root, read_syllabus(root / "course" / "syllabus.toml"))
+
+    def part(self, slug: str, exercise: str = "") -> Course:
+        """The course as if one lesson were all of it, or one exercise."""
+        return Course(self.root, {slug: self.lessons[slug]}, exercise)
 
     def files(self, slug: str) -> tuple[Path, ...]:
         """The files that a lesson consists of, the generated notebook included."""

@@ -18,7 +18,7 @@ EXTRAS = ("jupytext", "nbclient", "nbformat", "nbgrader", "torch")
 def build(
     lessons: Annotated[
         list[str] | None,
-        typer.Argument(help="With --mutate: ch06, or ch06/relu_vjp; all lessons without.", show_default=False),
+        typer.Argument(help="With --check or --mutate: ch06, or ch06/relu_vjp; all without.", show_default=False),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; say what is wrong with the course.")] = False,
     nbgrader: Annotated[
@@ -35,8 +35,8 @@ def build(
     from autograder.places import Places
     from course.syllabus import SyllabusError
 
-    if lessons and not mutate:
-        give_up("only --mutate takes lessons; build and build --check are about all of them")
+    if lessons and (nbgrader or not (check or mutate)):
+        give_up("only --check and --mutate take lessons; build and --nbgrader are about all of them")
     if mutate and (check or nbgrader):
         give_up("--mutate and --check are two runs")
     if jobs < 1:
@@ -48,7 +48,7 @@ def build(
         if mutate:
             _mutate(course, lessons or list(course.lessons), jobs)
         elif check:
-            _check(course, nbgrader=nbgrader)
+            _check(course, lessons or [], nbgrader=nbgrader)
         else:
             _write(course)
     except ModuleNotFoundError as missing:
@@ -77,18 +77,32 @@ def _write(course: Course) -> None:
         typer.echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
 
 
-def _check(course: Course, *, nbgrader: bool) -> None:
-    """Run the rules, the quick ones first; those that run code wait until the files are in order."""
-    from autograder.authoring import rules
+def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
+    """Run the rules, the quick ones first; those that run code wait until the files are in order.
 
+    Rules that read files are about the whole course, whichever lessons and exercises are named. Those that run a
+    notebook are about a lesson, and not asked of a single exercise.
+    """
+    from autograder.authoring import rules
+    from autograder.commands.console import give_up
+
+    found = [_find(course, name) for name in names]
+    for lesson, exercise in found:
+        if exercise and exercise not in [one.name for one in lesson.exercises]:
+            give_up(f"{lesson.slug} has no exercise {exercise!r}; it has {', '.join(e.name for e in lesson.exercises)}")
+    parts = [course.part(lesson.slug, exercise) for lesson, exercise in found] or [course]
     for group in (rules.READ, rules.JUDGED, rules.IN_KERNELS, rules.WITH_NBGRADER if nbgrader else ()):
-        by_lesson = group in (rules.JUDGED, rules.IN_KERNELS)
-        problems = rules.run_by_lesson(group, course) if by_lesson else [p for rule in group for p in rule(course)]
+        if group is rules.JUDGED:
+            problems = rules.run_by_lesson(group, parts)
+        elif group is rules.IN_KERNELS:
+            problems = rules.run_by_lesson(group, [part for part in parts if not part.exercise])
+        else:
+            problems = [problem for rule in group for problem in rule(course)]
         for problem in problems:
             typer.echo(str(problem))
         if problems:
             raise typer.Exit(1)
-    typer.echo("The course is whole.")
+    typer.echo(f"{' and '.join(names)}: nothing is wrong." if names else "The course is whole.")
 
 
 def _mutate(course: Course, names: list[str], jobs: int) -> None:

@@ -110,12 +110,15 @@ def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tu
     return True, tuple(judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions)
 
 
-def failing_oracles(lesson: Lesson, root: Path = ROOT) -> list[str]:
-    """Oracles that disagree with the reference, and exercises that have none."""
+def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[str]:
+    """Oracles that disagree with the reference, and exercises without one: of a lesson, or `only` of an exercise."""
 
     class Outcomes:
         failed: list[str] = []  # noqa: RUF012
         covered: set[str] = set()  # noqa: RUF012
+
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            items[:] = [item for item in items if not only or ((check := identify(item)) and check.exercise == only)]
 
         def pytest_collection_finish(self, session: pytest.Session) -> None:
             self.covered |= {check.exercise for item in session.items if (check := identify(item))}
@@ -131,7 +134,8 @@ def failing_oracles(lesson: Lesson, root: Path = ROOT) -> list[str]:
     outcomes = Outcomes()
     reference = Reference(lesson, root)
     run_pytest(Places(root).oracle(lesson.slug), [Checks(lesson, reference, ""), outcomes])
-    without = [f"{e.name}: no oracle" for e in lesson.exercises if e.name not in outcomes.covered]
+    wanted = [only] if only else [exercise.name for exercise in lesson.exercises]
+    without = [f"{name}: no oracle" for name in wanted if name not in outcomes.covered]
     return outcomes.failed + without
 
 

@@ -80,9 +80,10 @@ class Judge:
 
     @cached_property
     def known(self) -> list[Misconception]:
-        """The lesson's misconceptions; read when the first answer is wrong."""
+        """The misconceptions of the judge's exercises; read when the first answer is wrong."""
+        names = {exercise.name for exercise in self.lesson.exercises}
         try:
-            return misconceptions_in(load_module(self._misconceptions))
+            return [known for known in misconceptions_in(load_module(self._misconceptions)) if known.exercise in names]
         except FileNotFoundError:
             return []
 
@@ -280,11 +281,14 @@ class Judge:
         return self._evidence[known]
 
 
-def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_SALT, root: Path = ROOT) -> T:
+def with_judge(
+    lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_SALT, root: Path = ROOT, only: str = ""
+) -> T:
     """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
 
     Args:
         root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
+        only: an exercise, for a judge that knows of no other.
 
     Raises:
         CheckError: the checks cannot be collected.
@@ -293,7 +297,8 @@ def with_judge(lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_
     places = Places(root)
     reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
-    judge = Judge(lesson, checks, reference, places.misconceptions(lesson.slug), salt)
+    judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
+    judge = Judge(judged, checks, reference, places.misconceptions(lesson.slug), salt)
     driver = _Driver(judge, use)
     run_pytest(places.checks(lesson.slug), [checks, driver])
     return driver.outcome()
@@ -342,7 +347,9 @@ class _Driver:
             self._collection_errors.append(report.longreprtext)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        self._judge.items = session.items
+        judged = {exercise.name for exercise in self._judge.lesson.exercises}
+        known = [(identify(item), item) for item in session.items]
+        self._judge.items = [item for check, item in known if check is None or check.exercise in judged]
         if not self._collection_errors:
             self._ran = True
             try:

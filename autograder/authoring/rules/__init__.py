@@ -45,9 +45,9 @@ WITH_NBGRADER = (same_scores_as_nbgrader,)
 """Rules that run nbgrader on the sample class: minutes."""
 
 
-def run_by_lesson(rules: Sequence[Rule], course: Course) -> list[Problem]:
+def run_by_lesson(rules: Sequence[Rule], courses: Sequence[Course]) -> list[Problem]:
     """What `rules` see in each lesson by itself, several at a time: each runs its lesson's code for a minute or so."""
-    lessons = [Course(course.root, {slug: lesson}) for slug, lesson in course.lessons.items()]
+    lessons = [course.part(slug, course.exercise) for course in courses for slug in course.lessons]
     tasks = [(rule, lesson) for rule in rules for lesson in lessons]
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
         found = [pool.submit(rule, lesson) for rule, lesson in tasks]

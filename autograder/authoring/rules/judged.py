@@ -38,7 +38,8 @@ def oracles_agree(course: Course) -> list[Problem]:
             file = course.oracle(lesson.slug)
             do = "mend the reference or write the oracle"
             problems += [
-                Problem(course.relative(file), line(text), do) for text in failing_oracles(lesson, course.root)
+                Problem(course.relative(file), line(text), do)
+                for text in failing_oracles(lesson, course.root, course.exercise)
             ]
     return problems
 
@@ -53,7 +54,7 @@ def on_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]], *, sa
             continue
         file = course.checks(lesson.slug)
         try:
-            problems += with_judge(lesson, rule, salt=salt, root=course.root)
+            problems += with_judge(lesson, rule, salt=salt, root=course.root, only=course.exercise)
         except CheckError as error:
             problems.append(Problem(course.relative(file), line(str(error)), "mend the check"))
     return problems

@@ -33,7 +33,7 @@ def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
             continue
         file = course.relative(course.checks(lesson.slug))
         try:
-            found = memorised(lesson, course.root)
+            found = memorised(lesson, course.root, course.exercise)
         except CheckError as error:
             problems.append(Problem(file, str(error).partition("\n")[0], "mend the check"))
             continue
@@ -45,16 +45,16 @@ def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
     return problems
 
 
-def memorised(lesson: Lesson, root: Path = ROOT) -> list[tuple[str, float, list[str]]]:
+def memorised(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[tuple[str, float, list[str]]]:
     """Exercise, share of its points, and the hidden checks that pass, where one class answers what another was asked.
 
     The answers to visible inputs are the same for all, so those checks pass and are not run.
     """
-    answers = with_judge(lesson, _answers, salt=SALTS[0], root=root)
+    answers = with_judge(lesson, _answers, salt=SALTS[0], root=root, only=only)
 
     def use(judge: Judge) -> list[tuple[str, float, list[str]]]:
         found = []
-        for exercise in lesson.exercises:
+        for exercise in judge.lesson.exercises:
             items = judge.items_of(exercise.name)
             records = [
                 judge.observe([item], _Memory(answers[item.name]))[0] if _hidden(item) else PASSED for item in items
@@ -65,7 +65,7 @@ def memorised(lesson: Lesson, root: Path = ROOT) -> list[tuple[str, float, list[
             found.append((exercise.name, earned_share(exercise, items, records), passing))
         return found
 
-    return with_judge(lesson, use, salt=SALTS[1], root=root)
+    return with_judge(lesson, use, salt=SALTS[1], root=root, only=only)
 
 
 def _hidden(item: pytest.Item) -> bool:
