@@ -62,7 +62,7 @@ class SubmissionResult:
     """A fingerprint of the class salt: another salt asks for another grading."""
 
     def to_json(self) -> dict[str, Any]:
-        """The result as plain data; the keys are documented in the README."""
+        """The result as plain data; docs/grading.md documents the keys."""
         exercises = [
             {
                 **vars(one),
