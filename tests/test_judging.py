@@ -525,3 +525,20 @@ def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_json(file, {"points": object()})
     assert file.read_text() == '{\n "points": 1\n}\n'
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_an_import_that_only_another_exercise_lacks_is_no_note() -> None:
+    """With all points for `train` it has said that torch is not allowed, and that an earlier `train` was graded."""
+    cells = [
+        "import numpy as np\ndef bias_gradient(g):\n    return g.sum(axis=0)",
+        "import torch\ndef train(model, batches, lr, accumulate=1):\n    return []",
+    ]
+    workers = Workers(find_lesson("ch03_accumulation"), "process")
+    submission = Submission.of_cells("a test", cells)
+    names = ["bias_gradient", "train"]
+    try:
+        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=names))
+    finally:
+        workers.stop()
+    assert [exercise.points > 0 for exercise in result.exercises] == [True, False]
+    assert result.message == ""

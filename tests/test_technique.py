@@ -107,7 +107,8 @@ def graded() -> Iterator[Callable[..., ExerciseResult]]:
 
 def test_why_there_are_no_points_is_said_once(graded: Callable[..., ExerciseResult]) -> None:
     """The line that the case begins with stood at its end as well."""
-    message = graded("import torch\nclass GELU(torch.autograd.Function):\n    pass").message
+    forward = "    @staticmethod\n    def forward(ctx, x):\n        return y"
+    message = graded(f"import torch\nclass GELU(torch.autograd.Function):\n{forward}").message
     assert message.endswith("right values count only with that.")
     lines = message.splitlines()
     assert len(set(lines)) == len(lines)

@@ -144,7 +144,7 @@ class Judge:
         told = "\n".join(exercise.message for exercise in result.exercises)
         problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
         if wanted is not None:
-            problems = [*runs.newer_than_graded([exercise.name for exercise in exercises], told), *runs.slow_cells()]
+            problems = [*runs.newer_than_graded(exercises, told), *runs.slow_cells()]
         result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
