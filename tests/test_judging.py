@@ -542,3 +542,13 @@ def test_an_import_that_only_another_exercise_lacks_is_no_note() -> None:
         workers.stop()
     assert [exercise.points > 0 for exercise in result.exercises] == [True, False]
     assert result.message == ""
+
+
+def test_an_import_that_is_refused_ends_no_cell_and_no_note_says_so(root: Path, plain_workers: Workers) -> None:
+    """'what was defined before that was graded': it was what the cell defined after it."""
+    submission = Submission.of_cells("a test", ["import torch\ndef double_vjp(g, x):\n    return 2 * g"])
+    result = with_judge(
+        tiny(), lambda judge: judge.grade(submission, plain_workers, only=["double_vjp"]), salt="salt", root=root
+    )
+    assert by_name(result)["double_vjp"].points == 4
+    assert result.message.endswith("allowed here; what was defined all the same was graded.")

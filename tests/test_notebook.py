@@ -74,6 +74,19 @@ def test_bad_names_get_one_clear_line(outputs: list[Any]) -> None:
     assert "there is no lesson 'ch99'" in outputs[13].traceback[0]
 
 
+def test_a_lambda_may_be_handed_over_too() -> None:
+    """It has been an exercise of no name: Jupyter shows '<lambda>' as a tag."""
+    outputs = run(SETUP, "relu_vjp = lambda g, x: (g * (x > 0)).astype(x.dtype)", "check(relu_vjp)")
+    assert outputs[2].data["text/plain"] == "2.0"
+
+
+def test_a_cell_that_awaits_counts() -> None:
+    awaits = "import asyncio\nawait asyncio.sleep(0)\n"
+    outputs = run(SETUP, awaits + RIGHT, CHECK)
+    assert outputs[2].data["text/plain"] == "2.0"
+    assert "Note" not in outputs[2].data["text/html"]
+
+
 def test_a_number_of_hints_may_be_written_as_one_likes(outputs: list[Any]) -> None:
     assert "Hint 1" in "\n".join(outputs[14].traceback)
     assert "Hint" not in "\n".join(outputs[15].traceback)
@@ -165,6 +178,8 @@ def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatc
     assert cells.remembered("NameError: name 'helper' is not defined.").startswith("This kernel still has helper")
     assert cells.remembered("NameError: name 'other' is not defined.") == ""
     assert cells.remembered("f is not defined") == ""
+    refused = "Before that, In [2], line 1 raised ModuleNotFoundError: helper is not among the packages."
+    assert cells.remembered(f"name 'helper' is not defined\n{refused}") == ""
 
 
 def test_a_method_may_be_asked_for_by_itself() -> None:

@@ -479,7 +479,8 @@ class SubmissionRuns:
         graded = [(self._runs[one.kit], one.name) for one in exercises if one.kit in self._runs]
         tried = [run.failed_to_redefine(name) for run, name in graded]
         found = [problem for problem in tried if problem is not None]
-        said = [f"{p.text}; what was defined before that was graded." for p in found if p.text not in told]
+        rest = {True: "what was defined all the same", False: "what was defined before that"}
+        said = [f"{p.text}; {rest[p.import_only]} was graded." for p in found if p.text not in told]
         return list(dict.fromkeys(said))
 
     def slow_cells(self) -> list[str]:
