@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.stubs import solved_notebook
 from autograder.notebook import lesson
-from autograder.notebook.check import ExecutedCells, _Judge
+from autograder.notebook.check import ExecutedCells, _Judge, in_vain
 from course.syllabus import find_lesson
 
 SETUP = 'from autograder import lesson\ncheck = lesson("ch06_vjps")'
@@ -180,6 +180,13 @@ def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatc
     assert cells.remembered("f is not defined") == ""
     refused = "Before that, In [2], line 1 raised ModuleNotFoundError: helper is not among the packages."
     assert cells.remembered(f"name 'helper' is not defined\n{refused}") == ""
+
+
+def test_what_to_do_about_a_cell_that_never_ends_is_said() -> None:
+    """Every check has waited ten seconds for a cell that was interrupted and deleted, and said no more than that."""
+    said = in_vain("In [4] did not end within 10 seconds and was left out: each check runs it again.")
+    assert said.startswith("Change In [4]")
+    assert in_vain("In [4] took 3 s: each check runs it again.") == ""
 
 
 def test_a_method_may_be_asked_for_by_itself() -> None:

@@ -68,7 +68,8 @@ class Check:
             progress.end()
         if "error" in result:
             raise CheckFailed(exercise, result["error"])
-        feedback = Feedback(wanted, result, hint, self._cells.remembered(result["exercises"][0]["message"]))
+        remark = self._cells.remembered(result["exercises"][0]["message"]) or in_vain(result["message"])
+        feedback = Feedback(wanted, result, hint, remark)
         if feedback == 0:
             raise CheckFailed(exercise, feedback.text)
         return feedback
@@ -132,6 +133,14 @@ class ExecutedCells:
             self._cells.pop(key, None)
         if source.strip():
             self._cells[key] = source, f"In [{count}]"
+
+
+def in_vain(message: str) -> str:
+    """What to do about a cell that every check waits for in vain; empty if there is none."""
+    match = re.search(r"(In \[\d+\]) did not end within", message)
+    if match is None:
+        return ""
+    return f"Change {match[1]} and run it again. If you deleted it, restart the kernel: until then it counts as run."
 
 
 def only_imports(source: str) -> bool:
