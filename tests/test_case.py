@@ -424,3 +424,14 @@ def test_a_small_change_anywhere_is_seen(data: st.DataObject) -> None:
 def test_a_program_is_shown_in_lines() -> None:
     text = render_case("run", [("code", "y = a * b\ny.backward()")], [], case="a product", show_numbers=True)
     assert text == "run(code), a product:\n  code = y = a * b\n         y.backward()"
+
+
+def test_a_program_in_steps_is_shown_whole() -> None:
+    """A dict of them has been told by its keys, so that nobody saw the program that was answered wrong."""
+    steps = [("z", "leaf"), ("k", "constant"), *[("f", "product", "z", "k")] * 3]
+    shown = render_case("flow", [("programs", {"one": steps})], [], case="", show_numbers=True)
+    assert_fits(shown)
+    assert shown.splitlines()[1] == "  programs['one'] = [('z', 'leaf'), ('k', 'constant'), ('f', 'product', 'z', 'k'),"
+    assert shown.count("product") == 3
+    hidden = render_case("flow", [("programs", {"one": steps})], [], case="", show_numbers=False)
+    assert "leaf" not in hidden

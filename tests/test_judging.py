@@ -536,3 +536,30 @@ def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_json(file, {"points": object()})
     assert file.read_text() == '{\n "points": 1\n}\n'
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_an_import_that_only_another_exercise_lacks_is_no_note() -> None:
+    """With all points for `train` it has said that torch is not allowed, and that an earlier `train` was graded."""
+    cells = [
+        "import numpy as np\ndef bias_gradient(g):\n    return g.sum(axis=0)",
+        "import torch\ndef train(model, batches, lr, accumulate=1):\n    return []",
+    ]
+    workers = Workers(find_lesson("ch03_accumulation"), "process")
+    submission = Submission.of_cells("a test", cells)
+    names = ["bias_gradient", "train"]
+    try:
+        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=names))
+    finally:
+        workers.stop()
+    assert [exercise.points > 0 for exercise in result.exercises] == [True, False]
+    assert result.message == ""
+
+
+def test_an_import_that_is_refused_ends_no_cell_and_no_note_says_so(root: Path, plain_workers: Workers) -> None:
+    """'what was defined before that was graded': it was what the cell defined after it."""
+    submission = Submission.of_cells("a test", ["import torch\ndef double_vjp(g, x):\n    return 2 * g"])
+    result = with_judge(
+        tiny(), lambda judge: judge.grade(submission, plain_workers, only=["double_vjp"]), salt="salt", root=root
+    )
+    assert by_name(result)["double_vjp"].points == 4
+    assert result.message.endswith("allowed here; what was defined all the same was graded.")

@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.stubs import solved_notebook
 from autograder.notebook import lesson
-from autograder.notebook.check import ExecutedCells, _Judge
+from autograder.notebook.check import ExecutedCells, _Judge, in_vain
 from course.syllabus import find_lesson
 
 SETUP = 'from autograder import lesson\ncheck = lesson("ch06_vjps")'
@@ -72,6 +72,19 @@ def test_no_points_raise_without_a_traceback_of_ours(outputs: list[Any]) -> None
 def test_bad_names_get_one_clear_line(outputs: list[Any]) -> None:
     assert "has no exercise 'nope'; it has add_vjp" in outputs[9].traceback[0]
     assert "there is no lesson 'ch99'" in outputs[13].traceback[0]
+
+
+def test_a_lambda_may_be_handed_over_too() -> None:
+    """It has been an exercise of no name: Jupyter shows '<lambda>' as a tag."""
+    outputs = run(SETUP, "relu_vjp = lambda g, x: (g * (x > 0)).astype(x.dtype)", "check(relu_vjp)")
+    assert outputs[2].data["text/plain"] == "2.0"
+
+
+def test_a_cell_that_awaits_counts() -> None:
+    awaits = "import asyncio\nawait asyncio.sleep(0)\n"
+    outputs = run(SETUP, awaits + RIGHT, CHECK)
+    assert outputs[2].data["text/plain"] == "2.0"
+    assert "Note" not in outputs[2].data["text/html"]
 
 
 def test_a_number_of_hints_may_be_written_as_one_likes(outputs: list[Any]) -> None:
@@ -165,6 +178,15 @@ def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatc
     assert cells.remembered("NameError: name 'helper' is not defined.").startswith("This kernel still has helper")
     assert cells.remembered("NameError: name 'other' is not defined.") == ""
     assert cells.remembered("f is not defined") == ""
+    refused = "Before that, In [2], line 1 raised ModuleNotFoundError: helper is not among the packages."
+    assert cells.remembered(f"name 'helper' is not defined\n{refused}") == ""
+
+
+def test_what_to_do_about_a_cell_that_never_ends_is_said() -> None:
+    """Every check has waited ten seconds for a cell that was interrupted and deleted, and said no more than that."""
+    said = in_vain("In [4] did not end within 10 seconds and was left out: each check runs it again.")
+    assert said.startswith("Change In [4]")
+    assert in_vain("In [4] took 3 s: each check runs it again.") == ""
 
 
 def test_a_method_may_be_asked_for_by_itself() -> None:

@@ -65,6 +65,14 @@ def test_a_line_that_keeps_what_a_magic_gives_costs_no_cell(run_cells: Make) -> 
     assert value(run, "f") == 2
 
 
+def test_a_cell_that_awaits_runs_as_in_jupyter(run_cells: Make) -> None:
+    """What it defined has been called not written yet, as "not Python ('await' outside function)"."""
+    awaits = "import asyncio\nawait asyncio.sleep(0)\ndef f():\n    return 1\nx = [await asyncio.sleep(0, 2)]"
+    run = run_cells(awaits, "def g():\n    return x[0]")
+    assert run.problems == []
+    assert (value(run, "f"), value(run, "g")) == (1, 2)
+
+
 def test_future_imports_hold_for_their_cell(run_cells: Make) -> None:
     run = run_cells("from __future__ import annotations\ndef f(x: Undefined) -> Missing:\n    return 1")
     assert value(run, "f", 0) == 1

@@ -100,6 +100,77 @@ def test_a_dtype_taken_from_g_costs_a_tenth(exercise: str, answer: Callable[...,
     assert round(_share("ch06_vjps", exercise, lambda _: answer), 6) == 0.9
 
 
+def through_a_second_name(f: Any, x: Any, eps: float = 1e-6) -> Any:
+    gradient = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        y = x
+        y[i] += eps
+        z = x
+        z[i] -= eps
+        gradient[i] = (f(y) - f(z)) / (2 * eps)
+    return gradient
+
+
+def return_in_the_loop(Ws: Any, v: Any) -> Any:
+    for W in Ws:
+        return W @ v
+    return None
+
+
+def loop_of_the_tutorials(model: Any, batches: Any, lr: float, accumulate: int = 1) -> list[float]:
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for i, (X, y) in enumerate(batches):
+        loss = torch.nn.functional.mse_loss(model(X), y)
+        (loss / accumulate).backward()
+        losses.append(loss.item())
+        if (i + 1) % accumulate == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    return losses
+
+
+def all_on_the_way(right: Callable[..., Any]) -> Callable[..., Any]:
+    """Right about the six programs, and then a rule by which products keep gradients as well."""
+
+    def predict_flow(programs: Any = None) -> Any:
+        return right() if programs is None else {name: on_the_way(steps) for name, steps in programs.items()}
+
+    def on_the_way(steps: Any) -> dict[str, bool]:
+        reached: dict[str, set[str]] = {}
+        for name, how, *inputs in steps:
+            if how == "leaf" or (how == "request" and not reached[name]):
+                reached[name] = {name}
+            elif how != "request":
+                ways = [reached[one] for one in inputs] if how == "product" else []
+                reached[name] = set().union(*ways) | ({name} if any(ways) else set())
+        return {name: name in reached[steps[-1][0]] for name in reached}
+
+    return predict_flow
+
+
+@pytest.mark.parametrize(
+    ("lesson", "exercise", "answer", "named"),
+    [
+        ("ch02_chain_rule", "numerical_gradient", lambda _: through_a_second_name, "second_name_for_x"),
+        ("ch02_chain_rule", "jvp_chain", lambda _: return_in_the_loop, "jvp_returned_in_the_loop"),
+        ("ch03_accumulation", "train", lambda _: loop_of_the_tutorials, "neither_end_of_the_loop"),
+        ("ch04_detachment", "predict_flow", all_on_the_way, "rule_keeps_gradients_of_all"),
+    ],
+)
+def test_what_newcomers_wrote_has_a_name(
+    lesson: str, exercise: str, answer: Callable[[Callable[..., Any]], Callable[..., Any]], named: str
+) -> None:
+    """They have been shown numbers alone; of the six programs and the rule, only who was wrong about both was told."""
+
+    def use(judge: Judge) -> tuple[str, ...]:
+        wrong = answer(judge.reference.implementations[exercise])
+        records = judge.observe(judge.items_of(exercise), judge.reference.local(exercise, wrong))
+        return judge.explain(judge.lesson.exercise(exercise), records).misconceptions
+
+    assert with_judge(find_lesson(lesson), use) == (named,)
+
+
 @pytest.mark.parametrize("answer", [lambda *_: None, lambda X, y, X_test, seed: np.zeros(len(X_test))])
 def test_whatever_is_no_labels_is_not_called_the_labels_of_the_training(answer: Callable[..., Any]) -> None:
     """Nothing at all, as without `return`, has been told to read X_test with the trained network."""

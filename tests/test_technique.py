@@ -105,6 +105,15 @@ def graded() -> Iterator[Callable[..., ExerciseResult]]:
     workers.stop()
 
 
+def test_why_there_are_no_points_is_said_once(graded: Callable[..., ExerciseResult]) -> None:
+    """The line that the case begins with stood at its end as well."""
+    forward = "    @staticmethod\n    def forward(ctx, x):\n        return y"
+    message = graded(f"import torch\nclass GELU(torch.autograd.Function):\n{forward}").message
+    assert message.endswith("right values count only with that.")
+    lines = message.splitlines()
+    assert len(set(lines)) == len(lines)
+
+
 def test_a_finer_point_costs_its_own_check_only(graded: Callable[..., ExerciseResult]) -> None:
     result = graded(KEEPS_A_COPY % "")
     assert {check.name for check in result.checks if not check.passed} == {"test_gelu_keeps_its_input"}

@@ -22,6 +22,7 @@ GRID_COLUMNS = 10
 """An array with more of either, or with more axes, is shown by its first entries."""
 LISTED = 5
 """Entries of a large array."""
+MOST_STEPS = 40
 MARK = "*"
 
 Named = tuple[str, Any]
@@ -69,8 +70,8 @@ def _title(function: str, arguments: Sequence[Named], case: str, show_numbers: b
 
 
 def _parts(name: str, value: Any) -> Iterator[Named]:
-    """A dict or a tuple of arrays, one line for each."""
-    if isinstance(value, dict) and any(isinstance(part, np.ndarray) for part in value.values()):
+    """A dict of arrays or of programs in steps: each on its own."""
+    if isinstance(value, dict) and any(isinstance(part, np.ndarray) or _is_steps(part) for part in value.values()):
         for key, part in value.items():
             yield f"{name}[{key_text(key)}]", part
     else:
@@ -97,6 +98,8 @@ def _arguments(inputs: Sequence[Named], show_numbers: bool) -> list[str]:
         grid = _grid_or_words(value) if show_numbers else short
         if show_numbers and isinstance(value, str) and "\n" in value:  # a small program, which reads as one
             grid = [clean(line, WIDTH) for line in value.split("\n")]
+        if show_numbers and _is_steps(value):
+            grid = _steps(value, WIDTH - width - len("   = []"))
         blocks.append((name, grid, short))
     while sum(len(grid) for _, grid, _ in blocks) > ARGUMENT_LINES and any(grid != short for _, grid, short in blocks):
         largest = max(range(len(blocks)), key=lambda index: len(blocks[index][1]))
@@ -108,6 +111,27 @@ def _arguments(inputs: Sequence[Named], show_numbers: bool) -> list[str]:
         heads = [f"  {name:{width}} = ", *[" " * (width + 5)] * (len(grid) - 1)]
         lines += [head + line for head, line in zip(heads, grid, strict=True)]
     return lines + [f"  … and {more + 1} more"] * (more > 0)
+
+
+def _is_steps(value: Any) -> bool:
+    """Whether a value is a small program in steps: a list of tuples of texts."""
+    return (
+        isinstance(value, list)
+        and 0 < len(value) <= MOST_STEPS
+        and all(isinstance(step, tuple) and all(isinstance(part, str) for part in step) for step in value)
+    )
+
+
+def _steps(steps: list[tuple[str, ...]], width: int) -> list[str]:
+    """A list of tuples of texts as a program would write it, in lines of `width` characters."""
+    lines = [""]
+    for step in steps:
+        text = literal(step) or summarise(step)
+        if lines[-1] and len(lines[-1]) + len(text) + len(", ") > width:
+            lines[-1] += ","
+            lines.append("")
+        lines[-1] += f", {text}" if lines[-1] else text
+    return [("[" if not i else " ") + line + "]" * (i == len(lines) - 1) for i, line in enumerate(lines)]
 
 
 def _fitted(blocks: Sequence[list[str]], room: int) -> list[str]:

@@ -470,14 +470,17 @@ class SubmissionRuns:
                     found[problem.cell.number, problem.text] = problem
         return list(found.values())
 
-    def newer_than_graded(self, exercises: Iterable[str], told: str) -> list[str]:
+    def newer_than_graded(self, exercises: Iterable[Exercise], told: str) -> list[str]:
         """What befell the cells that should define one of these exercises, where an earlier cell did: that one counts.
 
-        `told` has what is said already.
+        What befell them where an exercise is not graded, without its packages, is no matter. `told` has what is said
+        already.
         """
-        tried = [run.failed_to_redefine(name) for run in self._runs.values() for name in exercises]
+        graded = [(self._runs[one.kit], one.name) for one in exercises if one.kit in self._runs]
+        tried = [run.failed_to_redefine(name) for run, name in graded]
         found = [problem for problem in tried if problem is not None]
-        said = [f"{p.text}; what was defined before that was graded." for p in found if p.text not in told]
+        rest = {True: "what was defined all the same", False: "what was defined before that"}
+        said = [f"{p.text}; {rest[p.import_only]} was graded." for p in found if p.text not in told]
         return list(dict.fromkeys(said))
 
     def slow_cells(self) -> list[str]:

@@ -145,7 +145,7 @@ class Judge:
         told = "\n".join(exercise.message for exercise in result.exercises)
         problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
         if wanted is not None:
-            problems = [*runs.newer_than_graded([exercise.name for exercise in exercises], told), *runs.slow_cells()]
+            problems = [*runs.newer_than_graded(exercises, told), *runs.slow_cells()]
         result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
@@ -178,9 +178,7 @@ class Judge:
         diagnosis = self.explain(exercise, records) if share < 1 else Diagnosis("")
         lacking = _without_technique(exercise, items, records)
         if lacking is not None and _status(records, share) != "missing":
-            diagnosis = replace(
-                diagnosis, message=f"{diagnosis.message}\n{_about_technique(exercise, lacking)}".strip()
-            )
+            diagnosis = replace(diagnosis, message=_with_technique(exercise, lacking, diagnosis.message))
         result = ExerciseResult(
             name=exercise.name,
             points=round(exercise.points * share, 2),
@@ -438,10 +436,12 @@ def _without_technique(exercise: Exercise, items: list[pytest.Item], records: li
     return None
 
 
-def _about_technique(exercise: Exercise, lacking: Record) -> str:
-    """Why an exercise earns nothing whose values may be right."""
+def _with_technique(exercise: Exercise, lacking: Record, message: str) -> str:
+    """A message that also says why an exercise earns nothing whose values may be right; what it says already, once."""
     of_it = f"No points: {exercise.name} is about how it is done, and right values count only with that."
-    return f"{of_it} {_one_line(lacking)}"
+    why = _one_line(lacking)
+    said = lacking.failures[0].problems[0] if lacking.failures else why
+    return f"{message}\n{of_it}{'' if said in message else f' {why}'}".strip()
 
 
 def _ungradable(exercise: Exercise, message: str, status: str = "error") -> ExerciseResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import inspect
 import itertools
 import linecache
 import re
@@ -42,6 +43,8 @@ class Program:
 
     def __init__(self, name: str) -> None:
         self.module = ModuleType(name)
+        self._await = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if name == "__main__" else 0
+        """A notebook's cell may `await` outside of functions, as Jupyter runs it; in a file that is not Python."""
         sys.modules[name] = self.module
         warnings.simplefilter("ignore")
 
@@ -61,9 +64,9 @@ class Program:
             for imports, statements in itertools.groupby(tree.body, key=_imports):
                 for body in [[one] for one in statements] if imports else [list(statements)]:
                     flags |= _future_flags(body[0])
-                    code = compile(ast.Module(body, []), label, "exec", flags=flags, dont_inherit=True)
+                    code = compile(ast.Module(body, []), label, "exec", flags=flags | self._await, dont_inherit=True)
                     try:
-                        exec(code, self.module.__dict__)
+                        self._run(code)
                     except ImportError as error:
                         if not imports:
                             raise
@@ -74,6 +77,14 @@ class Program:
                 return refused[lacking]
             return failure(error, label, offset)
         return next(iter(refused.values()), None)
+
+    def _run(self, code: CodeType) -> None:
+        if not code.co_flags & inspect.CO_COROUTINE:
+            exec(code, self.module.__dict__)
+            return
+        import asyncio  # slow, and few cells need it
+
+        asyncio.run(eval(code, self.module.__dict__))
 
     def defined(self, name: str) -> bool:
         """Whether the cells left something callable under `name`; `Tensor.backward` is a method that they define."""

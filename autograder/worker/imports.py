@@ -43,7 +43,7 @@ class AllowedImports(importlib.abc.MetaPathFinder):
         if not _asked_by_submission():  # a package that looks for another which it can do without
             return None
         self.asked.append(fullname)
-        raise ModuleNotFoundError(f"{fullname} is not among the packages that this lesson allows", name=fullname)
+        raise ModuleNotFoundError(f"{fullname} is not among the packages that are allowed here", name=fullname)
 
 
 def _asked_by_submission() -> bool:

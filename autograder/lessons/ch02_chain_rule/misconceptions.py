@@ -107,6 +107,22 @@ def moved_back_by_arithmetic(f, x, eps=1e-6):
 
 @misconception(
     "numerical_gradient",
+    says="`y = x` makes no copy, only a second name for the same array: both calls of f see the same point, and the "
+    "difference is 0. x.copy() is an array of its own.",
+)
+def second_name_for_x(f, x, eps=1e-6):
+    gradient = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        up = x
+        up[index] += eps
+        down = x
+        down[index] -= eps
+        gradient[index] = (f(up) - f(down)) / (2 * eps)
+    return gradient
+
+
+@misconception(
+    "numerical_gradient",
     says="The gradient is flat. Give it the shape of x: loop over np.ndindex(x.shape), or reshape at the end.",
 )
 def flat_gradient(f, x, eps=1e-6):
@@ -127,7 +143,7 @@ def first_axis_only(f, x, eps=1e-6):
     return gradient
 
 
-@misconception("numerical_gradient", says="The argument eps is not used: the step is always 1e-6.")
+@misconception("numerical_gradient", says="The argument eps is not used: the step is as small whatever eps is.")
 def ignores_eps(f, x, eps=1e-6):
     return _differences(f, x, 1e-6, lambda x, step: (f(x + step) - f(x - step)) / 2e-6)
 
@@ -218,6 +234,17 @@ def jvp_not_passed_on(Ws, v):
     return y
 
 
+@misconception(
+    "jvp_chain",
+    says="Only the first matrix is used: with `return` inside of the loop, the loop ends there. An empty chain gives "
+    "None.",
+)
+def jvp_returned_in_the_loop(Ws, v):
+    for W in Ws:
+        return W @ v
+    return None
+
+
 @misconception("jvp_chain", says="The last matrix of the chain is left out.")
 def jvp_without_the_last(Ws, v):
     for W in Ws[:-1]:
@@ -304,6 +331,17 @@ def vjp_not_passed_on(Ws, u):
     return y
 
 
+@misconception(
+    "vjp_chain",
+    says="Only the last matrix is used: with `return` inside of the loop, the loop ends there. An empty chain gives "
+    "None.",
+)
+def vjp_returned_in_the_loop(Ws, u):
+    for W in reversed(Ws):
+        return W.T @ u
+    return None
+
+
 @misconception("vjp_chain", says="The first matrix of the chain, W_1, is left out.")
 def vjp_without_the_first(Ws, u):
     for W in reversed(Ws[1:]):
@@ -369,6 +407,14 @@ def one_pass_only(dims, mode):
 def first_product_free(dims, mode):
     rest = dims[1:] if mode == "forward" else dims[:-1]
     return _passes(dims, mode) * _one_pass(rest)
+
+
+@misconception(
+    "jacobian_cost",
+    says="The last matrix is left out. From n_0 to n_k there are k matrices: one for each two neighbours in dims.",
+)
+def last_matrix_left_out(dims, mode):
+    return _passes(dims, mode) * _one_pass(dims[:-1])
 
 
 @misconception("jacobian_cost", says="These are FLOPs: a multiply and an add. Count each multiply–add once.")
@@ -486,7 +532,12 @@ def tangent_not_negated(self):
     return type(self)(-self.value, self.tangent)
 
 
-@misconception("Dual", says="A difference takes the tangents' difference, too, not their sum.", replaces="Dual.__sub__")
+@misconception(
+    "Dual",
+    says="A difference takes the tangents' difference, too, not their sum. Where - is made of + and unary minus, look "
+    "at __neg__.",
+    replaces="Dual.__sub__",
+)
 def tangents_added_in_a_difference(self, other):
     value, tangent = _parts(other)
     return type(self)(self.value - value, self.tangent + tangent)
@@ -554,6 +605,16 @@ def quotient_with_the_wrong_sign(self, other):
 
 @misconception(
     "Dual",
+    says="The quotient rule has a minus where you have a plus: (x′y − xy′) / y².",
+    replaces="Dual.__truediv__",
+)
+def quotient_with_a_plus(self, other):
+    value, tangent = _parts(other)
+    return type(self)(self.value / value, (self.tangent * value + self.value * tangent) / value**2)
+
+
+@misconception(
+    "Dual",
     says="The denominator is treated as a constant. Its tangent counts as well: (x′y − xy′) / y².",
     replaces="Dual.__truediv__",
 )
@@ -609,6 +670,18 @@ def power_without_the_tangent(self, other):
     n, tangent = _parts(other)
     result = _slope(self.value, n) + (math.log(self.value) * self.value**n * tangent if tangent else 0.0)
     return type(self)(self.value**n, result)
+
+
+@misconception(
+    "Dual",
+    says="In x ** n with a number n the slope n xⁿ⁻¹ is right, but it is not multiplied by the tangent of x: the chain "
+    "rule.",
+    replaces="Dual.__pow__",
+)
+def power_of_a_number_without_the_tangent(self, other):
+    if hasattr(other, "value"):
+        return _power(self, other, _slope)
+    return type(self)(self.value**other, _slope(self.value, other))
 
 
 @misconception(

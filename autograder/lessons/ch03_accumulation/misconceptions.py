@@ -768,6 +768,25 @@ def drops_the_short_one(grad_fn, params, X, y, batch_size):
     return _weighted(params, [(k / n, g) for k, g in _pieces(grad_fn, params, X[:n], y[:n], batch_size)])
 
 
+@misconception(
+    "microbatch_gradient",
+    says="The rows that fill no whole micro-batch were left out, and yet counted in n: n // batch_size rounds down. "
+    "The last one may be short.",
+)
+def drops_the_short_one_of_n(grad_fn, params, X, y, batch_size):
+    n = len(X) // batch_size * batch_size
+    return _weighted(params, [(k / len(X), g) for k, g in _pieces(grad_fn, params, X[:n], y[:n], batch_size)])
+
+
+@misconception(
+    "microbatch_gradient",
+    says="Only the first micro-batch is in the result: with `return` inside of the loop, the loop ends there.",
+)
+def returned_in_the_loop(grad_fn, params, X, y, batch_size):
+    rows, gradients = next(_pieces(grad_fn, params, X, y, batch_size))
+    return _weighted(params, [(rows / len(X), gradients)])
+
+
 @misconception("microbatch_gradient", says="Only the last micro-batch is in the result: = where += belongs.")
 def last_one_only(grad_fn, params, X, y, batch_size):
     *_, (_, gradient) = _pieces(grad_fn, params, X, y, batch_size)
@@ -974,6 +993,22 @@ def drops_the_short_group(model, batches, lr, accumulate=1):
         losses += _backward_of(model, group, 1 / len(group))
         if len(group) == accumulate:
             _step(model, lr)
+    return losses
+
+
+@misconception(
+    "train",
+    says="Clearing and stepping only after each whole group leaves out both ends. What stood in .grad before the "
+    "training is in the first step: clear it before the first batch. The batches of a short last group never moved "
+    "the parameters: step once more after the loop.",
+)
+def neither_end_of_the_loop(model, batches, lr, accumulate=1):
+    losses = []
+    for group in _groups(batches, accumulate):
+        losses += _backward_of(model, group, 1 / accumulate)
+        if len(group) == accumulate:
+            _step(model, lr)
+            model.zero_grad()
     return losses
 
 

@@ -801,11 +801,22 @@ def _believing(programs, rule=None, **beliefs):
     return answers
 
 
-def _flows(steps, *, detach=False, no_grad=False, later=False, results=False, everyone=False, detached_leaves=False):
+def _flows(
+    steps,
+    *,
+    detach=False,
+    no_grad=False,
+    later=False,
+    results=False,
+    loss=False,
+    everyone=False,
+    detached_leaves=False,
+):
     """Whether a gradient reaches each name in a program's steps; what is True is believed though it is wrong.
 
     `detach`, `no_grad`: the gradient goes through; `later`: a request counts for earlier uses; `results` keep their
-    gradients; `everyone` who asks gets one; `detached_leaves`: detach() takes the original out of the graph.
+    gradients, and with `loss` the loss does, too; `everyone` who asks gets one; `detached_leaves`: detach() takes the
+    original out of the graph.
     """
     requested = {name for name, how, *_ in steps if how == "request"}
     reached, asking, cut = {}, set(), set()
@@ -821,7 +832,7 @@ def _flows(steps, *, detach=False, no_grad=False, later=False, results=False, ev
             reached[name] = set()
         if how == "detach" and detached_leaves:
             cut |= reached[inputs[0]] | {inputs[0]}
-    there = asking if everyone else reached[steps[-1][0]] - cut - ({steps[-1][0]} if results else set())
+    there = asking if everyone else reached[steps[-1][0]] - cut - ({steps[-1][0]} if results and not loss else set())
     return {name: name in there for name in reached}
 
 
@@ -875,7 +886,7 @@ def unused_leaves_get_zero(programs=None):
     "another branch gets its gradient there.",
 )
 def detach_changes_the_tensor(programs=None):
-    return _believing(programs, partial(_flows, detached_leaves=True), side_branch={"a": False, "b": False, "d": False})
+    return _believing(programs, side_branch={"a": False, "b": False, "d": False})
 
 
 @misconception(
@@ -891,7 +902,7 @@ def cancelled_values_give_none(programs=None):
     "predict_flow", says="Nothing comes back through detach(): c is used only behind it, and its `.grad` stays None."
 )
 def through_the_detach(programs=None):
-    return _believing(programs, partial(_flows, detach=True), side_branch={"c": True})
+    return _believing(programs, side_branch={"c": True})
 
 
 @misconception(
@@ -900,7 +911,7 @@ def through_the_detach(programs=None):
     "and a gets nothing.",
 )
 def no_grad_ends_with_the_block(programs=None):
-    return _believing(programs, partial(_flows, no_grad=True), no_grad_block={"a": True})
+    return _believing(programs, no_grad_block={"a": True})
 
 
 @misconception(
@@ -927,7 +938,7 @@ def no_grad_the_wrong_way_round(programs=None):
     "does not change h.",
 )
 def asking_works_backwards(programs=None):
-    return _believing(programs, partial(_flows, later=True), late_request={"late": True})
+    return _believing(programs, late_request={"late": True})
 
 
 @misconception(
@@ -953,7 +964,7 @@ def grad_writes_grad(programs=None):
     "goes through it to w.",
 )
 def results_keep_gradients(programs=None):
-    return _believing(programs, partial(_flows, results=True), half_a_step={"stepped": True})
+    return _believing(programs, half_a_step={"stepped": True})
 
 
 @misconception(
@@ -972,6 +983,60 @@ def whoever_asks_gets(programs=None):
     if programs is not None:
         return _believing(programs, partial(_flows, everyone=True))
     return {program: dict.fromkeys(tensors, True) for program, tensors in _truth().items()}
+
+
+@misconception(
+    "predict_flow",
+    says="In your rule detach() takes the original out of the graph, too. It makes a second, constant tensor, and the "
+    "original stays where it is.",
+)
+def rule_detaches_the_original(programs=None):
+    return _believing(programs, partial(_flows, detached_leaves=True))
+
+
+@misconception(
+    "predict_flow",
+    says="In your rule a gradient goes back through detach(). What detach makes is a constant: no leaf is reached "
+    "through it.",
+)
+def rule_goes_through_the_detach(programs=None):
+    return _believing(programs, partial(_flows, detach=True))
+
+
+@misconception(
+    "predict_flow",
+    says="In your rule a gradient goes back through a product under no_grad. Nothing was recorded there: that product "
+    "is a constant.",
+)
+def rule_goes_through_no_grad(programs=None):
+    return _believing(programs, partial(_flows, no_grad=True))
+
+
+@misconception(
+    "predict_flow",
+    says="In your rule a request counts for products that were made before it. They were recorded while the name asked "
+    "for nothing: only products after the request lead to it.",
+)
+def rule_lets_requests_work_backwards(programs=None):
+    return _believing(programs, partial(_flows, later=True))
+
+
+@misconception(
+    "predict_flow",
+    says="In your rule products get a `.grad`, too. The gradient goes through them, and backward keeps it on leaves "
+    "only.",
+)
+def rule_keeps_gradients_of_results(programs=None):
+    return _believing(programs, partial(_flows, results=True))
+
+
+@misconception(
+    "predict_flow",
+    says="In your rule all that the gradient goes through gets a `.grad`, products and the loss too. Backward keeps it "
+    "on leaves only.",
+)
+def rule_keeps_gradients_of_all(programs=None):
+    return _believing(programs, partial(_flows, results=True, loss=True))
 
 
 @misconception(
