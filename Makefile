@@ -5,12 +5,13 @@ RESULTS := results
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help setup grade test lint types unit pages health book browser clean
+.PHONY: help setup grade test quick lint types unit pages health book browser clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make grade   grade the bundled sample class and print its table"
 	@echo "make test    lint, types, unit tests, health rules, book: all that must pass"
+	@echo "make quick   lint, types and the fast tests: a minute"
 	@echo "make setup   install everything into .venv      make book    build the book into book/_build/html"
 
 $(BIN)/python:
@@ -40,6 +41,9 @@ test: lint types browser
 	@$(MAKE) --no-print-directory --jobs=2 book unit
 	@$(MAKE) --no-print-directory --jobs=2 pages health
 	@echo "All of it passes."
+
+quick: lint types
+	$(BIN)/pytest tests -m "not slow" --numprocesses $(JOBS) --dist loadscope --quiet
 
 lint: .venv/.all
 	$(BIN)/ruff check .
