@@ -18,6 +18,9 @@ from autograder.worker.imports import CELLS
 
 _MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?|[\w, ]+=\s*[%!].*)\s*$")
 
+_AWAITS = 0x80
+"""`inspect.CO_COROUTINE`: what code has that awaits at its top. Most submissions do without `inspect`."""
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -52,18 +55,18 @@ class Program:
             linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
             whole = _whole(source, label, offset)
             if whole is not None:
-                exec(whole, self.module.__dict__)
+                _run(whole, self.module.__dict__)
                 return None
             tree = _parse(source)
             if offset:
                 ast.increment_lineno(tree, offset)
-            flags = 0
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
             for imports, statements in itertools.groupby(tree.body, key=_imports):
                 for body in [[one] for one in statements] if imports else [list(statements)]:
                     flags |= _future_flags(body[0])
                     code = compile(ast.Module(body, []), label, "exec", flags=flags, dont_inherit=True)
                     try:
-                        exec(code, self.module.__dict__)
+                        _run(code, self.module.__dict__)
                     except ImportError as error:
                         if not imports:
                             raise
@@ -117,9 +120,18 @@ def _whole(source: str, label: str, offset: int) -> CodeType | None:
     if "import" in source:
         return None
     try:
-        return compile("\n" * offset + source, label, "exec", dont_inherit=True)
+        return compile("\n" * offset + source, label, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except SyntaxError:  # said by whoever takes it apart
         return None
+
+
+def _run(code: CodeType, names: dict[str, Any]) -> None:
+    """Run a module's code; what awaits at its top, as a notebook's cell may, runs to its end."""
+    awaiting = eval(code, names)
+    if code.co_flags & _AWAITS:
+        import asyncio
+
+        asyncio.run(awaiting)
 
 
 def _parse(source: str) -> ast.Module:
