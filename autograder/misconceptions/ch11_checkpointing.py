@@ -141,7 +141,8 @@ def not_detached(fn, *args):
 
 @misconception(
     "checkpoint",
-    says="backward runs without gradients, so fn makes no graph there. Run it under torch.enable_grad().",
+    says="backward runs without gradients: what is computed there has no graph to go back through. Run fn, and what "
+    "you make of its result, under torch.enable_grad().",
 )
 def no_graph_in_backward(fn, *args):
     return _checkpoint(fn, args, "gradients off")
