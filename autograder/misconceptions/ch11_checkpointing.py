@@ -2033,6 +2033,14 @@ def one_segment_more(policy, stack):
 
 
 @misconception(
+    "measure", replaces="checkpointing", says="√L was cut off to an int. It is rounded: 7 layers are 3 segments, not 2."
+)
+def root_cut_off(policy, stack):
+    n = len(stack.blocks)
+    return _checkpointing(policy, stack, sqrt_segments=lambda: _segments(stack, int(n**0.5)))
+
+
+@misconception(
     "measure",
     replaces="checkpointing",
     says="best_segments takes √L, which is best only where a segment's input and a layer cost the same. A layer "
