@@ -435,3 +435,16 @@ def test_a_program_in_steps_is_shown_whole() -> None:
     assert shown.count("product") == 3
     hidden = render_case("flow", [("programs", {"one": steps})], [], case="", show_numbers=False)
     assert "leaf" not in hidden
+
+
+def test_a_list_of_arrays_is_shown_with_its_numbers() -> None:
+    """Gradients have been 'a list of 2: a float64 array of shape (2,), …', on both sides."""
+    grads = [np.array([1.0, 2.0]), np.array([3.0])]
+    got = [np.array([0.5, 2.0]), np.array([3.0])]
+    text = render_case("clip", [("grads", grads)], [("clipped", got, grads)], case="two gradients", show_numbers=True)
+    assert "grads[0] = [1 2]" in text
+    assert "*0.5 " in text
+    assert "clipped[1]: right" in text
+    numbers = render_case("f", [("norms", [0.5, 2.0])], [("f", [1.0, 2.0], [1.0, 3.0])], case="", show_numbers=True)
+    assert "norms = [0.5, 2.0]" in numbers
+    assert "got       [1.0, 2.0]" in numbers

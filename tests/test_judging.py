@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.diagnosis import Misconception
 from autograder.isolation import Workers
+from autograder.judging.diagnose import Evidence, diagnose
 from autograder.judging.errors import Raised
-from autograder.judging.expect import OF_ANOTHER_TYPE, Call, expect, expect_close, expect_raises, recording
+from autograder.judging.expect import OF_ANOTHER_TYPE, Call, Record, expect, expect_close, expect_raises, recording
 from autograder.judging.plugin import identify
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
 from autograder.judging.session import CheckError, Judge, earned_share, with_judge
@@ -332,6 +334,94 @@ def test_a_mistake_that_some_answers_contradict_is_not_named(
 
 def test_a_mistake_that_explains_no_check_is_not_named(grade: Callable[..., SubmissionResult]) -> None:
     assert by_name(grade("def square_vjp(g, x): return -x * g"))["square_vjp"].misconceptions == []
+
+
+def returned_nothing() -> None:
+    expect(False, "The result is None.")
+
+
+def returned_zeros() -> None:
+    expect(False, "Every unit is 0.")
+
+
+def raised(message: str) -> Record:
+    """What a check saw of a function that raised a RuntimeError."""
+    with recording() as record:
+        record.ended_by = Raised(f"f raised RuntimeError: {message}", Failure("RuntimeError", [], message, "", "", ""))
+    return record
+
+
+def asked(ask: Callable[[], None]) -> Record:
+    """What a check saw that asked for a property."""
+    with recording() as record:
+        ask()
+    return record
+
+
+NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
+TOO_FEW = "function RecomputeBackward returned an incorrect number of gradients (expected 4, got 3)"
+
+
+@pytest.mark.parametrize(
+    ("mine", "known", "named"),
+    [
+        pytest.param(asked(returned_zeros), asked(returned_zeros), True, id="the same property fails"),
+        pytest.param(asked(returned_nothing), asked(returned_zeros), False, id="another property fails"),
+        pytest.param(raised(TOO_FEW), raised(NO_GRAPH), False, id="another RuntimeError"),
+        pytest.param(raised(TOO_FEW), raised(TOO_FEW.replace("Recomp", "Comp").replace("4", "3")), True, id="names"),
+        pytest.param(raised("no such node"), raised(""), True, id="a kind alone"),
+    ],
+)
+def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: Record, named: bool) -> None:
+    """A failed property was taken for any other, and a RuntimeError, PyTorch's only kind, for any other, too."""
+    mistake = Misconception("f", "a_mistake", "You made a mistake.", "f", lambda: None)
+    evidence = Evidence(1, lambda _: known)
+    found = diagnose([mine], {mistake: evidence}, None)  # type: ignore[arg-type]
+    assert found.misconceptions == (("a_mistake",) if named else ())
+
+
+def test_two_forms_of_one_mistake_are_said_once() -> None:
+    both = {
+        Misconception("f", name, "You made a mistake.", "f", lambda: None): Evidence(1, lambda _: asked(returned_zeros))
+        for name in ("a_mistake", "its_other_form")
+    }
+    message = diagnose([asked(returned_zeros)], both, None).message  # type: ignore[arg-type]
+    assert message.startswith("You made a mistake.\nEvery unit is 0.")
+
+
+def healthy(activation: Callable[[], Any], after: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A `healthy_mlp` whose blocks have this module, and this function, for an activation."""
+    torch = pytest.importorskip("torch")
+
+    class Block(torch.nn.Sequential):  # type: ignore[name-defined]
+        def forward(self, x: Any) -> Any:
+            return x + after(super().forward(x))
+
+    def build(n_in: int, n_out: int, depth: int = 30, width: int = 64) -> Any:
+        blocks = [Block(torch.nn.Linear(width, width), torch.nn.BatchNorm1d(width), activation()) for _ in range(depth)]
+        return torch.nn.Sequential(torch.nn.Linear(n_in, width), *blocks, torch.nn.Linear(width, n_out))
+
+    return build
+
+
+def test_what_a_mistake_does_not_explain_is_not_called_by_its_name() -> None:
+    """Without a return the weights 'start at 0', with `torch.relu` or GELU the activation was 'still sigmoid'."""
+
+    def told(slug: str, name: str, answer: Callable[..., Any]) -> list[str]:
+        def tell(judge: Judge) -> str:
+            records = judge.observe(judge.items_of(name)[:2], judge.reference.local(name, answer))
+            return judge.explain(judge.lesson.exercise(name), records).message
+
+        return with_judge(find_lesson(slug), tell).splitlines()
+
+    nothing = told("ch07_mlp_backprop", "train", lambda X, y, hidden=64, epochs=1, lr=0.2, seed=0: None)
+    assert nothing[0].startswith("train returned None; a dict with the keys W1, b1, W2, b2 expected; a function that")
+    torch = pytest.importorskip("torch")
+    function = told("ch09_vanishing_gradients", "healthy_mlp", healthy(torch.nn.Identity, torch.relu))
+    assert function[0].endswith("A function such as torch.relu is no module: use torch.nn.ReLU()."), function
+    smooth = told("ch09_vanishing_gradients", "healthy_mlp", healthy(torch.nn.GELU, lambda x: x))
+    assert smooth[0].startswith("The activation is not ReLU."), smooth
+    assert smooth[1].endswith("Found: GELU."), smooth
 
 
 def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., SubmissionResult]) -> None:

@@ -73,6 +73,18 @@ def test_a_cell_that_awaits_runs_as_in_jupyter(run_cells: Make) -> None:
     assert (value(run, "f"), value(run, "g")) == (1, 2)
 
 
+@pytest.mark.parametrize("before", ["", "import math\n", "%matplotlib inline\n"])
+@pytest.mark.parametrize("wait", ["await asyncio.sleep(0.01)", "await asyncio.to_thread(int)"])
+def test_a_cell_may_await_at_its_top_as_in_jupyter(run_cells: Make, before: str, wait: str) -> None:
+    """The functions of such a cell have been called not defined, in a line that is 'not Python'."""
+    run = run_cells("import asyncio", f"{before}{wait}\ndef f():\n    return 2\nx = await asyncio.sleep(0, 3)\ny = x")
+    assert value(run, "f") == 2
+    assert run.problems == []
+    run = run_cells("import asyncio", f"{wait}\ndef f():\n    return 2\nawait asyncio.sleep(0, 1 / 0)")
+    assert value(run, "f") == 2
+    assert "cell 2, line 4 raised ZeroDivisionError" in run.problems[0].text
+
+
 def test_future_imports_hold_for_their_cell(run_cells: Make) -> None:
     run = run_cells("from __future__ import annotations\ndef f(x: Undefined) -> Missing:\n    return 1")
     assert value(run, "f", 0) == 1

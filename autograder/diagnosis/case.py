@@ -70,24 +70,34 @@ def _title(function: str, arguments: Sequence[Named], case: str, show_numbers: b
 
 
 def _parts(name: str, value: Any) -> Iterator[Named]:
-    """A dict of arrays or of programs in steps: each on its own."""
+    """A dict of arrays or of programs in steps, a tuple or a list of arrays: each by itself."""
     if isinstance(value, dict) and any(isinstance(part, np.ndarray) or _is_steps(part) for part in value.values()):
         for key, part in value.items():
             yield f"{name}[{key_text(key)}]", part
+    elif isinstance(value, tuple | list) and any(isinstance(part, np.ndarray) for part in value):
+        for index, part in enumerate(value):
+            yield f"{name}[{index}]", part
     else:
         yield name, value
 
 
 def _pairs(name: str, got: Any, expected: Any) -> Iterator[Compared]:
-    """The parts of a dict or a tuple that has the parts expected; else the whole."""
+    """The parts of a dict, a tuple or a list of arrays that has the parts expected; else the whole."""
     if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
         for key in expected:
             yield f"{name}[{key_text(key)}]", got[key], expected[key]
-    elif isinstance(expected, tuple) and isinstance(got, tuple | list) and len(got) == len(expected):
+    elif _has_parts(expected) and isinstance(got, tuple | list) and len(got) == len(expected):
         for index, (mine, theirs) in enumerate(zip(got, expected, strict=True)):
             yield f"{name}[{index}]", mine, theirs
     else:
         yield name, got, expected
+
+
+def _has_parts(expected: Any) -> bool:
+    """Whether it is shown part by part: a list of numbers reads well in a line, one of arrays does not."""
+    if isinstance(expected, list):
+        return any(isinstance(part, np.ndarray) for part in expected)
+    return isinstance(expected, tuple)
 
 
 def _arguments(inputs: Sequence[Named], show_numbers: bool) -> list[str]:

@@ -53,6 +53,8 @@ class Comparison:
     """Whether `got` is a truth value that the check computed, not a value that the learner returned."""
     slip: float = 1.0
     """What share of its exercise the problem may cost; less than 1 where the values are right all the same."""
+    place: tuple[str, int] = ("", 0)
+    """The line of the check that asks for a property: what is asked there is another thing elsewhere."""
 
 
 @dataclass
@@ -153,7 +155,9 @@ def expect(condition: bool, message: str, *, case: str = "") -> None:
     record = current_record()
     call = record.calls[-1] if record.calls else None
     problems = () if condition else (message,)
-    comparison = Comparison(bool(condition), True, (), case, call, 0.0, 0.0, problems, property_only=True)
+    comparison = Comparison(
+        bool(condition), True, (), case, call, 0.0, 0.0, problems, property_only=True, place=_place_of_asking()
+    )
     record.comparisons.append(comparison)
 
 
@@ -172,6 +176,14 @@ def expect_raises(
         what = "went through" if call.scenario else f"returned {summarise(value, show_numbers=record.visible)}"
         name = record.exercise if call.scenario else call.function
         expect(False, f"{name} {what}; a {kind.__name__} was expected.", case=case)
+
+
+def _place_of_asking() -> tuple[str, int]:
+    """The file and the line of the innermost code outside of this module."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def as_arrays(value: Any) -> Any:

@@ -398,7 +398,10 @@ def permuted_digits(rng):
 def trained(params, hidden, case) -> dict[str, np.ndarray] | None:
     """The four parameters as float64; None, with a message recorded, if they cannot be used."""
     if not isinstance(params, dict) or set(params) != set(PARAMETERS):
-        expect(False, f"train returned {summarise(params)}; a dict with the keys W1, b1, W2, b2 expected", case=case)
+        message = f"train returned {summarise(params)}; a dict with the keys W1, b1, W2, b2 expected"
+        if params is None:
+            message += "; a function that ends without `return` gives None"
+        expect(False, message, case=case)
         return None
     shapes = {"W1": (64, hidden), "b1": (hidden,), "W2": (hidden, 10), "b2": (10,)}
     for name, shape in shapes.items():

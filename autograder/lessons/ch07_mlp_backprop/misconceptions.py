@@ -453,6 +453,14 @@ def always_the_relu_mask(params, cache, dout):
 
 @misconception(
     "backward",
+    says="The factor is relu′ whatever the activation was: tanh′ is 1 − H² and sigmoid′ is H(1 − H).",
+)
+def always_the_relu_mask_of_h(params, cache, dout):
+    return _through(params, cache, dout, (dout @ params["W2"].T) * (cache["H"] > 0))
+
+
+@misconception(
+    "backward",
     says="1 − H² and H(1 − H) are written in the activation H = f(Z); here they got the pre-activation Z.",
 )
 def derivative_formula_at_the_pre_activation(params, cache, dout):

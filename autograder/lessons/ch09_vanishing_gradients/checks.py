@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.diagnosis.wording import clean
 from autograder.judging import compare, exercise, expect, expect_close, expect_raises
 
 EXACT = {"rtol": 1e-9, "atol": 0.0}
@@ -617,7 +618,12 @@ def test_structure(learner, rng):
             made = [got["norms"], got["norms made"], got["layernorms"]]
             expect_close(np.array(made), np.array([depth, depth, 0]), names=("norms",), case=case, rtol=0, atol=0)
         message = f"{got['relus']} modules ReLU run; depth = {depth} expected, one in each block."
-        expect(got["relus"] >= depth, message, case=case)
+        if got["relus"] < depth and not got["other activations"]:  # no known mistake, which has another activation
+            message += " A function such as torch.relu is no module: use torch.nn.ReLU()."
+            expect(False, message, case=case)
+        else:
+            found = ", ".join(clean(str(name), 20) for name in got["other activations"][:3])
+            expect(got["relus"] >= depth, f"{message} Found: {found}.", case=case)
         expect(got["shape"] == (16, n_out), "The output has not the shape (n, n_out).", case=case)
         message = (
             "With the hidden Linears set to 0 nothing of x arrives at the output: there is no residual connection. "

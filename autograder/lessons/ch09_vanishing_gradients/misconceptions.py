@@ -282,6 +282,16 @@ def root_of_n(norms):
 
 @misconception(
     "decay_per_layer",
+    says="n norms have n − 1 ratios between them: the root is the (n − 1)-th, not the n-th. And the first norm over "
+    "the last can be too small or too large for a float: subtract logarithms.",
+)
+def root_of_n_of_the_quotient(norms):
+    _refuse(norms)
+    return (norms[0] / norms[-1]) ** (1 / len(norms))
+
+
+@misconception(
+    "decay_per_layer",
     says="This is the whole change from the last layer to the first. The factor per layer is its (n − 1)-th root.",
 )
 def no_root(norms):
@@ -1226,7 +1236,8 @@ def no_norm_default_weights(n_in, n_out, depth=30, width=64):
 
 @misconception(
     "healthy_mlp",
-    says="The activation is still sigmoid. Residual connections and BatchNorm help it, too, but ReLU is asked.",
+    says="The activation is not ReLU. Residual connections and BatchNorm help sigmoid and others, too, but ReLU is "
+    "asked.",
 )
 def sigmoid_with_the_rest(n_in, n_out, depth=30, width=64):
     return _right(n_in, n_out, depth, width, "sigmoid", "default", True, True)

@@ -375,6 +375,9 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
         "norms made": len(_of(model, torch.nn.BatchNorm1d)),
         "layernorms": len(_of(model, torch.nn.LayerNorm)),
         "relus": sum(isinstance(module, torch.nn.ReLU) for module in runs),
+        "other activations": sorted(
+            {type(module).__name__ for module in runs if type(module).__module__ == torch.nn.ReLU.__module__} - {"ReLU"}
+        ),
         "shape": tuple(logits.shape),
         "softmax": logits.ndim == 2
         and any(torch.allclose(f(logits).sum(1), torch.ones(len(X)), atol=1e-4) for f in (torch.exp, torch.clone)),

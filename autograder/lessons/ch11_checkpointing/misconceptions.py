@@ -141,7 +141,8 @@ def not_detached(fn, *args):
 
 @misconception(
     "checkpoint",
-    says="backward runs without gradients, so fn makes no graph there. Run it under torch.enable_grad().",
+    says="backward runs without gradients: what is computed there has no graph to go back through. Run fn, and what "
+    "you make of its result, under torch.enable_grad().",
 )
 def no_graph_in_backward(fn, *args):
     return _checkpoint(fn, args, "gradients off")
@@ -2029,6 +2030,14 @@ def last_segment_not_checkpointed(policy, stack):
 def one_segment_more(policy, stack):
     n = len(stack.blocks)
     return _checkpointing(policy, stack, sqrt_segments=lambda: _segments(stack, round(n**0.5) + 1))
+
+
+@misconception(
+    "measure", replaces="checkpointing", says="√L was cut off to an int. It is rounded: 7 layers are 3 segments, not 2."
+)
+def root_cut_off(policy, stack):
+    n = len(stack.blocks)
+    return _checkpointing(policy, stack, sqrt_segments=lambda: _segments(stack, int(n**0.5)))
 
 
 @misconception(

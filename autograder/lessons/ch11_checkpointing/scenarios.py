@@ -894,7 +894,9 @@ def _sizes(
 
     As they were, afterwards.
     """
-    fresh = submission.fresh
+    fresh = getattr(submission, "fresh", None)
+    if fresh is None:
+        raise NameError("name 'fresh' is not defined: run the cell below the text of measure, which defines it")
 
     def noting(device: str) -> Any:
         stack, x, g = fresh(device)
