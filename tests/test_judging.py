@@ -245,10 +245,10 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
     submission = Submission.of_cells("a test", ["def walk(n): return {1: 5, 5000: 1}.get(n, n)"])
 
     def use(judge: Judge) -> set[int]:
-        (doubled,) = (known.function for known in judge.known if known.name == "doubled")
-        doubled.seen.clear()  # type: ignore[attr-defined]
+        doubled: Any = next(known.function for known in judge.known if known.name == "doubled")
+        doubled.seen.clear()
         judge.grade(submission, workers)
-        return {5000} & set(doubled.seen)  # type: ignore[attr-defined]
+        return {5000} & set(doubled.seen)
 
     try:
         assert with_judge(lesson, use, root=walks) == tried
@@ -374,7 +374,7 @@ TOO_FEW = "function RecomputeBackward returned an incorrect number of gradients 
 )
 def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: Record, named: bool) -> None:
     """A failed property was taken for any other, and a RuntimeError, PyTorch's only kind, for any other, too."""
-    mistake = Misconception("f", "a_mistake", "You made a mistake.", "f", lambda: None)
+    mistake = Misconception("f", "a_mistake", "You made a mistake.")
     evidence = Evidence(1, lambda _: known)
     found = diagnose([mine], {mistake: evidence}, None)  # type: ignore[arg-type]
     assert found.misconceptions == (("a_mistake",) if named else ())
@@ -382,7 +382,7 @@ def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: R
 
 def test_two_forms_of_one_mistake_are_said_once() -> None:
     both = {
-        Misconception("f", name, "You made a mistake.", "f", lambda: None): Evidence(1, lambda _: asked(returned_zeros))
+        Misconception("f", name, "You made a mistake."): Evidence(1, lambda _: asked(returned_zeros))
         for name in ("a_mistake", "its_other_form")
     }
     message = diagnose([asked(returned_zeros)], both, None).message  # type: ignore[arg-type]

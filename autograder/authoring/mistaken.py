@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from autograder.authoring.stubs import solved_notebook
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception
+from autograder.diagnosis.edits import has
 from autograder.submission import NOT_GRADED
 
-REGISTER = "from autograder.diagnosis import misconception\n"
+IMPORTS = re.compile(r"^from autograder\.diagnosis import .*\n", re.MULTILINE)
 """What a file of misconceptions imports of ours. A worker cannot."""
-NO_REGISTER = "def misconception(*args, **kwargs):\n    return lambda function: function\n"
+NO_REGISTER = (
+    "def misconception(*args, **kwargs):\n    return lambda function: function\n"
+    "def mistake(*args, **kwargs):\n    return None\n"
+)
 
 
 def solved_cells(course: Course, slug: str) -> list[str]:
@@ -23,7 +28,13 @@ def solved_cells(course: Course, slug: str) -> list[str]:
 
 def mistaken_cells(course: Course, slug: str, mistakes: Iterable[Misconception]) -> list[str]:
     """Those of a lesson that is solved, and has these mistakes of its register in the place of the solutions."""
-    register = course.misconceptions(slug).read_text(encoding="utf-8").replace(REGISTER, NO_REGISTER)
+    cells, mistakes = solved_cells(course, slug), list(mistakes)
+    for edit in (edit for mistake in mistakes for edit in mistake.edits):
+        cells = [edit.applied(cell) if has(cell, edit.where) else cell for cell in cells]
+    functions = [mistake for mistake in mistakes if mistake.function is not None]
+    if not functions:
+        return cells
+    register = IMPORTS.sub(NO_REGISTER, course.misconceptions(slug).read_text(encoding="utf-8"))
     lines = ["import types", "", "wrong = types.ModuleType('wrong')", f"exec({register!r}, vars(wrong))"]
-    lines += [f"{mistake.replaces} = wrong.{mistake.name}" for mistake in mistakes]
-    return [*solved_cells(course, slug), "\n".join(lines)]
+    lines += [f"{mistake.replaces} = wrong.{mistake.name}" for mistake in functions]
+    return [*cells, "\n".join(lines)]

@@ -1,5 +1,6 @@
 """Naming what is wrong with an answer: a known mistake, a relation to the right answer, the smallest case."""
 
-from autograder.diagnosis.misconceptions import Misconception, misconception, misconceptions_in
+from autograder.diagnosis.edits import Edit, EditError, edited
+from autograder.diagnosis.misconceptions import Misconception, misconception, misconceptions_in, mistake
 
-__all__ = ["Misconception", "misconception", "misconceptions_in"]
+__all__ = ["Edit", "EditError", "Misconception", "edited", "misconception", "misconceptions_in", "mistake"]

@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+
+from autograder.diagnosis.edits import Edit
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong implementation of an exercise and what to tell the learner who wrote it."""
+    """A wrong implementation of an exercise and what to tell the learner who wrote it.
+
+    It is the reference after some edits, or a function that takes the place of a part of it.
+    """
 
     exercise: str
     name: str
     says: str
-    replaces: str
-    """What in the solutions it stands for: `Tensor.__mul__`; mostly the exercise itself."""
-    function: Callable[..., Any]
+    edits: tuple[Edit, ...] = ()
+    replaces: str = ""
+    """What in the solutions the function stands for: `Tensor.__mul__`; mostly the exercise itself."""
+    function: Callable[..., Any] | None = None
+
+
+def mistake(exercise: str, swaps: Mapping[str, str], *, says: str, where: str = "") -> Misconception:
+    """A misconception of `exercise` as edits of the reference; the variable that it is bound to is its name.
+
+        add_not_summed = mistake("add_vjp", {"return sum_to(g, a), sum_to(g, b)": "return g, g"}, says="…")
+
+    `swaps` maps lines to what stands there instead, in the function or class `where`: the exercise, unless it is a
+    helper. `says` names the mistake and the idea of the fix, in a sentence or two addressed to the learner.
+    """
+    edits = tuple(Edit(where or exercise, before, after) for before, after in swaps.items())
+    return Misconception(exercise, "", says, edits)
 
 
 def misconception(exercise: str, *, says: str, replaces: str = "") -> Callable[[_Function], _Function]:
     """Register a function as a misconception of `exercise`; its name is the misconception's.
 
-    `says` names the mistake and the idea of the fix, in a sentence or two addressed to the learner. Where the exercise
-    is a class, `replaces` names the method that is wrong: `Tensor.__mul__`.
+    For what is no edit of the reference, but another way to go wrong. Where the exercise is a class, `replaces` names
+    the method that is wrong: `Tensor.__mul__`.
     """
 
     def register(function: _Function) -> _Function:
-        entry = Misconception(exercise, function.__name__, says, replaces or exercise, function)
+        entry = Misconception(exercise, function.__name__, says, (), replaces or exercise, function)
         function.misconception = entry  # type: ignore[attr-defined]
         return function
 
@@ -38,5 +56,9 @@ def misconception(exercise: str, *, says: str, replaces: str = "") -> Callable[[
 
 def misconceptions_in(module: object) -> list[Misconception]:
     """The misconceptions that a module defines, in order."""
-    found = (getattr(value, "misconception", None) for value in vars(module).values())
-    return [entry for entry in found if isinstance(entry, Misconception)]
+    found = []
+    for name, value in vars(module).items():
+        entry = value if isinstance(value, Misconception) else getattr(value, "misconception", None)
+        if isinstance(entry, Misconception):
+            found.append(entry if entry.name else replace(entry, name=name))
+    return found

@@ -5,6 +5,16 @@ Checks import what they need from here.
 
 from autograder.judging.expect import exercise, expect, expect_close, expect_raises
 from autograder.judging.measured import agree, compare, fine
-from autograder.judging.reference import misconceptions_of
+from autograder.judging.reference import function_of, misconceptions_of
 
-__all__ = ["agree", "compare", "exercise", "expect", "expect_close", "expect_raises", "fine", "misconceptions_of"]
+__all__ = [
+    "agree",
+    "compare",
+    "exercise",
+    "expect",
+    "expect_close",
+    "expect_raises",
+    "fine",
+    "function_of",
+    "misconceptions_of",
+]

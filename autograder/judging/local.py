@@ -104,7 +104,7 @@ def without_work(judge: Judge) -> list[str]:
 def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...]]:
     """Whether these checks reject a misconception, and the names that the diagnosis gives to it."""
     # run afresh: one that answers differently each time is not named
-    records = judge.observe(items, judge.reference.local(known.replaces, known.function))
+    records = judge.observe(items, judge.reference.mistaken(known))
     if all(record.passed for record in records):
         return False, ()
     return True, tuple(judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions)

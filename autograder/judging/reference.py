@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from autograder.diagnosis import Misconception, misconceptions_in
+from autograder.diagnosis import Misconception, edited, misconceptions_in
 from autograder.judging.keys import Key, key_of, size_of
 from autograder.judging.run import LocalRun
 from autograder.places import ROOT, Places
@@ -51,6 +51,15 @@ def _load(path: Path, text: str | None = None) -> ModuleType:
 def misconceptions_of(slug: str) -> list[Misconception]:
     """The misconceptions of a lesson. `FileNotFoundError` if there is no file of them."""
     return misconceptions_in(load_module(Places().misconceptions(slug)))
+
+
+def function_of(known: Misconception, slug: str) -> Callable[..., Any]:
+    """A misconception of a lesson as a function. Raises `EditError` where an edit of it is out of date."""
+    if known.function is not None:
+        return known.function
+    source = Places().source(slug)
+    module = _load(source, edited(source.read_text(encoding="utf-8"), known.edits))
+    return cast(Callable[..., Any], operator.attrgetter(known.exercise)(module))
 
 
 class Reference:
@@ -101,6 +110,12 @@ class Reference:
         """A run, in this process, of a changed text of the solutions. Raises whatever that text raises."""
         module = _load(self._source, text)
         return LocalRun(self._implementations(module), module, self.scenarios)
+
+    def mistaken(self, known: Misconception) -> LocalRun:
+        """A run of the solutions with a misconception in them. `EditError` where an edit of it is out of date."""
+        if known.function is not None:
+            return self.local(known.replaces, known.function)
+        return self.local_text(edited(self._source.read_text(encoding="utf-8"), known.edits))
 
     def answer(self, key: list[Any], compute: Callable[[], Any]) -> Any:
         """What `compute` returns; the same again for an equal key, where the key is data."""

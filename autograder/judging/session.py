@@ -273,7 +273,7 @@ class Judge:
     def evidence(self, known: Misconception) -> Evidence:
         """What the checks see of a misconception, each check run when it is first asked for."""
         if known not in self._evidence:
-            run = self.reference.local(known.replaces, known.function)
+            run = self.reference.mistaken(known)
             items = self.items_of(known.exercise)
             self._evidence[known] = Evidence(len(items), lambda i: unhurried(lambda: self.observe([items[i]], run)[0]))
         return self._evidence[known]

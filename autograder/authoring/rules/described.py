@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
-from autograder.diagnosis import misconceptions_in
+from autograder.diagnosis import EditError, edited, misconceptions_in
 from autograder.judging.reference import load_module
 from course.syllabus import TIERS, Exercise
 
@@ -96,6 +96,11 @@ def three_misconceptions(course: Course) -> list[Problem]:
             if entry.exercise not in known:
                 what = f"{entry.name} belongs to {entry.exercise!r}, which is no exercise of {slug}"
                 problems.append(Problem(file, what, "mend the name"))
+            try:
+                edited(course.source(slug).read_text(encoding="utf-8"), entry.edits)
+            except (EditError, OSError) as error:
+                what = f"{entry.name} is no edit of {course.relative(course.source(slug))}: {error}"
+                problems.append(Problem(file, what, "quote the reference as it is now"))
             if not entry.says.strip():
                 problems.append(Problem(file, f"{entry.name} says nothing", "tell the learner what is wrong"))
         problems += [Problem(file, f"two functions are called {name}", "rename one") for name in _defined_twice(path)]

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis import Misconception
-from autograder.judging import misconceptions_of
+from autograder.judging import function_of, misconceptions_of
 from autograder.lessons.ch02_chain_rule import scenarios as ops
 
+OF_THE_RULES = "ch06_vjps"
 FOUND_BY_NO_DIFFERENCES = {
     # The dtype alone is wrong: a float32 gradient where the input is float32. All is float64 here.
     *("add_dtype_of_g", "embedding_always_float64"),
@@ -115,7 +116,12 @@ def as_tuple(vjp: Vjp, g: Any, *inputs: Any) -> tuple[Any, ...]:
 @cache
 def register() -> list[Misconception]:
     """The wrong VJPs that learners write in the next part."""
-    return misconceptions_of("ch06_vjps")
+    return misconceptions_of(OF_THE_RULES)
+
+
+@cache
+def function(mistake: Misconception) -> Vjp:
+    return function_of(mistake, OF_THE_RULES)
 
 
 def mistakes(rule: str) -> list[Misconception]:
@@ -130,7 +136,7 @@ def about_rule(rng, rule: str, functions: list[Function]) -> list[Question]:
     asked: list[list[Question]] = [[] for _ in functions]
     for i in rng.permutation(len(known))[:MISTAKES_PER_RULE]:
         for f, g, questions in zip(functions, upstream, asked, strict=True):
-            vjp = partial(with_arguments, known[i].function, f.arguments)
+            vjp = partial(with_arguments, function(known[i]), f.arguments)
             if is_visibly_wrong(f, vjp, g):
                 words = f"the mistake “{known[i].name.replace('_', ' ')}”"
                 questions += [*([] if questions else [right(f)]), wrong(f, words, vjp)]

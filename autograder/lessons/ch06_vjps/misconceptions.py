@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis import misconception
+from autograder.diagnosis import misconception, mistake
 
 
 def cast(gradient: Any, x: np.ndarray) -> np.ndarray:
@@ -55,13 +55,12 @@ def unstable_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 # add_vjp
 
 
-@misconception(
+add_not_summed = mistake(
     "add_vjp",
+    {"return unbroadcast(g, a), unbroadcast(g, b)": "return g.astype(a.dtype), g.astype(b.dtype)"},
     says="You return g for both operands. An operand that was broadcast was used many times: sum g over the axes that "
     "broadcasting added or stretched, until it has the operand's shape again.",
 )
-def add_not_summed(g, a, b):
-    return cast(g, a), cast(g, b)
 
 
 @misconception(

@@ -1,0 +1,111 @@
+"""Whether a rewritten register of misconceptions means what it meant: `python -m ... same_records REV LESSON`.
+
+Each misconception of the file at the Git revision REV, and its namesake in the working tree, go through all checks of
+their exercise, visible and hidden, under two salts; what the checks saw is compared case by case. Floating-point
+numbers may differ by rounding.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis import Misconception, misconceptions_in
+from autograder.judging.expect import Record
+from autograder.judging.reference import load_module
+from autograder.judging.session import PUBLIC_SALT, Judge, with_judge
+from autograder.places import ROOT, Places
+from course.syllabus import find_lesson
+
+SALTS = (PUBLIC_SALT, "another class")
+ROUNDING = {"rtol": 1e-6, "atol": 1e-9}
+
+
+def main(revision: str, name: str) -> int:
+    lesson = find_lesson(name)
+    before, after = _register_at(revision, lesson.slug), misconceptions_in(_register(lesson.slug))
+    new = {known.name: known for known in after}
+    differing: dict[str, str] = {}
+    for salt in SALTS:
+
+        def use(judge: Judge) -> None:
+            for old in before:
+                if old.name in new and old.name not in differing:
+                    what = _difference(judge, old, new[old.name])
+                    if what:
+                        differing[old.name] = what
+
+        with_judge(lesson, use, salt=salt)
+    gone = [old.name for old in before if old.name not in new]
+    edits = sum(bool(known.edits) for known in after)
+    print(f"{lesson.slug}: {len(before)} before, {len(after)} after, of which {edits} are edits of the reference")
+    print(f"  the same records: {len(before) - len(differing) - len(gone)}; others: {len(differing)}; gone: {gone}")
+    for which, what in differing.items():
+        print(f"  {which}: {what}")
+    return int(bool(differing or gone))
+
+
+def _register(slug: str) -> object:
+    return load_module(Places().misconceptions(slug))
+
+
+def _register_at(revision: str, slug: str) -> list[Misconception]:
+    path = Places().relative(Places().misconceptions(slug))
+    text = subprocess.run(["git", "show", f"{revision}:{path}"], cwd=ROOT, capture_output=True, check=True).stdout
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "misconceptions_before.py"
+        file.write_bytes(text)
+        return misconceptions_in(load_module(file))
+
+
+def _difference(judge: Judge, old: Misconception, new: Misconception) -> str:
+    if (old.exercise, old.says) != (new.exercise, new.says):
+        return "another exercise, or other words"
+    items = judge.items_of(old.exercise)
+    runs = [judge.observe(items, judge.reference.mistaken(known)) for known in (old, new)]
+    for item, *records in zip(items, *runs, strict=True):
+        what = _records_differ(*records)
+        if what:
+            return f"{item.name}: {what}"
+    return ""
+
+
+def _records_differ(one: Record, other: Record) -> str:
+    if (one.passed, len(one.comparisons)) != (other.passed, len(other.comparisons)):
+        return f"passed {one.passed}, {other.passed}; {len(one.comparisons)}, {len(other.comparisons)} comparisons"
+    if (one.ended_by is None, type(one.ended_by)) != (other.ended_by is None, type(other.ended_by)):
+        return f"ended by {one.ended_by!r}, {other.ended_by!r}"
+    for a, b in zip(one.comparisons, other.comparisons, strict=True):
+        if (a.names, a.case, bool(a.problems), a.slip) != (b.names, b.case, bool(b.problems), b.slip):
+            return f"{a.case}: {a.problems} and {b.problems}"
+        if not _alike(a.got, b.got):
+            return f"{a.case}: {a.got!r} and {b.got!r}"[:400]
+    return ""
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        if (one.dtype, one.shape) != (other.dtype, other.shape) or one.dtype.kind not in "fc":
+            return (one.dtype, one.shape) == (other.dtype, other.shape) and bool((one == other).all())
+        loose = one.dtype.itemsize < 8
+        return bool(np.allclose(one, other, equal_nan=True, **({"rtol": 1e-3, "atol": 1e-4} if loose else ROUNDING)))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, tuple | list) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return bool(np.isclose(one, other, equal_nan=True, **ROUNDING))
+    return type(one) is type(other) and (repr(one).split(" at 0x")[0] == repr(other).split(" at 0x")[0])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except (TypeError, KeyError) as error:
+        sys.exit(f"usage: python -m autograder.authoring.same_records REV LESSON ({error})")

@@ -1,0 +1,93 @@
+"""Changes of a lesson's source, as people would say them: this line of that function becomes that one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class EditError(ValueError):
+    """An edit does not find its text, or finds it more than once; the message says which and where."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """In the function or class `where`, the lines `before` become `after`.
+
+    Lines are compared without their indentation and without comments. `after` gets the indentation of what it takes
+    the place of, and keeps its own beyond that; empty, it takes lines away.
+    """
+
+    where: str
+    """`relu_vjp`, `Dual.__add__`, `GELU`; a function within it is found in it."""
+    before: str
+    after: str
+    nth: int = 1
+    """Which one is meant where `before` stands more than once, from 1."""
+
+    def applied(self, source: str) -> str:
+        """The whole text after the edit. Raises `EditError`."""
+        lines = source.splitlines()
+        first, last = _region(source, self.where)
+        wanted = [_bare(line) for line in self.before.strip().splitlines()]
+        places = [
+            at
+            for at in range(first, last - len(wanted) + 1)
+            if [_bare(line) for line in lines[at : at + len(wanted)]] == wanted
+        ]
+        if len(places) < self.nth:
+            raise EditError(f"{self.where} has no line {self.before.strip()!r}{_nth(self.nth)}")
+        at = places[self.nth - 1]
+        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        new = [f"{indent}{line}" if line.strip() else "" for line in _dedented(self.after)]
+        return "\n".join([*lines[:at], *new, *lines[at + len(wanted) :]]) + "\n"
+
+
+def edited(source: str, edits: Iterable[Edit]) -> str:
+    """The text after several edits, each applied to what the one before has left. Raises `EditError`."""
+    for edit in edits:
+        source = edit.applied(source)
+    return source
+
+
+def has(source: str, where: str) -> bool:
+    """Whether a text defines the function or class `where`."""
+    try:
+        _region(source, where)
+    except EditError:
+        return False
+    return True
+
+
+def _region(source: str, where: str) -> tuple[int, int]:
+    """The lines of a definition, from its first to behind its last, counted from 0."""
+    body: list[ast.stmt] = ast.parse(source).body
+    node: ast.stmt | None = None
+    for name in where.split("."):
+        defined = [
+            one
+            for one in body
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and one.name == name
+        ]
+        if not defined:
+            raise EditError(f"there is no {where}")
+        node = defined[-1]
+        body = node.body
+    assert node is not None
+    return node.lineno - 1, node.end_lineno or node.lineno
+
+
+def _bare(line: str) -> str:
+    """A line without its indentation and its comment. (A # in a string ends it, too: on both sides alike.)"""
+    return line.split("  #")[0].strip()
+
+
+def _dedented(text: str) -> list[str]:
+    lines = text.strip("\n").splitlines()
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[margin:] for line in lines]
+
+
+def _nth(nth: int) -> str:
+    return f" {nth} times" if nth > 1 else ""

@@ -1,0 +1,93 @@
+"""Misconceptions as edits of the reference: what an edit finds and puts there, and what it says where it finds none."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.authoring.mistaken import mistaken_cells
+from autograder.authoring.tree import Course
+from autograder.diagnosis import Edit, EditError, Misconception, edited, misconceptions_in, mistake
+from autograder.judging.reference import function_of
+
+SOURCE = '''\
+def double(x):
+    """Twice x."""
+    ### BEGIN SOLUTION
+    y = x + x  # of x
+    if y:
+        y = y * 1.0
+    return y * 1.0
+    ### END SOLUTION
+
+
+class Node:
+    def add(self, other):
+        return self.value + other.value
+
+    def sub(self, other):
+        return self.value - other.value
+'''
+
+
+@pytest.mark.parametrize(
+    ("edit", "there"),
+    [
+        (Edit("double", "y = x + x", "y = x"), "    y = x\n    if y:"),
+        (Edit("double", "return y * 1.0", "return -y"), "    return -y\n"),
+        (
+            Edit("double", "if y:\ny = y * 1.0", "while y:\n    y = 0"),
+            "    while y:\n        y = 0\n",
+        ),
+        (Edit("double", "if y:\n    y = y * 1.0", ""), "# of x\n    return y * 1.0\n"),
+        (Edit("Node.sub", "return self.value - other.value", "return 0"), "other):\n        return 0\n"),
+        (Edit("Node", "return self.value + other.value", "return 1"), "add(self, other):\n        return 1\n"),
+    ],
+)
+def test_an_edit_changes_its_lines_and_no_others(edit: Edit, there: str) -> None:
+    text = edit.applied(SOURCE)
+    assert there in text
+    compile(text, "the edited source", "exec")
+    kept = [line for line in SOURCE.splitlines() if line in text.splitlines()]
+    assert len(SOURCE.splitlines()) - len(kept) <= len(edit.before.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (Edit("double", "y = x * x", "y = x"), "double has no line 'y = x * x'"),
+        (Edit("double", "y = x + x", "y = x", nth=2), "double has no line 'y = x + x' 2 times"),
+        (Edit("treble", "y = x + x", "y = x"), "there is no treble"),
+        (Edit("Node.add", "return self.value - other.value", "return 0"), "Node.add has no line"),
+    ],
+)
+def test_an_edit_that_finds_nothing_says_what_and_where(edit: Edit, said: str) -> None:
+    with pytest.raises(EditError, match=said.replace("*", r"\*").replace("+", r"\+")):
+        edit.applied(SOURCE)
+
+
+def test_edits_follow_one_another() -> None:
+    text = edited(SOURCE, [Edit("double", "y = x + x", "y = x"), Edit("double", "y = x", "y = 3 * x")])
+    assert "    y = 3 * x\n" in text
+
+
+def test_a_mistake_is_named_after_its_variable() -> None:
+    class Register:
+        """As a module would be."""
+
+    Register.forgets_the_sum = mistake("add_vjp", {"a": "b"}, says="You forgot the sum.")  # type: ignore[attr-defined]
+    (found,) = misconceptions_in(Register)
+    assert (found.name, found.exercise, found.edits) == ("forgets_the_sum", "add_vjp", (Edit("add_vjp", "a", "b"),))
+
+
+NOT_SUMMED = Misconception(
+    "add_vjp", "not_summed", "…", (Edit("add_vjp", "return unbroadcast(g, a), unbroadcast(g, b)", "return g, g"),)
+)
+
+
+def test_it_stands_in_a_function_and_in_a_submission() -> None:
+    """As a gradient checker is asked about it, and as it is handed in."""
+    assert function_of(NOT_SUMMED, "ch06_vjps")(1, 2, 3) == (1, 1)
+    names: dict[str, object] = {}
+    for cell in mistaken_cells(Course.at(), "ch06_vjps", [NOT_SUMMED]):
+        exec(cell, names)
+    assert names["add_vjp"](1, 2, 3) == (1, 1)  # type: ignore[operator]
