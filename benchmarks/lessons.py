@@ -43,7 +43,8 @@ def main(names: list[str]) -> int:
     lessons = [lesson for slug, lesson in course.lessons.items() if not names or slug.startswith(tuple(names))]
     try:
         print(f"Accounting: {self_check()}.\n")
-        head = ("lesson", "start", "right", "floor", "ratio", "mistakes", "first check", "wall", "next check", "wall")
+        titles = "lesson,start,right,floor,ratio,mistakes,later ones,first check,wall,next check,wall"
+        head = titles.split(",")
         print("Seconds, of processor time but for wall: a class's start, each further submission, a learner's checks")
         print(f"{head[0]:26}" + "".join(f"{title:>12}" for title in head[1:]))
         with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
@@ -61,13 +62,14 @@ def print_lesson(course: Course, lesson: Lesson, folder: Path) -> None:
     one, more = (graded(folder / f"right{n}", lesson, [right] * n) for n in (1, 1 + FURTHER))
     further = (more - one) / FURTHER
     wrong = [right, *with_mistakes(course, lesson)]
-    mistakes = (graded(folder / "wrong", lesson, wrong) - one) / FURTHER
+    first, all_of_them = (graded(folder / f"wrong{n}", lesson, wrong[: 1 + n]) for n in (FURTHER, 2 * FURTHER))
+    mistakes, later = (first - one) / FURTHER, (all_of_them - first) / FURTHER
     floor = with_judge(lesson, measure_floor)
-    first = first_check(folder / "learner", lesson, right)
+    first_asked = first_check(folder / "learner", lesson, right)
     following = next_check(folder, lesson, right)
     print(
         f"{lesson.slug:26}{one - further:12.2f}{further:12.2f}{floor.further:12.2f}{further / floor.further:12.1f}"
-        + "".join(f"{figure:12.2f}" for figure in (mistakes, *first, *following))
+        + "".join(f"{figure:12.2f}" for figure in (mistakes, later, *first_asked, *following))
     )
     print("    " + ", ".join(f"{name} {seconds:.2f}" for seconds, name in floor.dearest), flush=True)
 
@@ -87,11 +89,11 @@ def hand_in(folder: Path, lesson: Lesson, cells: list[str]) -> None:
 
 
 def with_mistakes(course: Course, lesson: Lesson) -> list[list[str]]:
-    """Submissions with a known mistake in each exercise, another one in each submission."""
+    """Submissions with a known mistake in each exercise, another one in each submission as far as there are enough."""
 
     def chosen(judge: Judge) -> list[list[str]]:
         of = [[known for known in judge.known if known.exercise == e.name] for e in lesson.exercises]
-        rounds = zip(*(islice(cycle(known), FURTHER) for known in of if known), strict=True)
+        rounds = zip(*(islice(cycle(known), 2 * FURTHER) for known in of if known), strict=True)
         return [mistaken_cells(course, lesson.slug, mistakes) for mistakes in rounds]
 
     return with_judge(lesson, chosen)
