@@ -33,8 +33,8 @@ import torch
 #
 # **Twice differentiable.** The gradient dx is differentiated in its turn, by `x` and by `g`, and that must be right,
 # too. With `create_graph=True` autograd records what `backward` does, so there is nothing to add, if `backward` is made
-# of differentiable operations on `g` and on the **inputs** that were saved. A tensor that `forward` computed is a
-# constant by then: autograd would take its derivative for 0, without a word.
+# of differentiable operations on `g` and on the **inputs** that were saved. A temporary of `forward` is a constant
+# by then: autograd would take its derivative for 0, often without a word.
 # [Chapter section](../book/ch08_custom_functions.md#ch08-square)
 
 
@@ -157,7 +157,7 @@ class RoundSTE(torch.autograd.Function):
 # `FusedCrossEntropy.apply(logits, targets)` is the mean cross-entropy of `n` rows, a 0-d tensor: the mean of
 # `logsumexp(logits[i]) − logits[i, targets[i]]`. `logits` is `(n, c)`; `targets` is `(n,)`, int64, from 0 to c − 1, and
 # has no gradient: return `None` for it. The gradient of the logits is `g · (p − y) / n`, with `p` the softmax of each
-# row, `y` its one-hot target and `g` the upstream gradient, a 0-d tensor that is rarely 1.
+# row, `y` its one-hot target and `g` the upstream gradient, a 0-d tensor that need not be 1.
 #
 # - Loss and gradient are finite for logits as large as ±1000.
 # - Between the passes it keeps **one** `(n, c)` tensor, whichever you choose, and perhaps a few vectors of length `n`.
