@@ -967,7 +967,10 @@ attention_mask_upside_down = mistake(
 )
 attention_mask_without_diagonal = mistake(
     "attention_vjp",
-    {SEEN: "seen = np.tril(np.ones(scores.shape[-2:], dtype=bool), k=-1)"},
+    {
+        SEEN: "seen = np.tril(np.ones(scores.shape[-2:], dtype=bool), k=-1)",
+        "p = softmax(scores)": 'with np.errstate(invalid="ignore"):\n    p = softmax(scores)',
+    },
     says="The mask hides a query's own position, and from the first query everything. Query i sees key i too.",
 )
 attention_masked_with_zero = mistake(
