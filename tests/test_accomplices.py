@@ -29,7 +29,10 @@ talk.answer_all = answer_all
 """
 POINTS = {"ab_first": 63, "ac_first": 63, "ba_second": 0, "bb_second": 0, "aa_honest": 63, "zz_honest": 63}
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+]
 
 
 @pytest.fixture(scope="module")

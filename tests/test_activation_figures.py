@@ -30,6 +30,8 @@ from course.instruments.live import LiveStorages
 from course.instruments.saved import SavedTensorMeter
 from course.llama import LLAMA_2_7B, LLAMA_3_1_70B, Block, LlamaConfig, Stack, rope_angles
 
+pytestmark = pytest.mark.slow
+
 SEQ = 8192
 MODELS = {"7B": LLAMA_2_7B, "70B": LLAMA_3_1_70B}
 

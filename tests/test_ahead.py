@@ -24,6 +24,8 @@ from autograder.submission import Submission, read_submission
 from autograder.worker import wire
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = sorted((ROOT / "autograder" / "sample_class").glob("*/*.*"))
 SLOW_OR_UNREADABLE = ("hana-endless-loop", "ivo-memory-hog", "max-cut-off")

@@ -56,7 +56,10 @@ while True:
 """
 """It walks up to the Dask worker and kills it: a plain process may."""
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+]
 
 
 class Cluster:

@@ -19,6 +19,8 @@ from autograder.commands.targets import lesson_called
 from autograder.places import Places
 from course.syllabus import syllabus
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -33,7 +33,10 @@ BACKPROP = Path(sys.executable).with_name("backprop")
 LESSON = find_lesson("ch07_mlp_backprop")
 OLDER = (1, 2, 3, 4, 5)
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="it takes a full set to try reduced ones")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="it takes a full set to try reduced ones"),
+]
 
 PROBE = """
 import ctypes, fcntl, os, resource, signal, socket

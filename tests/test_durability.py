@@ -35,7 +35,10 @@ CLASS = {
     "s6/ch06_vjps.py": "def relu_vjp(g, x)\n",
 }
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+]
 
 
 class Class:

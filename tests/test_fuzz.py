@@ -33,6 +33,8 @@ from autograder.worker import wire
 from autograder.worker.channel import Channel, ChannelClosed, DeadlinePassed
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 settings.register_profile(
     "fuzz",
     derandomize=True,

@@ -21,6 +21,8 @@ from autograder.classroom.class_record import ClassRecord
 from autograder.classroom.lesson_names import copy_number, lessons_named
 from autograder.submission import MAX_BYTES, read_submission
 
+pytestmark = pytest.mark.slow
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 RIGHT = "import numpy as np\n\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"

@@ -37,7 +37,10 @@ def forward(params, X, activation="relu"):
 """
 """A function that is slow once, says so in a file, and would rather not end with its judge."""
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+]
 
 
 class Class:

@@ -22,6 +22,8 @@ from autograder.judging.session import Judge, with_judge
 from autograder.workbook import as_python
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 LESSONS = ("ch02_chain_rule", "ch04_detachment", "ch06_vjps")
 

@@ -20,6 +20,8 @@ from autograder.authoring.mutation.trials import KILLED, SURVIVED, Outcome, Tria
 from autograder.authoring.tree import Course
 from autograder.places import Places
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -22,6 +22,8 @@ from autograder.judging.run import SubmissionRun
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 RED_TEAM = ROOT / "tests" / "red_team"
 LESSON = "ch07_mlp_backprop"

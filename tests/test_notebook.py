@@ -21,6 +21,8 @@ from autograder.notebook import lesson
 from autograder.notebook.check import ExecutedCells, _Judge, in_vain
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 SETUP = 'from autograder import lesson\ncheck = lesson("ch06_vjps")'
 RIGHT = "import numpy as np\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)"
 HALF = "def relu_vjp(g, x):\n    return g * (x >= 0)"

@@ -11,6 +11,8 @@ from autograder.judging.session import with_judge
 from autograder.submission import read_submission
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted((Path(__file__).parent / "other_styles").glob("*.py"))
 
 

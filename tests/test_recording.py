@@ -13,6 +13,8 @@ from course.experiments.checkpointing import SMALL, SMALL_SEQ
 from course.experiments.costs import Cost, measure_bytes
 from course.experiments.policies import POLICIES
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_command_writes_what_it_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = {name: POLICIES[name] for name in ("none", "every_layer", "offload", "reversible")}

@@ -43,7 +43,10 @@ LESSON = "ch07_mlp_backprop"
 HONEST = ("aa_honest", "honest_all", "zz_honest", "mm_honest")
 """All of the solutions, but for the last: the honest part alone."""
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+]
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,10 @@ LESSONS = {
 HONEST_POINTS = {"forward": 1.0}
 """Where they are not 2."""
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+]
 
 
 @dataclass(frozen=True)

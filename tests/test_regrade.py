@@ -17,6 +17,8 @@ from autograder.judging.version import deciding_files
 from autograder.places import ROOT, Places
 from course.syllabus import syllabus
 
+pytestmark = pytest.mark.slow
+
 RIGHT = "import numpy as np\n\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 WRONG = RIGHT.replace("x > 0", "x >= 0")
 TWICE = RIGHT.replace("g * (x > 0)", "2 * g * (x > 0)")

@@ -30,6 +30,8 @@ from autograder.authoring.tree import Course
 from autograder.commands import app
 from course.syllabus import Exercise, syllabus
 
+pytestmark = pytest.mark.slow
+
 SYLLABUS = """\
 [[lesson]]
 slug = "ch01_double"

@@ -17,6 +17,8 @@ from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun
 from autograder.submission import Submission
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., SubmissionRun]
 
 

@@ -15,6 +15,8 @@ from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.tree import ROOT, Course
 from course.syllabus import find_lesson, syllabus
 
+pytestmark = pytest.mark.slow
+
 CH02, CH05, CH06, CH07 = "ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop"
 
 EXPECTED: dict[tuple[str, str], tuple[Any, str]] = {

@@ -19,6 +19,8 @@ from autograder.judging.session import with_judge
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 BACKPROP = Path(sys.executable).with_name("backprop")
 WITHOUT = {

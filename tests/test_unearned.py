@@ -29,7 +29,10 @@ WAYS = {
 }
 """File to lesson and exercise."""
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ import yaml
 
 from course.syllabus import syllabus
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 TEMPLATE = ROOT / "autograder" / "templates" / "grade.yml"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -20,6 +20,8 @@ from bs4 import BeautifulSoup, Tag
 
 from course.syllabus import syllabus
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 ROOT = Path(__file__).parents[2]

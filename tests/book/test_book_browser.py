@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 from browser import Visit, served, visit
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 ROOT = Path(__file__).parents[2]

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import pytest
 from bs4 import BeautifulSoup
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 SOURCE = Path(__file__).parents[2] / "book"

@@ -13,6 +13,8 @@ from widget_pages import Browser, assert_it_fits, build_page
 from course.graph import Node, add, mul, power
 from course.widgets import backward_sweep
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 
 NEURON: list[tuple[str, ...]] = [

@@ -13,6 +13,8 @@ from autograder.judging.reference import load_module
 from course.experiments.schedules import Event, few_slots, keep_everything, peak, runs_again, segmented
 from course.widgets import checkpoint_schedule
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("torch", reason="the reference of lesson 11 needs it")
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

@@ -10,6 +10,8 @@ from widget_pages import Browser, assert_it_fits, build_page
 
 from course.widgets import gradient_account
 
+pytestmark = pytest.mark.slow
+
 STEPS = 5
 PAGE = """---
 file_format: mystnb

@@ -15,6 +15,8 @@ from widget_pages import Browser, assert_it_fits, build_page
 from autograder.judging.reference import load_module
 from course.widgets import STOPS, mlp_shapes
 
+pytestmark = pytest.mark.slow
+
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 PAGE = """---
 file_format: mystnb

@@ -12,6 +12,8 @@ from widget_pages import Browser, assert_it_fits, build_page
 
 from course.widgets import FOLDER, gradient_flow
 
+pytestmark = pytest.mark.slow
+
 PAGE = """---
 file_format: mystnb
 kernelspec: {name: python3}
