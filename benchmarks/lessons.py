@@ -11,12 +11,15 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
+from autograder.diagnosis import EditError, Misconception
 from autograder.judging.run import LocalRun
 from autograder.judging.session import Judge, with_judge
 from course.syllabus import Lesson
@@ -94,9 +97,19 @@ def with_mistakes(course: Course, lesson: Lesson) -> list[list[str]]:
     def chosen(judge: Judge) -> list[list[str]]:
         of = [[known for known in judge.known if known.exercise == e.name] for e in lesson.exercises]
         rounds = zip(*(islice(cycle(known), 2 * FURTHER) for known in of if known), strict=True)
-        return [mistaken_cells(course, lesson.slug, mistakes) for mistakes in rounds]
+        return [mistaken_cells(course, lesson.slug, together(course, lesson, mistakes)) for mistakes in rounds]
 
     return with_judge(lesson, chosen)
+
+
+def together(course: Course, lesson: Lesson, mistakes: Iterable[Misconception]) -> list[Misconception]:
+    """Those of some mistakes that can stand in one submission: two edits of one line of a helper cannot."""
+    chosen: list[Misconception] = []
+    for mistake in mistakes:
+        with suppress(EditError):
+            mistaken_cells(course, lesson.slug, [*chosen, mistake])
+            chosen.append(mistake)
+    return chosen
 
 
 def measure_floor(judge: Judge) -> Floor:

@@ -30,6 +30,8 @@ from autograder.reports.formats import MAKERS, Order, make_report
 from autograder.reports.safety import file_stem
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = json.loads(Path(__file__).with_name("gradescope_results.schema.json").read_text())

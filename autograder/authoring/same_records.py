@@ -24,7 +24,8 @@ from autograder.places import ROOT, Places
 from course.syllabus import find_lesson
 
 SALTS = (PUBLIC_SALT, "another class")
-ROUNDING = {"rtol": 1e-6, "atol": 1e-9}
+ROUNDING = {"rtol": 1e-5, "atol": 1e-7}
+"""Some functions compute in float64 what the reference computes in float32."""
 
 
 def main(revision: str, name: str) -> int:
