@@ -15,13 +15,11 @@ PATIENCE = 100_000
 
 # forward
 
-
 squared_each_term = mistake(
     "forward",
     {"L = e**2": "L = d**2 + c**2"},
     says="The terms were squared one by one. The sum is squared as a whole: L = e², where e is d + c.",
 )
-
 
 doubled_for_squared = mistake(
     "forward",
@@ -29,13 +27,11 @@ doubled_for_squared = mistake(
     says="L is twice e here. A square is e times e: e**2 or e * e.",
 )
 
-
 no_square = mistake(
     "forward",
     {"L = e**2": "L = e"},
     says="The square is missing: L is e², not e.",
 )
-
 
 c_after_the_square = mistake(
     "forward",
@@ -43,13 +39,11 @@ c_after_the_square = mistake(
     says="c was added after the square. It is part of what is squared: L = (a·b + c)².",
 )
 
-
 sum_for_product = mistake(
     "forward",
     {"d = a * b": "d = a + b"},
     says="d is the sum of a and b here; it is their product.",
 )
-
 
 brackets_around_the_sum = mistake(
     "forward",
@@ -60,7 +54,6 @@ brackets_around_the_sum = mistake(
 
 # backward_by_hand
 
-
 swapped_factors = mistake(
     "backward_by_hand",
     {"da = dd * b": "da = dd * a", "db = dd * a": "db = dd * b"},
@@ -68,13 +61,11 @@ swapped_factors = mistake(
     "other.",
 )
 
-
 forgot_the_two = mistake(
     "backward_by_hand",
     {"de = dL * 2 * e": "de = dL * e"},
     says="A factor of 2 is missing: the derivative of e² is 2e.",
 )
-
 
 local_gradients_only = mistake(
     "backward_by_hand",
@@ -87,13 +78,11 @@ local_gradients_only = mistake(
     "arrives from the output, and pass the product on.",
 )
 
-
 started_from_the_value = mistake(
     "backward_by_hand",
     {"dL = 1.0": "dL = e**2"},
     says="The sweep starts from the value of L. It starts from dL/dL, which is 1: L moves as much as itself.",
 )
-
 
 c_as_a_factor = mistake(
     "backward_by_hand",
@@ -102,14 +91,12 @@ c_as_a_factor = mistake(
     "has.",
 )
 
-
 shared_at_the_sum = mistake(
     "backward_by_hand",
     {"dd = de": "dd = de / 2", "dc = de": "dc = de / 2"},
     says="The gradient was split between the two terms of the sum. An addition does not share: d and c both get all "
     "of it.",
 )
-
 
 squared_d = mistake(
     "backward_by_hand",
@@ -149,13 +136,11 @@ y_without_its_sign = mistake(
     says="The sign of y is wrong: y is subtracted, so its gradient is −2(w·x + b − y).",
 )
 
-
 swapped_w_and_x = mistake(
     "neuron_gradients",
     {ALL_FOUR: 'return {"w": g * w, "x": g * x, "b": g, "y": -g}'},
     says="The gradients of w and x are swapped. The derivative of w·x with respect to w is x: each gets the other.",
 )
-
 
 square_without_its_two = mistake(
     "neuron_gradients",
@@ -163,14 +148,12 @@ square_without_its_two = mistake(
     says="A factor of 2 is missing: the derivative of r² is 2r.",
 )
 
-
 target_without_gradient = mistake(
     "neuron_gradients",
     {ALL_FOUR: 'return {"w": g * x, "x": g * w, "b": g, "y": 0.0}'},
     says="y got a gradient of 0. A target is data and never trained, but L depends on it all the same: −2(w·x + b − "
     "y).",
 )
-
 
 error_the_other_way_round = mistake(
     "neuron_gradients",
@@ -182,13 +165,11 @@ error_the_other_way_round = mistake(
     "sign is right by itself.",
 )
 
-
 error_without_target = mistake(
     "neuron_gradients",
     {"error = w * x + b - y": "error = w * x + b"},
     says="The target is missing from the error: the gradient that arrives is 2(w·x + b − y).",
 )
-
 
 b_as_a_factor = mistake(
     "neuron_gradients",
@@ -200,6 +181,21 @@ b_as_a_factor = mistake(
 # topological_order
 
 FOUND_A_CYCLE = 'raise ValueError(f"{parent} depends on itself")'
+
+
+def _told_apart_by(what):
+    """Of several nodes with the same `what`, the first stays."""
+    return mistake(
+        "topological_order",
+        {
+            "return order": f"""\
+firsts = {{}}
+for node in order:
+    firsts.setdefault(node.{what}, node)
+return list(firsts.values())"""
+        },
+        says=f"Nodes were told apart by their {what}s, and {what}s repeat. Put the nodes themselves into the set.",
+    )
 
 
 def _right_order(output):
@@ -328,14 +324,12 @@ cycles_go_unnoticed = mistake(
     "all placed, so keep apart the nodes that are waiting from those that are placed.",
 )
 
-
 lost_in_a_cycle = mistake(
     "topological_order",
     {FOUND_A_CYCLE: "raise TimeoutError"},
     says="A cycle keeps your loop going for ever: its nodes wait for each other, and none is ever placed. Note which "
     "nodes are waiting for their parents; if a parent is one of them, raise a ValueError.",
 )
-
 
 lists_in_place_of_sets = mistake(
     "topological_order",
@@ -345,13 +339,11 @@ lists_in_place_of_sets = mistake(
     "a node at once.",
 )
 
-
 only_cycles_through_the_output = mistake(
     "topological_order",
     {"if parent in open_nodes:": "if parent is output:"},
     says="Only a cycle through the output is noticed. One further down is an error, too.",
 )
-
 
 a_second_visit_is_a_cycle = mistake(
     "topological_order",
@@ -364,7 +356,6 @@ a_second_visit_is_a_cycle = mistake(
     "only if the node is reached again while its own parents are being visited.",
 )
 
-
 a_known_parent_is_a_cycle = mistake(
     "topological_order",
     {"open_nodes.remove(node)": ""},
@@ -372,20 +363,9 @@ a_known_parent_is_a_cycle = mistake(
     "needed it. It is a cycle only if the parent is still waiting for its own parents: ask for that state.",
 )
 
+told_apart_by_name = _told_apart_by("name")
 
-told_apart_by_name = mistake(
-    "topological_order",
-    {"if node in placed:": "if node.name in placed:", "placed.add(node)": "placed.add(node.name)"},
-    says="Nodes were told apart by their names, and names repeat. Put the nodes themselves into the set.",
-)
-
-
-told_apart_by_value = mistake(
-    "topological_order",
-    {"if node in placed:": "if node.value in placed:", "placed.add(node)": "placed.add(node.value)"},
-    says="Nodes were told apart by their values, and values repeat. Put the nodes themselves into the set.",
-)
-
+told_apart_by_value = _told_apart_by("value")
 
 marks_on_the_nodes = mistake(
     "topological_order",
@@ -393,13 +373,11 @@ marks_on_the_nodes = mistake(
     says="The nodes were marked as visited, and the marks stay: the next call finds them. Keep a set instead.",
 )
 
-
 leaves_left_out = mistake(
     "topological_order",
     {"return order": "return [node for node in order if node.parents]"},
     says="The leaves are missing. They have no parents, and they belong to the order all the same.",
 )
-
 
 output_left_out = mistake(
     "topological_order",
@@ -468,7 +446,6 @@ return 0.0"""
     "return from inside the loop.",
 )
 
-
 last_parent_only = mistake(
     "gradient_by_paths",
     {
@@ -480,7 +457,6 @@ return total"""
     },
     says="Each parent's part replaced the one before it, so only the last counts. Add them up: += instead of =.",
 )
-
 
 paths_multiplied = mistake(
     "gradient_by_paths",
@@ -543,13 +519,11 @@ twin_parents_counted_once = mistake(
     says=_twins("was counted once"),
 )
 
-
 local_gradient_by_index = mistake(
     "gradient_by_paths",
     {STEPS: "steps = [(p, output.local_gradients[output.parents.index(p)]) for p in output.parents]"},
     says=BY_INDEX,
 )
-
 
 nothing_for_the_output_itself = mistake(
     "gradient_by_paths",
@@ -563,7 +537,6 @@ return sum((local * rest[parent] for parent, local in steps), 0.0)""",
     "counts.",
 )
 
-
 paths_to_any_leaf = mistake(
     "gradient_by_paths",
     {"if output is leaf:": "if not output.parents:"},
@@ -571,13 +544,11 @@ paths_to_any_leaf = mistake(
     "leaf`, not whether there are parents.",
 )
 
-
 recognised_by_value = mistake(
     "gradient_by_paths",
     {"if output is leaf:": "if output.value == leaf.value:"},
     says="The leaf was recognised by its value, and another node may have the same. Ask `is leaf`.",
 )
-
 
 recognised_by_name = mistake(
     "gradient_by_paths",
@@ -734,13 +705,11 @@ swept_parents_first = mistake(
     "reversed(topological_order(output)).",
 )
 
-
 twin_parents_once = mistake(
     "reverse_sweep",
     {EACH_USE: "for parent, local in dict(zip(node.parents, node.local_gradients, strict=True)).items():"},
     says=_twins("got one contribution"),
 )
-
 
 found_by_index = mistake(
     "reverse_sweep",
@@ -748,13 +717,11 @@ found_by_index = mistake(
     says=BY_INDEX,
 )
 
-
 without_the_upstream_gradient = mistake(
     "reverse_sweep",
     {ADDS_UP: "gradients[parent] += local"},
     says="Parents got the local gradients alone. Multiply each by the gradient of the node that passes it on.",
 )
-
 
 leaves_only = mistake(
     "reverse_sweep",
@@ -762,20 +729,17 @@ leaves_only = mistake(
     says="Only the leaves are in the dict. Every node below the output has an entry.",
 )
 
-
 no_entry_for_the_output = mistake(
     "reverse_sweep",
     _entries("node is not output"),
     says="The output has no entry. It is 1.0: the output moves as much as itself.",
 )
 
-
 no_entry_for_zero = mistake(
     "reverse_sweep",
     _entries("gradient != 0.0"),
     says="A node whose gradient is 0 has no entry. That L does not depend on it is an answer, too: 0.0.",
 )
-
 
 stored_on_the_nodes = mistake(
     "reverse_sweep",
@@ -829,13 +793,11 @@ without_the_leaves = mistake(
     "graph.",
 )
 
-
 first_input_only = mistake(
     "read_torch_graph",
     {FOLLOW: "stack.extend([parent for parent, _ in node.next_functions if parent is not None][:1])"},
     says="Only the first input of each operation was followed. Go through all of next_functions.",
 )
-
 
 each_name_once = mistake(
     "read_torch_graph",
@@ -872,7 +834,6 @@ stack_search_backwards = mistake(
     "several children can land before a parent. List a node when all its parents are listed.",
 )
 
-
 none_is_a_node = mistake(
     "read_torch_graph",
     {
@@ -882,7 +843,6 @@ none_is_a_node = mistake(
     says="None was taken for a node. In next_functions it says that an input needs no gradient; and a leaf's grad_fn "
     "is None: no nodes at all.",
 )
-
 
 a_leaf_is_its_own_graph = mistake(
     "read_torch_graph",
