@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from autograder.diagnosis import misconception
+from autograder.diagnosis import misconception, mistake
 
 PATIENCE = 100_000
 """Steps after which an answer that visits every path gives up."""
@@ -15,106 +15,94 @@ PATIENCE = 100_000
 
 # forward
 
-
-@misconception(
-    "forward", says="The terms were squared one by one. The sum is squared as a whole: L = e², where e is d + c."
+squared_each_term = mistake(
+    "forward",
+    {"L = e**2": "L = d**2 + c**2"},
+    says="The terms were squared one by one. The sum is squared as a whole: L = e², where e is d + c.",
 )
-def squared_each_term(a, b, c):
-    return {"d": a * b, "e": a * b + c, "L": (a * b) ** 2 + c**2}
 
+doubled_for_squared = mistake(
+    "forward",
+    {"L = e**2": "L = 2 * e"},
+    says="L is twice e here. A square is e times e: e**2 or e * e.",
+)
 
-@misconception("forward", says="L is twice e here. A square is e times e: e**2 or e * e.")
-def doubled_for_squared(a, b, c):
-    return {"d": a * b, "e": a * b + c, "L": 2 * (a * b + c)}
+no_square = mistake(
+    "forward",
+    {"L = e**2": "L = e"},
+    says="The square is missing: L is e², not e.",
+)
 
+c_after_the_square = mistake(
+    "forward",
+    {"L = e**2": "L = d**2 + c"},
+    says="c was added after the square. It is part of what is squared: L = (a·b + c)².",
+)
 
-@misconception("forward", says="The square is missing: L is e², not e.")
-def no_square(a, b, c):
-    return {"d": a * b, "e": a * b + c, "L": a * b + c}
+sum_for_product = mistake(
+    "forward",
+    {"d = a * b": "d = a + b"},
+    says="d is the sum of a and b here; it is their product.",
+)
 
-
-@misconception("forward", says="c was added after the square. It is part of what is squared: L = (a·b + c)².")
-def c_after_the_square(a, b, c):
-    return {"d": a * b, "e": a * b + c, "L": (a * b) ** 2 + c}
-
-
-@misconception("forward", says="d is the sum of a and b here; it is their product.")
-def sum_for_product(a, b, c):
-    return {"d": a + b, "e": a + b + c, "L": (a + b + c) ** 2}
-
-
-@misconception("forward", says="a multiplies c as well: e is a·b + c, not a·(b + c).")
-def brackets_around_the_sum(a, b, c):
-    e = a * (b + c)
-    return {"d": a * b, "e": e, "L": e**2}
+brackets_around_the_sum = mistake(
+    "forward",
+    {"e = d + c": "e = a * (b + c)"},
+    says="a multiplies c as well: e is a·b + c, not a·(b + c).",
+)
 
 
 # backward_by_hand
 
-
-def _by_hand(a, b, de, dd, dc, dL=1.0):
-    return {"a": dd * b, "b": dd * a, "c": dc, "d": dd, "e": de, "L": dL}
-
-
-@misconception(
+swapped_factors = mistake(
     "backward_by_hand",
+    {"da = dd * b": "da = dd * a", "db = dd * a": "db = dd * b"},
     says="The gradients of a and b are swapped. The derivative of a·b with respect to a is b: each factor gets the "
     "other.",
 )
-def swapped_factors(a, b, c):
-    g = 2 * (a * b + c)
-    return {"a": g * a, "b": g * b, "c": g, "d": g, "e": g, "L": 1.0}
 
-
-@misconception("backward_by_hand", says="A factor of 2 is missing: the derivative of e² is 2e.")
-def forgot_the_two(a, b, c):
-    e = a * b + c
-    return _by_hand(a, b, e, e, e)
-
-
-@misconception(
+forgot_the_two = mistake(
     "backward_by_hand",
+    {"de = dL * 2 * e": "de = dL * e"},
+    says="A factor of 2 is missing: the derivative of e² is 2e.",
+)
+
+local_gradients_only = mistake(
+    "backward_by_hand",
+    {
+        'return {"a": da, "b": db, "c": dc, "d": dd, "e": de, "L": dL}': (
+            'return {"a": b, "b": a, "c": 1.0, "d": 1.0, "e": de, "L": dL}'
+        )
+    },
     says="These are the local gradients: how each number moves the next one. Multiply each by the gradient that "
     "arrives from the output, and pass the product on.",
 )
-def local_gradients_only(a, b, c):
-    return {"a": b, "b": a, "c": 1.0, "d": 1.0, "e": 2 * (a * b + c), "L": 1.0}
 
-
-@misconception(
+started_from_the_value = mistake(
     "backward_by_hand",
+    {"dL = 1.0": "dL = e**2"},
     says="The sweep starts from the value of L. It starts from dL/dL, which is 1: L moves as much as itself.",
 )
-def started_from_the_value(a, b, c):
-    e = a * b + c
-    g = e**2 * 2 * e
-    return _by_hand(a, b, g, g, g, e**2)
 
-
-@misconception(
+c_as_a_factor = mistake(
     "backward_by_hand",
+    {"dc = de": "dc = de * c"},
     says="c was treated as a factor. It is added, and the derivative of d + c with respect to c is 1: c gets what e "
     "has.",
 )
-def c_as_a_factor(a, b, c):
-    g = 2 * (a * b + c)
-    return _by_hand(a, b, g, g, g * c)
 
-
-@misconception(
+shared_at_the_sum = mistake(
     "backward_by_hand",
+    {"dd = de": "dd = de / 2", "dc = de": "dc = de / 2"},
     says="The gradient was split between the two terms of the sum. An addition does not share: d and c both get all "
     "of it.",
 )
-def shared_at_the_sum(a, b, c):
-    g = 2 * (a * b + c)
-    return _by_hand(a, b, g, g / 2, g / 2)
 
-
-@misconception("backward_by_hand", says="The square is one of e, not of d: its derivative is 2e, with c in it.")
-def squared_d(a, b, c):
-    g = 2 * a * b
-    return _by_hand(a, b, g, g, g)
+squared_d = mistake(
+    "backward_by_hand",
+    {"e = a * b + c": "e = a * b"},
+    says="The square is one of e, not of d: its derivative is 2e, with c in it.",
+)
 
 
 @misconception(
@@ -140,63 +128,74 @@ def a_step_of_one(a, b, c):
 
 # neuron_gradients
 
+ALL_FOUR = 'return {"w": g * x, "x": g * w, "b": g, "y": -g}'
 
-@misconception("neuron_gradients", says="The sign of y is wrong: y is subtracted, so its gradient is −2(w·x + b − y).")
-def y_without_its_sign(w, x, b, y):
-    g = 2 * (w * x + b - y)
-    return {"w": g * x, "x": g * w, "b": g, "y": g}
-
-
-@misconception(
+y_without_its_sign = mistake(
     "neuron_gradients",
+    {ALL_FOUR: 'return {"w": g * x, "x": g * w, "b": g, "y": g}'},
+    says="The sign of y is wrong: y is subtracted, so its gradient is −2(w·x + b − y).",
+)
+
+swapped_w_and_x = mistake(
+    "neuron_gradients",
+    {ALL_FOUR: 'return {"w": g * w, "x": g * x, "b": g, "y": -g}'},
     says="The gradients of w and x are swapped. The derivative of w·x with respect to w is x: each gets the other.",
 )
-def swapped_w_and_x(w, x, b, y):
-    g = 2 * (w * x + b - y)
-    return {"w": g * w, "x": g * x, "b": g, "y": -g}
 
-
-@misconception("neuron_gradients", says="A factor of 2 is missing: the derivative of r² is 2r.")
-def square_without_its_two(w, x, b, y):
-    g = w * x + b - y
-    return {"w": g * x, "x": g * w, "b": g, "y": -g}
-
-
-@misconception(
+square_without_its_two = mistake(
     "neuron_gradients",
+    {"g = 2 * error": "g = error"},
+    says="A factor of 2 is missing: the derivative of r² is 2r.",
+)
+
+target_without_gradient = mistake(
+    "neuron_gradients",
+    {ALL_FOUR: 'return {"w": g * x, "x": g * w, "b": g, "y": 0.0}'},
     says="y got a gradient of 0. A target is data and never trained, but L depends on it all the same: −2(w·x + b − "
     "y).",
 )
-def target_without_gradient(w, x, b, y):
-    g = 2 * (w * x + b - y)
-    return {"w": g * x, "x": g * w, "b": g, "y": 0.0}
 
-
-@misconception(
+error_the_other_way_round = mistake(
     "neuron_gradients",
+    {
+        "error = w * x + b - y": "error = y - (w * x + b)",
+        ALL_FOUR: 'return {"w": g * x, "x": g * w, "b": g, "y": g}',
+    },
     says="The error was taken as y − (w·x + b), and its inner derivative, −1, was left out. With w·x + b − y the "
     "sign is right by itself.",
 )
-def error_the_other_way_round(w, x, b, y):
-    g = 2 * (y - w * x - b)
-    return {"w": g * x, "x": g * w, "b": g, "y": g}
 
-
-@misconception(
-    "neuron_gradients", says="The target is missing from the error: the gradient that arrives is 2(w·x + b − y)."
+error_without_target = mistake(
+    "neuron_gradients",
+    {"error = w * x + b - y": "error = w * x + b"},
+    says="The target is missing from the error: the gradient that arrives is 2(w·x + b − y).",
 )
-def error_without_target(w, x, b, y):
-    g = 2 * (w * x + b)
-    return {"w": g * x, "x": g * w, "b": g, "y": -g}
 
-
-@misconception("neuron_gradients", says="b was treated as a factor. It is added, so it gets the gradient as it is.")
-def b_as_a_factor(w, x, b, y):
-    g = 2 * (w * x + b - y)
-    return {"w": g * x, "x": g * w, "b": g * b, "y": -g}
+b_as_a_factor = mistake(
+    "neuron_gradients",
+    {ALL_FOUR: 'return {"w": g * x, "x": g * w, "b": g * b, "y": -g}'},
+    says="b was treated as a factor. It is added, so it gets the gradient as it is.",
+)
 
 
 # topological_order
+
+FOUND_A_CYCLE = 'raise ValueError(f"{parent} depends on itself")'
+
+
+def _told_apart_by(what):
+    """Of several nodes with the same `what`, the first stays."""
+    return mistake(
+        "topological_order",
+        {
+            "return order": f"""\
+firsts = {{}}
+for node in order:
+    firsts.setdefault(node.{what}, node)
+return list(firsts.values())"""
+        },
+        says=f"Nodes were told apart by their {what}s, and {what}s repeat. Put the nodes themselves into the set.",
+    )
 
 
 def _right_order(output):
@@ -219,28 +218,11 @@ def _right_order(output):
     return order
 
 
-def _any_order(output):
-    """An order that is right unless there is a cycle, which it does not see."""
-    order, placed, seen = [], set(), set()
-    stack = [output]
-    while stack:
-        node = stack[-1]
-        if node in seen:
-            stack.pop()
-            if node not in placed:
-                placed.add(node)
-                order.append(node)
-        else:
-            seen.add(node)
-            stack.extend(parent for parent in node.parents if parent not in seen)
-    return order
-
-
-@misconception(
-    "topological_order", says="The order is backwards: the output comes first. Parents come first, the output last."
+output_first = mistake(
+    "topological_order",
+    {"return order": "return order[::-1]"},
+    says="The order is backwards: the output comes first. Parents come first, the output last.",
 )
-def output_first(output):
-    return _right_order(output)[::-1]
 
 
 @misconception(
@@ -303,22 +285,17 @@ def found_order_backwards(output):
     return order[::-1]
 
 
-@misconception(
+placed_before_the_visit = mistake(
     "topological_order",
+    {
+        "order.append(node)": "",
+        "open_nodes.add(node)": "open_nodes.add(node)\norder.append(node)",
+        "return order": "return order[::-1]",
+    },
     says="A node is put into the list before its parents are visited, and the list is turned round. That is not the "
     "same as putting it in after them: a node with several children can land before a parent. Append it when its "
     "parents are done.",
 )
-def placed_before_the_visit(output):
-    _right_order(output)
-    order, seen, stack = [], set(), [output]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            order.append(node)
-            stack.extend(node.parents)
-    return order[::-1]
 
 
 @misconception(
@@ -340,136 +317,73 @@ def visited_by_every_way(output):
     return order
 
 
-@misconception(
+cycles_go_unnoticed = mistake(
     "topological_order",
+    {FOUND_A_CYCLE: "continue"},
     says="A cycle goes unnoticed: raise a ValueError. A node is on one if you reach it again before its parents are "
     "all placed, so keep apart the nodes that are waiting from those that are placed.",
 )
-def cycles_go_unnoticed(output):
-    return _any_order(output)
 
-
-@misconception(
+lost_in_a_cycle = mistake(
     "topological_order",
+    {FOUND_A_CYCLE: "raise TimeoutError"},
     says="A cycle keeps your loop going for ever: its nodes wait for each other, and none is ever placed. Note which "
     "nodes are waiting for their parents; if a parent is one of them, raise a ValueError.",
 )
-def lost_in_a_cycle(output):
-    try:
-        return _right_order(output)
-    except ValueError:
-        raise TimeoutError from None
 
-
-@misconception(
+lists_in_place_of_sets = mistake(
     "topological_order",
+    {"return order": f"if len(order) >= {PATIENCE}:\n    raise TimeoutError\nreturn order"},
     says="Each step looks through all nodes so far: that is what `in` does on a list, and so does a copy. With 100,000 "
     "nodes these are billions of comparisons. Keep the nodes that are placed, and those that wait, in a set: it finds "
     "a node at once.",
 )
-def lists_in_place_of_sets(output):
-    order = _right_order(output)
-    if len(order) >= PATIENCE:
-        raise TimeoutError
-    return order
 
-
-@misconception(
+only_cycles_through_the_output = mistake(
     "topological_order",
+    {"if parent in open_nodes:": "if parent is output:"},
     says="Only a cycle through the output is noticed. One further down is an error, too.",
 )
-def only_cycles_through_the_output(output):
-    order = _any_order(output)
-    if any(output in node.parents for node in order):
-        raise ValueError("the output depends on itself")
-    return order
 
-
-@misconception(
+a_second_visit_is_a_cycle = mistake(
     "topological_order",
+    {
+        "stack = [output]": "stack, seen = [output], {output}",
+        "if parent in open_nodes:": "if parent in seen:",
+        "stack.append(parent)": "seen.add(parent)\nstack.append(parent)",
+    },
     says="A node that is reached a second time was taken for a cycle. It may simply have two children; it is a cycle "
     "only if the node is reached again while its own parents are being visited.",
 )
-def a_second_visit_is_a_cycle(output):
-    seen = {output}
-    order = _right_order(output)
-    for node in order:
-        for parent in node.parents:
-            if parent in seen:
-                raise ValueError("a node depends on itself")
-            seen.add(parent)
-    return order
 
-
-@misconception(
+a_known_parent_is_a_cycle = mistake(
     "topological_order",
+    {"open_nodes.remove(node)": ""},
     says="A parent that is known already was taken for a sign of a cycle. It may be placed, because another child "
     "needed it. It is a cycle only if the parent is still waiting for its own parents: ask for that state.",
 )
-def a_known_parent_is_a_cycle(output):
-    order, known, placed, stack = [], set(), set(), [output]
-    while stack:
-        node = stack[-1]
-        if node in known:
-            stack.pop()
-            if node not in placed:
-                placed.add(node)
-                order.append(node)
-        else:
-            known.add(node)
-            if known.intersection(node.parents):
-                raise ValueError("a node depends on itself")
-            stack.extend(node.parents)
-    return order
 
+told_apart_by_name = _told_apart_by("name")
 
-@misconception(
+told_apart_by_value = _told_apart_by("value")
+
+marks_on_the_nodes = mistake(
     "topological_order",
-    says="Nodes were told apart by their names, and names repeat. Put the nodes themselves into the set.",
-)
-def told_apart_by_name(output):
-    order, names = [], set()
-    for node in _right_order(output):
-        if node.name not in names:
-            names.add(node.name)
-            order.append(node)
-    return order
-
-
-@misconception(
-    "topological_order",
-    says="Nodes were told apart by their values, and values repeat. Put the nodes themselves into the set.",
-)
-def told_apart_by_value(output):
-    order, values = [], set()
-    for node in _right_order(output):
-        if node.value not in values:
-            values.add(node.value)
-            order.append(node)
-    return order
-
-
-@misconception(
-    "topological_order",
+    {"placed.add(node)": "placed.add(node)\nnode.visited = True"},
     says="The nodes were marked as visited, and the marks stay: the next call finds them. Keep a set instead.",
 )
-def marks_on_the_nodes(output):
-    order = _right_order(output)
-    for node in order:
-        node.visited = True
-    return order
 
-
-@misconception(
-    "topological_order", says="The leaves are missing. They have no parents, and they belong to the order all the same."
+leaves_left_out = mistake(
+    "topological_order",
+    {"return order": "return [node for node in order if node.parents]"},
+    says="The leaves are missing. They have no parents, and they belong to the order all the same.",
 )
-def leaves_left_out(output):
-    return [node for node in _right_order(output) if node.parents]
 
-
-@misconception("topological_order", says="The output itself is missing: it is the last of the list.")
-def output_left_out(output):
-    return _right_order(output)[:-1]
+output_left_out = mistake(
+    "topological_order",
+    {"return order": "return order[:-1]"},
+    says="The output itself is missing: it is the last of the list.",
+)
 
 
 @misconception(
@@ -497,53 +411,67 @@ def waited_twice_ticked_off_once(output):
 
 # gradient_by_paths
 
+STEPS = "steps = zip(output.parents, output.local_gradients, strict=True)"
+SUM_OVER_PARENTS = "return sum((local * gradient_by_paths(parent, leaf) for parent, local in steps), 0.0)"
+
+BY_INDEX = (
+    "parents.index finds the first place of a parent. One that is there twice has two local gradients: go through "
+    "parents and local gradients side by side, with zip."
+)
+
+
+def _twins(what):
+    """A parent that is there twice counts once."""
+    return (
+        f"A parent that is there twice {what}: a set or a dict of parents keeps only one of the two. Go through "
+        "parents and local gradients side by side, with zip."
+    )
+
 
 def _steps(node):
     return list(zip(node.parents, node.local_gradients, strict=True))
 
 
-@misconception(
+first_path_only = mistake(
     "gradient_by_paths",
+    {
+        SUM_OVER_PARENTS: """\
+for parent, local in steps:
+    rest = gradient_by_paths(parent, leaf)
+    if rest != 0.0:
+        return local * rest
+return 0.0"""
+    },
     says="Only one path counts here, the first that is found. The derivative is the sum over all of them: do not "
     "return from inside the loop.",
 )
-def first_path_only(output, leaf):
-    if output is leaf:
-        return 1.0
-    for parent, local in _steps(output):
-        rest = first_path_only(parent, leaf)
-        if rest != 0.0:
-            return local * rest
-    return 0.0
 
-
-@misconception(
+last_parent_only = mistake(
     "gradient_by_paths",
+    {
+        SUM_OVER_PARENTS: """\
+total = 0.0
+for parent, local in steps:
+    total = local * gradient_by_paths(parent, leaf)
+return total"""
+    },
     says="Each parent's part replaced the one before it, so only the last counts. Add them up: += instead of =.",
 )
-def last_parent_only(output, leaf):
-    if output is leaf:
-        return 1.0
-    total = 0.0
-    for parent, local in _steps(output):
-        total = local * last_parent_only(parent, leaf)
-    return total
 
-
-@misconception(
+paths_multiplied = mistake(
     "gradient_by_paths",
+    {
+        SUM_OVER_PARENTS: """\
+product, found = 1.0, False
+for parent, local in steps:
+    rest = gradient_by_paths(parent, leaf)
+    if rest != 0.0:
+        product, found = product * local * rest, True
+return product if found else 0.0"""
+    },
     says="The products of the paths were multiplied. Along a path gradients multiply; over different paths they add "
     "up.",
 )
-def paths_multiplied(output, leaf):
-    if output is leaf:
-        return 1.0
-    product, found = 1.0, False
-    for parent, local in _steps(output):
-        rest = paths_multiplied(parent, leaf)
-        if rest != 0.0:
-            product, found = product * local * rest, True
-    return product if found else 0.0
 
 
 @misconception(
@@ -559,13 +487,11 @@ def added_along_the_path(output, leaf):
     return 1.0 if output is leaf else sum(sums(output), 0.0)
 
 
-@misconception(
-    "gradient_by_paths", says="This is the number of paths. Each counts with the product of its local gradients, not 1."
+number_of_paths = mistake(
+    "gradient_by_paths",
+    {SUM_OVER_PARENTS: "return sum((gradient_by_paths(parent, leaf) for parent, _ in steps), 0.0)"},
+    says="This is the number of paths. Each counts with the product of its local gradients, not 1.",
 )
-def number_of_paths(output, leaf):
-    if output is leaf:
-        return 1.0
-    return sum((number_of_paths(parent, leaf) for parent in output.parents), 0.0)
 
 
 @misconception(
@@ -587,90 +513,67 @@ def each_node_once(output, leaf):
     return gradient(output)
 
 
-@misconception(
+twin_parents_counted_once = mistake(
     "gradient_by_paths",
-    says="A parent that is there twice was counted once: a set or a dict of parents keeps only one of the two. Go "
-    "through parents and local gradients side by side, with zip.",
+    {STEPS: "steps = dict(zip(output.parents, output.local_gradients, strict=True)).items()"},
+    says=_twins("was counted once"),
 )
-def twin_parents_counted_once(output, leaf):
-    if output is leaf:
-        return 1.0
-    steps = dict(_steps(output))
-    return sum((local * twin_parents_counted_once(parent, leaf) for parent, local in steps.items()), 0.0)
 
-
-@misconception(
+local_gradient_by_index = mistake(
     "gradient_by_paths",
-    says="parents.index finds the first place of a parent. One that is there twice has two local gradients: go "
-    "through parents and local gradients side by side, with zip.",
+    {STEPS: "steps = [(p, output.local_gradients[output.parents.index(p)]) for p in output.parents]"},
+    says=BY_INDEX,
 )
-def local_gradient_by_index(output, leaf):
-    if output is leaf:
-        return 1.0
-    total = 0.0
-    for parent in output.parents:
-        local = output.local_gradients[output.parents.index(parent)]
-        total += local * local_gradient_by_index(parent, leaf)
-    return total
 
-
-@misconception(
+nothing_for_the_output_itself = mistake(
     "gradient_by_paths",
+    {
+        "return 1.0": "return 0.0",
+        SUM_OVER_PARENTS: """\
+rest = {parent: 1.0 if parent is leaf else gradient_by_paths(parent, leaf) for parent in output.parents}
+return sum((local * rest[parent] for parent, local in steps), 0.0)""",
+    },
     says="Where output and leaf are one node, the answer is 1.0: a number moves as much as itself. The empty path "
     "counts.",
 )
-def nothing_for_the_output_itself(output, leaf):
-    def gradient(node):
-        return 1.0 if node is leaf else sum((local * gradient(parent) for parent, local in _steps(node)), 0.0)
 
-    return 0.0 if output is leaf else gradient(output)
-
-
-@misconception(
+paths_to_any_leaf = mistake(
     "gradient_by_paths",
+    {"if output is leaf:": "if not output.parents:"},
     says="Paths to other leaves were counted, too. A path counts only if it ends at the node that was given; ask `is "
     "leaf`, not whether there are parents.",
 )
-def paths_to_any_leaf(output, leaf):
-    if not output.parents:
-        return 1.0
-    return sum((local * paths_to_any_leaf(parent, leaf) for parent, local in _steps(output)), 0.0)
 
-
-@misconception(
+recognised_by_value = mistake(
     "gradient_by_paths",
+    {"if output is leaf:": "if output.value == leaf.value:"},
     says="The leaf was recognised by its value, and another node may have the same. Ask `is leaf`.",
 )
-def recognised_by_value(output, leaf):
-    if output.value == leaf.value:
-        return 1.0
-    return sum((local * recognised_by_value(parent, leaf) for parent, local in _steps(output)), 0.0)
 
-
-@misconception(
+recognised_by_name = mistake(
     "gradient_by_paths",
+    {"if output is leaf:": "if output.name == leaf.name:"},
     says="The leaf was recognised by its name, and another node may have the same, or none. Ask `is leaf`.",
 )
-def recognised_by_name(output, leaf):
-    if output.name == leaf.name:
-        return 1.0
-    return sum((local * recognised_by_name(parent, leaf) for parent, local in _steps(output)), 0.0)
 
 
 # reverse_sweep
 
+EACH_USE = "for parent, local in zip(node.parents, node.local_gradients, strict=True):"
+ADDS_UP = "gradients[parent] += gradients[node] * local"
 
-@misconception(
+
+def _entries(condition):
+    """Some entries of the dict are missing."""
+    return {"return gradients": f"return {{node: gradient for node, gradient in gradients.items() if {condition}}}"}
+
+
+replaced_contributions = mistake(
     "reverse_sweep",
+    {ADDS_UP: "gradients[parent] = gradients[node] * local"},
     says="A later contribution replaced the earlier ones. A node that is used several times gets their sum: += "
     "instead of =.",
 )
-def replaced_contributions(output):
-    gradients = {output: 1.0}
-    for node in reversed(_right_order(output)):
-        for parent, local in _steps(node):
-            gradients[parent] = gradients[node] * local
-    return gradients
 
 
 @misconception(
@@ -766,17 +669,12 @@ def passed_on_at_the_first_visit(output):
     return gradients
 
 
-@misconception(
+nothing_to_add_to = mistake(
     "reverse_sweep",
+    {"gradients = dict.fromkeys(order, 0.0)": "gradients = {}"},
     says="A node has no entry yet when += wants to add to it. Give every node a 0.0 first, or read the old value with "
     "gradients.get(parent, 0.0).",
 )
-def nothing_to_add_to(output):
-    gradients = {output: 1.0}
-    for node in reversed(_right_order(output)):
-        for parent, local in _steps(node):
-            gradients[parent] += gradients[node] * local
-    return gradients
 
 
 @misconception(
@@ -800,118 +698,73 @@ def path_by_path(output):
     return gradients
 
 
-def _swept(output, steps=_steps, order=lambda output: reversed(_right_order(output))):
-    gradients = dict.fromkeys(_right_order(output), 0.0)
-    gradients[output] = 1.0
-    for node in order(output):
-        for parent, local in steps(node):
-            gradients[parent] += gradients[node] * local
-    return gradients
-
-
-@misconception(
+swept_parents_first = mistake(
     "reverse_sweep",
+    {"for node in reversed(order):": "for node in order:"},
     says="The nodes were taken parents first, when their own gradients were still 0. Backward starts at the output: "
     "reversed(topological_order(output)).",
 )
-def swept_parents_first(output):
-    return _swept(output, order=_right_order)
 
-
-@misconception(
+twin_parents_once = mistake(
     "reverse_sweep",
-    says="A parent that is there twice got one contribution: a set or a dict of parents keeps only one of the two. "
-    "Go through parents and local gradients side by side, with zip.",
+    {EACH_USE: "for parent, local in dict(zip(node.parents, node.local_gradients, strict=True)).items():"},
+    says=_twins("got one contribution"),
 )
-def twin_parents_once(output):
-    return _swept(output, lambda node: list(dict(_steps(node)).items()))
 
-
-@misconception(
+found_by_index = mistake(
     "reverse_sweep",
-    says="parents.index finds the first place of a parent. One that is there twice has two local gradients: go "
-    "through parents and local gradients side by side, with zip.",
+    {EACH_USE: "for parent in node.parents:\n    local = node.local_gradients[node.parents.index(parent)]"},
+    says=BY_INDEX,
 )
-def found_by_index(output):
-    return _swept(output, lambda node: [(p, node.local_gradients[node.parents.index(p)]) for p in node.parents])
 
-
-@misconception(
+without_the_upstream_gradient = mistake(
     "reverse_sweep",
+    {ADDS_UP: "gradients[parent] += local"},
     says="Parents got the local gradients alone. Multiply each by the gradient of the node that passes it on.",
 )
-def without_the_upstream_gradient(output):
-    gradients = dict.fromkeys(_right_order(output), 0.0)
-    gradients[output] = 1.0
-    for node in reversed(_right_order(output)):
-        for parent, local in _steps(node):
-            gradients[parent] += local
-    return gradients
 
-
-@misconception("reverse_sweep", says="Only the leaves are in the dict. Every node below the output has an entry.")
-def leaves_only(output):
-    return {node: gradient for node, gradient in _swept(output).items() if not node.parents}
-
-
-@misconception("reverse_sweep", says="The output has no entry. It is 1.0: the output moves as much as itself.")
-def no_entry_for_the_output(output):
-    return {node: gradient for node, gradient in _swept(output).items() if node is not output}
-
-
-@misconception(
+leaves_only = mistake(
     "reverse_sweep",
+    _entries("not node.parents"),
+    says="Only the leaves are in the dict. Every node below the output has an entry.",
+)
+
+no_entry_for_the_output = mistake(
+    "reverse_sweep",
+    _entries("node is not output"),
+    says="The output has no entry. It is 1.0: the output moves as much as itself.",
+)
+
+no_entry_for_zero = mistake(
+    "reverse_sweep",
+    _entries("gradient != 0.0"),
     says="A node whose gradient is 0 has no entry. That L does not depend on it is an answer, too: 0.0.",
 )
-def no_entry_for_zero(output):
-    return {node: gradient for node, gradient in _swept(output).items() if gradient != 0.0}
 
-
-@misconception(
+stored_on_the_nodes = mistake(
     "reverse_sweep",
+    {"return gradients": "for node in order:\n    node.grad = gradients[node]\nreturn gradients"},
     says="The gradients were stored on the nodes. Here they go into a dict, and the nodes stay as they are; adding "
     "up in .grad is for a later chapter.",
 )
-def stored_on_the_nodes(output):
-    gradients = _swept(output)
-    for node, gradient in gradients.items():
-        node.grad = gradient
-    return gradients
 
 
 # read_torch_graph
+
+START = "stack = [] if tensor.grad_fn is None else [tensor.grad_fn]"
+FOLLOW = "stack.extend(parent for parent, _ in node.next_functions if parent is not None)"
+LISTED = "names.append(type(node).__name__)"
 
 
 def _next(node):
     return [parent for parent, _ in node.next_functions if parent is not None]
 
 
-def _nodes(tensor, following=_next):
-    """The autograd nodes behind a tensor, parents first, each once."""
-    order, seen, placed = [], set(), set()
-    stack = [] if tensor.grad_fn is None else [tensor.grad_fn]
-    while stack:
-        node = stack[-1]
-        if node not in seen:
-            seen.add(node)
-            stack.extend(following(node))
-        else:
-            stack.pop()
-            if node not in placed:
-                placed.add(node)
-                order.append(node)
-    return order
-
-
-def _named(nodes):
-    return [type(node).__name__ for node in nodes]
-
-
-@misconception(
-    "read_torch_graph", says="The order is backwards: the tensor's own node comes first. Parents first, it comes last."
+own_node_first = mistake(
+    "read_torch_graph",
+    {"return names": "return names[::-1]"},
+    says="The order is backwards: the tensor's own node comes first. Parents first, it comes last.",
 )
-def own_node_first(tensor):
-    return _named(_nodes(tensor))[::-1]
 
 
 @misconception(
@@ -933,29 +786,24 @@ def listed_by_every_way(tensor):
     return names
 
 
-@misconception(
+without_the_leaves = mistake(
     "read_torch_graph",
+    {"return names": 'return [name for name in names if name != "AccumulateGrad"]'},
     says="The AccumulateGrad nodes are missing. They stand for the leaves that require a gradient and belong to the "
     "graph.",
 )
-def without_the_leaves(tensor):
-    return [name for name in _named(_nodes(tensor)) if name != "AccumulateGrad"]
 
-
-@misconception(
+first_input_only = mistake(
     "read_torch_graph",
+    {FOLLOW: "stack.extend([parent for parent, _ in node.next_functions if parent is not None][:1])"},
     says="Only the first input of each operation was followed. Go through all of next_functions.",
 )
-def first_input_only(tensor):
-    return _named(_nodes(tensor, lambda node: _next(node)[:1]))
 
-
-@misconception(
+each_name_once = mistake(
     "read_torch_graph",
+    {"return names": "return list(dict.fromkeys(names))"},
     says="Each name is there once. Two nodes of one name are still two nodes: remember nodes, not names.",
 )
-def each_name_once(tensor):
-    return list(dict.fromkeys(_named(_nodes(tensor))))
 
 
 @misconception(
@@ -970,54 +818,40 @@ def search_backwards(tensor):
         node = queue.popleft()
         if node not in seen:
             seen.add(node)
-            order.append(node)
+            order.append(type(node).__name__)
             queue.extend(_next(node))
-    return _named(order[::-1])
+    return order[::-1]
 
 
-@misconception(
+stack_search_backwards = mistake(
     "read_torch_graph",
+    {
+        f"if node not in placed:\n    placed.add(node)\n    {LISTED}": "",
+        "seen.add(node)": f"seen.add(node)\n{LISTED}",
+        "return names": "return names[::-1]",
+    },
     says="The nodes were listed in the order in which a search with a stack finds them, turned round. A node with "
     "several children can land before a parent. List a node when all its parents are listed.",
 )
-def stack_search_backwards(tensor):
-    order, seen, stack = [], set(), [] if tensor.grad_fn is None else [tensor.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            order.append(node)
-            stack.extend(_next(node))
-    return _named(order[::-1])
 
-
-@misconception(
+none_is_a_node = mistake(
     "read_torch_graph",
+    {
+        START: "stack = [tensor.grad_fn]",
+        FOLLOW: 'stack.extend(parent for parent, _ in getattr(node, "next_functions", ()))',
+    },
     says="None was taken for a node. In next_functions it says that an input needs no gradient; and a leaf's grad_fn "
     "is None: no nodes at all.",
 )
-def none_is_a_node(tensor):
-    names, seen, placed = [], set(), set()
-    stack = [tensor.grad_fn]
-    while stack:
-        node = stack[-1]
-        if node not in seen:
-            seen.add(node)
-            stack.extend(parent for parent, _ in getattr(node, "next_functions", ()))
-        else:
-            stack.pop()
-            if node not in placed:
-                placed.add(node)
-                names.append(type(node).__name__)
-    return names
 
-
-@misconception(
+a_leaf_is_its_own_graph = mistake(
     "read_torch_graph",
+    {
+        START: f"""\
+if tensor.grad_fn is None and tensor.requires_grad:
+    return ["AccumulateGrad"]
+{START}"""
+    },
     says="A leaf has no grad_fn, so its list is empty. Its AccumulateGrad appears only behind what is computed from "
     "it.",
 )
-def a_leaf_is_its_own_graph(tensor):
-    if tensor.grad_fn is None and tensor.requires_grad:
-        return ["AccumulateGrad"]
-    return _named(_nodes(tensor))
