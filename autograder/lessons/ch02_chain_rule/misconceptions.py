@@ -1,4 +1,7 @@
-"""Wrong answers that learners give in ch02_chain_rule, each one mistake away from right, with what to say about it."""
+"""Wrong answers that learners give in ch02_chain_rule, each one mistake away from right, with what to say about it.
+
+In capitals: what several of them say, and lines of the reference that several of them change.
+"""
 
 from __future__ import annotations
 
@@ -8,52 +11,51 @@ from autograder.diagnosis import misconception, mistake
 
 # numerical_gradient
 
-
 ZEROS = "gradient = np.zeros(x.shape)"
 STEP = "step = np.zeros(x.shape)\nstep[index] = eps"
 CENTRAL = "gradient[index] = (f(x + step) - f(x - step)) / (2 * eps)"
 
 
-def _each(entry):
-    """This in the place of the central difference."""
-    return {CENTRAL: f"gradient[index] = {entry}"}
+def _entry(value):
+    """Another value in the place of the central difference."""
+    return {CENTRAL: f"gradient[index] = {value}"}
 
 
 one_sided = mistake(
     "numerical_gradient",
-    _each("(f(x + step) - f(x)) / eps"),
+    _entry("(f(x + step) - f(x)) / eps"),
     says="The differences are one-sided: (f(x + eps) − f(x)) / eps is off by about eps · f″/2. Step both ways, and the "
     "two errors cancel.",
 )
 
 one_sided_from_one_value = mistake(
     "numerical_gradient",
-    {ZEROS: f"here = f(x)\n{ZEROS}", **_each("(f(x + step) - here) / eps")},
+    {ZEROS: f"here = f(x)\n{ZEROS}", **_entry("(f(x + step) - here) / eps")},
     says="The differences are one-sided, from a value at x that is kept. That saves calls and costs digits: the error "
     "is about eps · f″/2. Step both ways, and the two errors cancel.",
 )
 
 divided_by_eps = mistake(
     "numerical_gradient",
-    _each("(f(x + step) - f(x - step)) / eps"),
+    _entry("(f(x + step) - f(x - step)) / eps"),
     says="From x − eps to x + eps it is 2·eps: divide by that, not by eps.",
 )
 
 not_divided = mistake(
     "numerical_gradient",
-    _each("f(x + step) - f(x - step)"),
+    _entry("f(x + step) - f(x - step)"),
     says="The differences are not divided by the distance between the points, 2·eps.",
 )
 
 minus_the_gradient = mistake(
     "numerical_gradient",
-    _each("(f(x - step) - f(x + step)) / (2 * eps)"),
+    _entry("(f(x - step) - f(x + step)) / (2 * eps)"),
     says="The sign is the wrong way round: f(x + eps) − f(x − eps).",
 )
 
 all_entries_at_once = mistake(
     "numerical_gradient",
-    _each("(f(x + eps) - f(x - eps)) / (2 * eps)"),
+    _entry("(f(x + eps) - f(x - eps)) / (2 * eps)"),
     says="All entries are moved at once, which gives the sum of the gradient's entries. Move one entry at a time.",
 )
 
@@ -119,7 +121,7 @@ first_axis_only = mistake(
 
 ignores_eps = mistake(
     "numerical_gradient",
-    {"step[index] = eps": "step[index] = 1e-6", **_each("(f(x + step) - f(x - step)) / 2e-6")},
+    {"step[index] = eps": "step[index] = 1e-6", **_entry("(f(x + step) - f(x - step)) / 2e-6")},
     says="The argument eps is not used: the step is as small whatever eps is.",
 )
 
@@ -127,7 +129,10 @@ relative_step = mistake(
     "numerical_gradient",
     {
         "step[index] = eps": "step[index] = eps * x[index]",
-        CENTRAL: 'with np.errstate(all="ignore"):\n    gradient[index] = (f(x + step) - f(x - step)) / (2 * abs(step[index]))',
+        CENTRAL: """
+with np.errstate(all="ignore"):
+    gradient[index] = (f(x + step) - f(x - step)) / (2 * abs(step[index]))
+""",
     },
     says="The step is eps times the entry. Here it is eps itself, for every entry: a relative step is 0 where x is 0.",
 )
@@ -141,7 +146,6 @@ also_called_at_x = mistake(
 
 # jvp_chain and vjp_chain
 
-
 MATRICES_FIRST = (
     "You multiply the matrices first, and the vector last. A product of two n × n matrices takes n³ "
     "multiply–adds, one with a vector n²: start with the vector."
@@ -150,10 +154,7 @@ RETURN_ENDS_THE_LOOP = "with `return` inside of the loop, the loop ends there. A
 A_VECTOR_OUT = "A vector in, a vector out: shape (n,)."
 
 
-@misconception(
-    "jvp_chain",
-    says=MATRICES_FIRST,
-)
+@misconception("jvp_chain", says=MATRICES_FIRST)
 def jvp_matrices_first(Ws, v):
     J = np.eye(len(v)) if not Ws else Ws[0]
     for W in Ws[1:]:
@@ -219,10 +220,7 @@ jvp_as_a_column = mistake(
 )
 
 
-@misconception(
-    "vjp_chain",
-    says=MATRICES_FIRST,
-)
+@misconception("vjp_chain", says=MATRICES_FIRST)
 def vjp_matrices_first(Ws, u):
     J = np.eye(len(u)) if not Ws else Ws[0]
     for W in Ws[1:]:
@@ -296,7 +294,6 @@ vjp_as_a_row = mistake(
 
 # jacobian_cost
 
-
 ONE_PASS = "one_pass = sum(dims[i] * dims[i + 1] for i in range(len(dims) - 1))"
 PASSES = 'passes = dims[0] if mode == "forward" else dims[-1]'
 COST = "return passes * one_pass"
@@ -317,7 +314,10 @@ one_pass_only = mistake(
 first_product_free = mistake(
     "jacobian_cost",
     {
-        COST: 'first = dims[0] * dims[1] if mode == "forward" else dims[-1] * dims[-2]\nreturn passes * (one_pass - first)'
+        COST: """
+first = dims[0] * dims[1] if mode == "forward" else dims[-1] * dims[-2]
+return passes * (one_pass - first)
+"""
     },
     says="The first product of each pass is missing. It is with a basis vector, mostly zeros, but it counts in full "
     "here.",
@@ -371,7 +371,6 @@ through_a_float = mistake(
 
 # cheaper_mode
 
-
 CHEAPER = 'return "forward" if dims[0] < dims[-1] else "reverse"'
 
 the_dearer_mode = mistake(
@@ -415,7 +414,6 @@ compares_the_end_products = mistake(
 
 # Dual
 
-
 SUM = "return Dual(self.value + other.value, self.tangent + other.tangent)"
 DIFFERENCE = "return Dual(self.value - other.value, self.tangent - other.tangent)"
 PRODUCT = "return Dual(self.value * other.value, self.tangent * other.value + self.value * other.tangent)"
@@ -433,10 +431,8 @@ EXP_ALONE = {EXP: "return Dual(math.exp(self.value), math.exp(self.value))"}
 LOG_ALONE = {LOG: "return Dual(math.log(self.value), 1 / self.value)"}
 
 
-def _called_for(method, operation, number_stands):
-    return (
-        f"{method} is called for other {operation} self: the number {number_stands}. You return self {operation} other."
-    )
+def _called_for(method, sign, number_stands):
+    return f"{method} is called for other {sign} self: the number {number_stands}. You return self {sign} other."
 
 
 def _alone(function, derivative):
@@ -571,7 +567,8 @@ power_through_the_logarithm = mistake(
     "Dual",
     {
         f"if not isinstance(other, Dual):\n{SLOPE}\n{POWER}": "other = lift(other)",
-        f"{THROUGH_BASE}\n{THROUGH_EXPONENT}": f"{THROUGH_EXPONENT}\nthrough_base = value * other.value * self.tangent / self.value",
+        THROUGH_BASE: "",
+        THROUGH_EXPONENT: f"{THROUGH_EXPONENT}\nthrough_base = value * other.value * self.tangent / self.value",
     },
     says="x ** n goes through log(x) even where n is a number, and a negative number or 0 has no logarithm. For a "
     "number, use n xⁿ⁻¹.",
@@ -679,7 +676,6 @@ numbers_not_lifted = mistake(
 
 # derivative
 
-
 DERIVATIVE = "return float(lift(f(Dual(x, 1.0))).tangent)"
 
 the_value = mistake(
@@ -721,7 +717,6 @@ by_differences = mistake(
 
 
 # jacobian_from_jvp and jacobian_from_vjp
-
 
 COLUMNS = "columns = [jvp(e) for e in np.eye(n_in)]"
 ROWS = "rows = [vjp(e) for e in np.eye(n_out)]"
@@ -820,12 +815,13 @@ differences_of_vjps = mistake(
 
 # gradcheck
 
-
 DRAWN = "g = rng.normal(size=np.shape(f(*inputs)))"
 LENGTHS = "if len(gradients) != len(inputs):\n    return False"
 EACH_INPUT = "for i, x in enumerate(inputs):"
+OBJECTIVE = "return np.sum(g * f(*inputs[:i], moved, *inputs[i + 1 :]))"
 EXPECTED = "expected = numerical_gradient(objective, x)"
 COMPARED = "if np.shape(gradients[i]) != x.shape or not np.allclose(gradients[i], expected, rtol=1e-5, atol=1e-8):"
+RIGHT = "np.shape(gradients[i]) == x.shape and np.allclose(gradients[i], expected, rtol=1e-5, atol=1e-8)"
 
 
 def _wrong_if(apart):
@@ -861,9 +857,7 @@ first_output_only = mistake(
 
 differences_without_g = mistake(
     "gradcheck",
-    {
-        "return np.sum(g * f(*inputs[:i], moved, *inputs[i + 1 :]))": "return np.sum(f(*inputs[:i], moved, *inputs[i + 1 :]))"
-    },
+    {OBJECTIVE: "return np.sum(f(*inputs[:i], moved, *inputs[i + 1 :]))"},
     says="The differences are of f's plain sum, the VJP is with g: right VJPs are rejected. Differentiate "
     "(g * f(*inputs)).sum().",
 )
@@ -948,20 +942,14 @@ first_input_only = mistake(
 
 last_input_only = mistake(
     "gradcheck",
-    {
-        f"{COMPARED}\nreturn False": "right = np.shape(gradients[i]) == x.shape and np.allclose(gradients[i], expected, rtol=1e-5, atol=1e-8)",
-        "return True": "return right",
-    },
+    {f"{COMPARED}\nreturn False": f"right = {RIGHT}", "return True": "return right"},
     says="Each input's result replaces the one before, so only the last one counts. Return False at the first gradient "
     "that is wrong.",
 )
 
 any_input = mistake(
     "gradcheck",
-    {
-        "return True": "return False",
-        f"{COMPARED}\nreturn False": "if np.shape(gradients[i]) == x.shape and np.allclose(gradients[i], expected, rtol=1e-5, atol=1e-8):\n    return True",
-    },
+    {"return True": "return False", f"{COMPARED}\nreturn False": f"if {RIGHT}:\n    return True"},
     says="One right gradient is enough for True in your check. All of them must be right.",
 )
 
