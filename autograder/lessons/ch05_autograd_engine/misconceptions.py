@@ -275,8 +275,6 @@ divide_without_sign = _wrong_vjps(
 power_not_unbroadcast = _wrong_vjps(
     "power", a="g * b.data * a.data**less", b="g * y * np.log(a.data)", says=_not_unbroadcast("a ** b")
 )
-
-
 power_not_lowered = _wrong_vjps(
     "power",
     a="unbroadcast(g * b.data * y, a.shape)",
@@ -311,7 +309,6 @@ exponent_by_the_power_rule = _wrong_vjps(
 
 
 # Tensor: matmul
-
 
 matmul_without_transposes = _wrong_vjps(
     "matmul",
@@ -430,7 +427,6 @@ mean_divided_by_rows = mistake(
 
 # Tensor: elementwise
 
-
 exp_by_its_input = mistake(
     "Tensor",
     {"return record(y, (x, lambda g: g * y))": "return record(y, (x, lambda g: g * x.data))"},
@@ -541,7 +537,6 @@ select_not_scattered = mistake(
 
 
 # Tensor.backward
-
 
 ADD_TO_GRAD = "node.grad = np.array(g if node.grad is None else node.grad + g)"
 MEET = "gradients[parent] = gradients[parent] + dx if parent in gradients else dx"
@@ -798,7 +793,6 @@ dtype_of_the_computation = mistake(
 
 
 # no_grad
-
 
 always_on_afterwards = mistake(
     "no_grad",
