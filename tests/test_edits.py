@@ -26,6 +26,11 @@ class Node:
 
     def sub(self, other):
         return self.value - other.value
+
+
+@contextmanager
+def block():
+    yield
 '''
 
 
@@ -41,6 +46,7 @@ class Node:
         (Edit("double", "if y:\n    y = y * 1.0", ""), "# of x\n    return y * 1.0\n"),
         (Edit("Node.sub", "return self.value - other.value", "return 0"), "other):\n        return 0\n"),
         (Edit("Node", "return self.value + other.value", "return 1"), "add(self, other):\n        return 1\n"),
+        (Edit("block", "@contextmanager", ""), "\n\ndef block():"),
     ],
 )
 def test_an_edit_changes_its_lines_and_no_others(edit: Edit, there: str) -> None:

@@ -61,7 +61,7 @@ def has(source: str, where: str) -> bool:
 
 
 def _region(source: str, where: str) -> tuple[int, int]:
-    """The lines of a definition, from its first to behind its last, counted from 0."""
+    """The lines of a definition, from its first (a decorator, if it has one) to behind its last, counted from 0."""
     body: list[ast.stmt] = ast.parse(source).body
     node: ast.stmt | None = None
     for name in where.split("."):
@@ -74,8 +74,9 @@ def _region(source: str, where: str) -> tuple[int, int]:
             raise EditError(f"there is no {where}")
         node = defined[-1]
         body = node.body
-    assert node is not None
-    return node.lineno - 1, node.end_lineno or node.lineno
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return first - 1, node.end_lineno or node.lineno
 
 
 def _bare(line: str) -> str:
