@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from autograder.diagnosis import mistake
 
+OFF_FOR_GOOD = (
+    "Gradients were switched off and never on again, for the whole program. `with torch.no_grad():` ends by itself."
+)
+
 # straight_through_round
 
 ROUNDS = "return x + (torch.round(x) - x).detach()"
@@ -90,19 +94,21 @@ GOES_ON = 'goes_on = 1 - batch["dones"].to(best.dtype)'
 TARGET = 'y = batch["rewards"] + gamma * goes_on * best'
 SQUARES = "return torch.nn.functional.mse_loss(q, y)"
 
-UNDER_NO_GRAD = f"with torch.no_grad():\n    {BEST}\n    {GOES_ON}\n    {TARGET}"
-OUTSIDE_OF_IT = f"{BEST}\n{GOES_ON}\n{TARGET}"
+CONSTANT_TARGET = f"with torch.no_grad():\n    {BEST}\n    {GOES_ON}\n    {TARGET}"
+RECORDED_TARGET = f"{BEST}\n{GOES_ON}\n{TARGET}"
+
+ONE_MAXIMUM = "The maximum was taken over the whole batch. Each transition has its own: max over dim 1, the actions."
 
 target_not_detached = mistake(
     "td_loss",
-    {UNDER_NO_GRAD: OUTSIDE_OF_IT},
+    {CONSTANT_TARGET: RECORDED_TARGET},
     says="The gradient flows into target_net, or, where both are one network, through y as well. y is a constant: "
     "compute it under no_grad, or detach it.",
 )
 
 detached_the_prediction = mistake(
     "td_loss",
-    {PREDICTION: f"{PREDICTION}.detach()", UNDER_NO_GRAD: OUTSIDE_OF_IT},
+    {PREDICTION: f"{PREDICTION}.detach()", CONSTANT_TARGET: RECORDED_TARGET},
     says="The prediction was detached instead of the target: q_net learns nothing and target_net is trained. Swap "
     "them.",
 )
@@ -136,9 +142,8 @@ eval_for_no_grad = mistake(
 
 gradients_off_for_good = mistake(
     "td_loss",
-    {UNDER_NO_GRAD: f"torch.set_grad_enabled(False)\n{OUTSIDE_OF_IT}"},
-    says="Gradients were switched off and never on again, for the whole program. `with torch.no_grad():` ends by "
-    "itself.",
+    {CONSTANT_TARGET: f"torch.set_grad_enabled(False)\n{RECORDED_TARGET}"},
+    says=OFF_FOR_GOOD,
 )
 
 called_backward = mistake(
@@ -204,7 +209,7 @@ not_discounted = mistake(
 one_maximum_for_the_batch = mistake(
     "td_loss",
     {BEST: 'best = target_net(batch["next_states"]).max()'},
-    says="The maximum was taken over the whole batch. Each transition has its own: max over dim 1, the actions.",
+    says=ONE_MAXIMUM,
 )
 
 one_maximum_and_a_float_mask = mistake(
@@ -213,7 +218,7 @@ one_maximum_and_a_float_mask = mistake(
         BEST: 'best = target_net(batch["next_states"]).max()',
         GOES_ON: 'goes_on = 1 - batch["dones"].float()',
     },
-    says="The maximum was taken over the whole batch. Each transition has its own: max over dim 1, the actions.",
+    says=ONE_MAXIMUM,
 )
 
 maximum_over_the_transitions = mistake(
@@ -280,13 +285,18 @@ wrote_into_the_rewards = mistake(
 
 # freeze
 
-STEM = 'stem = prefix.removesuffix(".")'
 NAMES = "names = module.named_parameters(remove_duplicate=False)"
 STARTS = 'not stem or f"{name}.".startswith(f"{stem}.")'
 MATCHING = f"matching = {{parameter for name, parameter in names if {STARTS}}}"
 FREEZES = "parameter.requires_grad_(False)"
 FREEZES_ALL = f"for parameter in matching:\n    {FREEZES}"
 COUNT = "return len(matching)"
+
+PREFIX_IS_TEXT = "A prefix is text: compare with the names of named_parameters()."
+MODULES_ONLY = f"{PREFIX_IS_TEXT} get_submodule finds modules only, and raises an error for the name of a parameter"
+ONE_PART_ONLY = (
+    f"{PREFIX_IS_TEXT} getattr finds one part of a name, and raises an error for several with dots between them"
+)
 
 
 def _matching_where(condition):
@@ -325,7 +335,7 @@ empty_prefix_matches_nothing = mistake(
 
 two_dots = mistake(
     "freeze",
-    {STEM: "stem = prefix"},
+    {'stem = prefix.removesuffix(".")': "stem = prefix"},
     says="A dot was added to a prefix that has one: no name begins with 'layer1..'. Take the dot off first.",
 )
 
@@ -346,29 +356,25 @@ direct_children_only = mistake(
 submodules_only = mistake(
     "freeze",
     _matching_below("module.get_submodule(stem)"),
-    says="A prefix is text: compare with the names of named_parameters(). get_submodule finds modules only, and "
-    "raises an error for the name of a parameter and for a name that is not there.",
+    says=f"{MODULES_ONLY} and for a name that is not there.",
 )
 
 submodules_as_they_are_called = mistake(
     "freeze",
     _matching_below("module.get_submodule(prefix)"),
-    says="A prefix is text: compare with the names of named_parameters(). get_submodule finds modules only, and "
-    "raises an error for the name of a parameter, for a dot at the end and for a name that is not there.",
+    says=f"{MODULES_ONLY}, for a dot at the end and for a name that is not there.",
 )
 
 attribute_called_prefix = mistake(
     "freeze",
     _matching_below("(getattr(module, stem) if prefix else module)"),
-    says="A prefix is text: compare with the names of named_parameters(). getattr finds one part of a name, and "
-    "raises an error for several with dots between them.",
+    says=f"{ONE_PART_ONLY}.",
 )
 
 attribute_called_as_it_is = mistake(
     "freeze",
     _matching_below("getattr(module, prefix)"),
-    says="A prefix is text: compare with the names of named_parameters(). getattr finds one part of a name, and "
-    "raises an error for several with dots between them, and for the empty prefix.",
+    says=f"{ONE_PART_ONLY}, and for the empty prefix.",
 )
 
 cleared_the_gradients = mistake(
@@ -451,6 +457,7 @@ for part in module.modules():
 PAIRS = "for average, new in zip(target.parameters(), online.parameters(), strict=True):"
 AVERAGES = "average.mul_(decay).add_(new, alpha=1 - decay)"
 AVERAGES_ALL = f"{PAIRS}\n    {AVERAGES}"
+WITHOUT_A_GRAPH = f"with torch.no_grad():\n{AVERAGES_ALL}"
 BUFFERS = "for average, new in zip(target.buffers(), online.buffers(), strict=True):"
 
 swapped_decay = mistake(
@@ -510,7 +517,7 @@ returned_the_target = mistake(
 
 recorded_by_autograd = mistake(
     "ema_update",
-    {f"with torch.no_grad():\n{AVERAGES_ALL}": AVERAGES_ALL},
+    {WITHOUT_A_GRAPH: AVERAGES_ALL},
     says="The update was recorded by autograd: it fails for a leaf that requires a gradient, and gives one that does "
     "not a graph that grows with every update. Wrap it in torch.no_grad().",
 )
@@ -518,7 +525,7 @@ recorded_by_autograd = mistake(
 froze_the_average = mistake(
     "ema_update",
     {
-        f"with torch.no_grad():\n{AVERAGES_ALL}": f"""
+        WITHOUT_A_GRAPH: f"""
 {PAIRS}
     average.requires_grad_(False)
     average.mul_(decay).add_(new.detach(), alpha=1 - decay)
@@ -530,9 +537,8 @@ froze_the_average = mistake(
 
 gradients_left_off = mistake(
     "ema_update",
-    {f"with torch.no_grad():\n{AVERAGES_ALL}": f"torch.set_grad_enabled(False)\n{AVERAGES_ALL}"},
-    says="Gradients were switched off and never on again, for the whole program. `with torch.no_grad():` ends by "
-    "itself.",
+    {WITHOUT_A_GRAPH: f"torch.set_grad_enabled(False)\n{AVERAGES_ALL}"},
+    says=OFF_FOR_GOOD,
 )
 
 trainable_ones_only = mistake(
@@ -603,8 +609,8 @@ LEAVES = 'if how == "leaf" or (how == "request" and not reached[name]):'
 PRODUCT = 'elif how == "product":'
 OF_A_PRODUCT = "reached[name] = set().union(*(reached[one] for one in inputs))"
 NOT_RECORDED = "reached[name] = set()"
-OPPOSITE = "return {program: {name: not flow for name, flow in answers.items()} for program, answers in right.items()}"
 THERE = "return {name: name in reached[steps[-1][0]] for name in reached}"
+OPPOSITE = "return {program: {name: not flow for name, flow in answers.items()} for program, answers in right.items()}"
 
 
 def _believing(answers, **beliefs):
@@ -727,15 +733,14 @@ a_step_starts_afresh = mistake(
 whoever_asks_gets = mistake(
     "predict_flow",
     {
+        BY_THE_RULE: """
+def asks(name, steps):
+    return flows([*steps, ("a loss of it alone", "product", name)])[name]
+
+return {program: {name: asks(name, steps) for name, *_ in steps} for program, steps in programs.items()}
+""",
         "return {": "right = {",
         "}": "}\nreturn {program: dict.fromkeys(tensors, True) for program, tensors in right.items()}",
-        BY_THE_RULE: """
-alone = "its own loss"
-return {
-    program: {name: flows([*steps, (alone, "product", name)])[name] for name, *_ in steps}
-    for program, steps in programs.items()
-}
-""",
     },
     says="Everything that requires a gradient is said to get one. The loss has to lead to it, too.",
 )
@@ -782,9 +787,7 @@ rule_lets_requests_work_backwards = mistake(
 
 rule_keeps_gradients_of_results = mistake(
     "predict_flow",
-    {
-        OF_A_PRODUCT: f"{OF_A_PRODUCT}\nif reached[name] and name != steps[-1][0]:\n    reached[name].add(name)",
-    },
+    {OF_A_PRODUCT: f"{OF_A_PRODUCT}\nif reached[name] and name != steps[-1][0]:\n    reached[name].add(name)"},
     says="In your rule products get a `.grad`, too. The gradient goes through them, and backward keeps it on leaves "
     "only.",
     where="flows",
@@ -819,11 +822,23 @@ REFUSES = 'raise ValueError("no losses to average")'
 NONE_AT_ALL = f"if count == 0:\n    {REFUSES}"
 MEAN = "return total / count"
 
+NO_LENGTH = "A generator has no length: count as you read."
+READ_TWICE = "losses is read twice, and a generator is empty the second time: count as you read."
+AND_REFUSE = "And without losses raise a ValueError."
+NO_MEAN_OF_NOTHING = "There is no mean of nothing: raise a ValueError."
+
+
+def _kept(how):
+    return (
+        f"All losses were kept as tensors, {how}, and with them all of their graphs. Turn each into a number as it "
+        "comes: loss.item()."
+    )
+
+
 kept_as_tensors = mistake(
     "running_mean_loss",
     {LOOP: "for loss in list(losses):"},
-    says="All losses were kept as tensors, in a list or through a running sum, and with them all of their graphs. Turn "
-    "each into a number as it comes: loss.item().",
+    says=_kept("in a list or through a running sum"),
 )
 
 summed_in_their_precision = mistake(
@@ -836,8 +851,7 @@ summed_in_their_precision = mistake(
 kept_and_returned_as_tensors = mistake(
     "running_mean_loss",
     {ADDS: "total = total + loss"},
-    says="All losses were kept as tensors, through a running sum that is returned as one, and with them all of their "
-    "graphs. Turn each into a number as it comes: loss.item().",
+    says=_kept("through a running sum that is returned as one"),
 )
 
 a_tensor_for_a_float = mistake(
@@ -873,39 +887,37 @@ added_into_the_first_loss = mistake(
 asked_for_the_length = mistake(
     "running_mean_loss",
     {START: "total, count = 0.0, len(losses)", COUNTS: ""},
-    says="A generator has no length: count as you read.",
+    says=NO_LENGTH,
 )
 
 divided_by_the_length = mistake(
     "running_mean_loss",
     {COUNTS: "", NONE_AT_ALL: "", MEAN: "return total / len(losses)"},
-    says="A generator has no length: count as you read. And without losses raise a ValueError.",
+    says=f"{NO_LENGTH} {AND_REFUSE}",
 )
 
 read_twice_and_divided = mistake(
     "running_mean_loss",
     {COUNTS: "", NONE_AT_ALL: "", MEAN: "return total / sum(1 for _ in losses)"},
-    says="losses is read twice, and a generator is empty the second time: count as you read. And without losses raise "
-    "a ValueError.",
+    says=f"{READ_TWICE} {AND_REFUSE}",
 )
 
 counted_then_added = mistake(
     "running_mean_loss",
     {START: "total, count = 0.0, sum(1 for _ in losses)", COUNTS: "", NONE_AT_ALL: ""},
-    says="losses is read twice, and a generator is empty the second time: count as you read. And without losses raise "
-    "a ValueError.",
+    says=f"{READ_TWICE} {AND_REFUSE}",
 )
 
 counted_and_then_added = mistake(
     "running_mean_loss",
     {START: "total, count = 0.0, sum(1 for _ in losses)", COUNTS: ""},
-    says="losses is read twice, and a generator is empty the second time: count as you read.",
+    says=READ_TWICE,
 )
 
 read_twice = mistake(
     "running_mean_loss",
     {COUNTS: "", NONE_AT_ALL: f"count = sum(1 for _ in losses)\n{NONE_AT_ALL}"},
-    says="losses is read twice, and a generator is empty the second time: count as you read.",
+    says=READ_TWICE,
 )
 
 divided_by_zero = mistake(
@@ -917,14 +929,13 @@ divided_by_zero = mistake(
 nothing_is_zero = mistake(
     "running_mean_loss",
     {REFUSES: "return 0.0"},
-    says="Without losses this is 0.0, which looks like a perfect epoch. There is no mean of nothing: raise a "
-    "ValueError.",
+    says=f"Without losses this is 0.0, which looks like a perfect epoch. {NO_MEAN_OF_NOTHING}",
 )
 
 nothing_is_nan = mistake(
     "running_mean_loss",
     {REFUSES: 'return float("nan")'},
-    says="Without losses this is nan, which is noticed far too late. There is no mean of nothing: raise a ValueError.",
+    says=f"Without losses this is nan, which is noticed far too late. {NO_MEAN_OF_NOTHING}",
 )
 
 sum_of_the_losses = mistake(
