@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ def _load(path: Path, text: str | None = None) -> ModuleType:
     if spec is None or spec.loader is None or not path.exists():
         raise FileNotFoundError(path)
     module = importlib.util.module_from_spec(spec)
-    with _put_off():
+    with _put_off(path.read_text(encoding="utf-8") if text is None else text):
         if text is None:
             spec.loader.exec_module(module)
         else:
@@ -170,9 +171,17 @@ class _Later(ModuleType):
 
 
 @contextmanager
-def _put_off() -> Iterator[None]:
-    """Let `import torch` in the files loaded meanwhile cost nothing until they use it."""
-    absent = [name for name in SLOW_TO_IMPORT if name not in sys.modules]
+def _put_off(text: str) -> Iterator[None]:
+    """Let `import torch` in this text, which is loaded meanwhile, cost nothing until the text uses it.
+
+    `from torch.autograd import …` uses it at once, and after what only stands for torch it would load torch.autograd a
+    second time, which ends the process.
+    """
+    absent = [
+        name
+        for name in SLOW_TO_IMPORT
+        if name not in sys.modules and not re.search(rf"^(import|from) {name}\.", text, re.MULTILINE)
+    ]
     sys.modules.update({name: _Later(name) for name in absent})
     try:
         yield
