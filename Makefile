@@ -23,12 +23,12 @@ $(BIN)/python:
 # What learners have, and graders of all lessons need: some of them are about PyTorch.
 .venv/.grader: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the grader into .venv (a minute or two, once)"
-	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch]'
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[torch]'
 	@touch $@
 
 .venv/.all: .venv/.grader
 	@echo "Installing everything for authors into .venv (several minutes, once)"
-	@$(PIP) install --progress-bar on --constraint constraints.txt --editable '.[torch,notebook,instructor,cluster,book,dev]'
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[torch,notebook,instructor,cluster,book,dev]'
 	@touch $@
 
 setup: .venv/.all

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from autograder.diagnosis import Misconception
-from autograder.isolation import Workers
+from autograder.isolation import IsolationError, Workers
 from autograder.judging.diagnose import Evidence, diagnose
 from autograder.judging.errors import Raised
 from autograder.judging.expect import OF_ANOTHER_TYPE, Call, Record, expect, expect_close, expect_raises, recording
@@ -463,6 +463,14 @@ def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callabl
     )
     assert (right.status, right.points, wrong.status, wrong.points) == ("partial", 2, "failed", 0)
     assert "changed its argument x" in right.message
+
+
+def test_a_lesson_whose_package_is_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without PyTorch its lessons ended in a traceback, and the grading of a class with them."""
+    monkeypatch.setattr("autograder.judging.session.find_spec", lambda name: None if name == "torch" else name)
+    with pytest.raises(IsolationError, match=r"^ch08_custom_functions needs torch: pip install .*\[torch\]"):
+        with_judge(find_lesson("ch08_custom_functions"), lambda judge: judge)
+    with_judge(find_lesson("ch06_vjps"), lambda judge: judge)
 
 
 def test_a_judge_of_one_exercise_knows_of_no_other() -> None:

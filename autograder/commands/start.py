@@ -32,6 +32,8 @@ def start(
     if linked.endswith(".md"):
         screen.print("\nThe book is not built, so links lead to the chapters' sources: 'make book' first gives pages.")
     screen.print(f"\nNext, open a notebook{'; its links lead to the chapters' if linked else ''}:")
-    screen.print("  jupyter lab" if find_spec("jupyterlab") else "  pip install jupyterlab && jupyter lab")
+    screen.print(
+        "  jupyter lab" if find_spec("jupyterlab") else "  pip install 'backprop-course[notebook]' && jupyter lab"
+    )
     screen.print("In a second terminal, if you like, see what each save changes:")
     screen.print(f"  cd {folder} && backprop watch ch06_vjps/add_vjp")

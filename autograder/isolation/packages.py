@@ -26,7 +26,7 @@ def locations(kit: Kit) -> dict[str, str]:
     for package in kit.packages:
         paths = installed(package)
         if not paths:
-            raise PackageMissing(f"{package} is needed and not installed; {_how_to_install(package)}")
+            raise PackageMissing(f"{package} is needed and not installed; {how_to_install(package)}")
         for path in paths:
             name = path.name.partition(".")[0]
             if path.suffix == ".py" or (path / "__init__.py").exists():
@@ -68,7 +68,7 @@ def installed(package: str) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def _how_to_install(package: str) -> str:
+def how_to_install(package: str) -> str:
     """For the packages of an extra, the extra: `torch` is one by that name."""
     extras = importlib.metadata.metadata("backprop-course").get_all("Provides-Extra") or []
     name = f'"backprop-course[{package}]"' if package in extras else package

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ import pytest
 
 from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.isolation import IsolationError, PackageMissing, Workers
+from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, summary
 from autograder.judging.errors import TimedOut, WorkerLost
@@ -290,8 +292,12 @@ def with_judge(
 
     Raises:
         CheckError: the checks cannot be collected.
+        PackageMissing: the reference needs a package that is not installed.
     """
     one_thread()
+    for package in lesson.kit.packages:
+        if find_spec(package) is None:
+            raise PackageMissing(f"{lesson.slug} needs {package}: {how_to_install(package)}")
     places = Places(root)
     reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
