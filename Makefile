@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RESULTS := results
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# nproc takes OMP_NUM_THREADS for a limit.
+JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help setup grade test quick lint types unit pages health book browser clean
