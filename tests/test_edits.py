@@ -85,11 +85,6 @@ def test_a_mistake_is_named_after_its_variable() -> None:
     assert (found.name, found.exercise, found.edits) == ("forgets_the_sum", "add_vjp", (Edit("add_vjp", "a", "b"),))
 
 
-def test_a_mistake_may_change_two_functions() -> None:
-    known = mistake("measure", {"a": "b"}, says="…", where="prepared", also={"Streams.forward": {"c": "d"}})
-    assert known.edits == (Edit("prepared", "a", "b"), Edit("Streams.forward", "c", "d"))
-
-
 NOT_SUMMED = Misconception(
     "add_vjp", "not_summed", "…", (Edit("add_vjp", "return unbroadcast(g, a), unbroadcast(g, b)", "return g, g"),)
 )

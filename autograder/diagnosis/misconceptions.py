@@ -27,24 +27,15 @@ class Misconception:
     function: Callable[..., Any] | None = None
 
 
-def mistake(
-    exercise: str,
-    swaps: Mapping[str, str],
-    *,
-    says: str,
-    where: str = "",
-    also: Mapping[str, Mapping[str, str]] | None = None,
-) -> Misconception:
+def mistake(exercise: str, swaps: Mapping[str, str], *, says: str, where: str = "") -> Misconception:
     """A misconception of `exercise` as edits of the reference; the variable that it is bound to is its name.
 
         add_not_summed = mistake("add_vjp", {"return sum_to(g, a), sum_to(g, b)": "return g, g"}, says="…")
 
     `swaps` maps lines to what stands there instead, in the function or class `where`: the exercise, unless it is a
-    helper. `also` has the swaps of further functions, by their names. `says` names the mistake and the idea of the fix,
-    in a sentence or two addressed to the learner.
+    helper. `says` names the mistake and the idea of the fix, in a sentence or two addressed to the learner.
     """
-    changes = {where or exercise: swaps, **(also or {})}
-    edits = tuple(Edit(place, before, after) for place, its in changes.items() for before, after in its.items())
+    edits = tuple(Edit(where or exercise, before, after) for before, after in swaps.items())
     return Misconception(exercise, "", says, edits)
 
 

@@ -1272,7 +1272,6 @@ peak_of_the_forward_pass = mistake(
     "measure",
     {SAVED_BYTES: "saved_bytes, peak = live.bytes, live.peak", NUMBERS: NUMBERS.replace("live.peak", "peak")},
     says="peak_bytes was read before the backward pass, where recomputation makes its peak.",
-    also={"Streams.forward": {BLOCKS: ALL_STREAMS_HELD}},
 )
 saved_after_backward = mistake(
     "measure",
