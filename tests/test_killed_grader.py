@@ -53,10 +53,10 @@ class Class:
             (folder / "class" / name / f"{LESSON}.py").write_text(source, encoding="utf-8")
         (folder / "tmp").mkdir()
 
-    def start(self, *options: str) -> psutil.Popen:
+    def start(self, *options: str, **variables: str) -> psutil.Popen:
         """The command, in a process group of its own."""
         command = [str(BACKPROP), "grade", "class", "--out", "results", "--jobs", "1", *options]
-        env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "of a class"}
+        env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "of a class", **variables}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         return psutil.Popen(command, cwd=self.folder, env=env, start_new_session=True, **pipes)
 
@@ -212,6 +212,41 @@ def test_the_command_is_killed_while_a_worker_starts(a_class: Class) -> None:
     deadline = time.monotonic() + PATIENCE
     while not any(a_class.folder.glob("tmp/backprop-*")):
         assert time.monotonic() < deadline
+    command.kill()
+    command.communicate(timeout=PATIENCE)
+    assert_nothing_is_left(a_class)
+
+
+BUSY = """
+import subprocess, time
+
+run, wait = subprocess.run, subprocess.Popen.wait
+
+def slow(command, *args, **kwargs):
+    if "rm" in command:
+        time.sleep(2)
+    return run(command, *args, **kwargs)
+
+def in_vain(process, timeout=None):
+    if timeout == 2:
+        process.kill()
+        raise subprocess.TimeoutExpired("the launcher", 2)
+    return wait(process, timeout)
+
+subprocess.run, subprocess.Popen.wait = slow, in_vain
+"""
+"""What a busy machine may do: a launcher does not end in time, is killed, and removing its folder takes long."""
+
+
+def test_the_command_is_killed_while_a_worker_is_taken_down(a_class: Class) -> None:
+    """The launcher was killed by then, and the grading process alone knows the folder: it must not end before that."""
+    (a_class.folder / "slow").mkdir()
+    (a_class.folder / "slow" / "sitecustomize.py").write_text(BUSY)
+    path = os.pathsep.join(filter(None, [str(a_class.folder / "slow"), os.environ.get("PYTHONPATH")]))
+    command = a_class.start(PYTHONPATH=path)
+    wait_until(lambda: "launcher.py" in str(a_class.running()))
+    wait_until(lambda: "launcher.py" not in str(a_class.running()))
+    assert os.listdir(a_class.folder / "tmp")
     command.kill()
     command.communicate(timeout=PATIENCE)
     assert_nothing_is_left(a_class)

@@ -21,7 +21,7 @@ from typing import Any
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work, ungraded
-from autograder.isolation import STARTING, IsolationError, Workers, remove_folders
+from autograder.isolation import OUR_FOLDERS, IsolationError, Workers, remove_folders
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import CheckError, Judge, with_judge
 from autograder.threads import one_thread
@@ -276,5 +276,5 @@ def _follow_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
-        with STARTING:  # else the folder of a worker would stay that nobody else knows
+        with OUR_FOLDERS:  # else one would stay that nobody else knows
             os._exit(1)

@@ -2,11 +2,11 @@
 
 from autograder.isolation.base import Connection, IsolationError, Limits, PackageMissing, Worker
 from autograder.isolation.choice import BACKENDS, Workers, start_worker
-from autograder.isolation.forking import STARTING, remove_folders
+from autograder.isolation.forking import OUR_FOLDERS, remove_folders
 
 __all__ = [
     "BACKENDS",
-    "STARTING",
+    "OUR_FOLDERS",
     "Connection",
     "IsolationError",
     "Limits",

@@ -28,8 +28,9 @@ BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
 FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
 
-STARTING = threading.Lock()
-"""Held from where a worker's folder is made until there is a launcher, which removes it whatever becomes of us."""
+OUR_FOLDERS = threading.RLock()
+"""Held while a worker's folder is ours alone to remove: until it has a launcher, which removes it whatever becomes of
+us, and again from where that launcher may be killed until the folder is gone."""
 
 ROOM_SECONDS = 30.0
 """How long a machine is asked again that has no room for a process; what fills it is bounded, and ends."""
@@ -89,7 +90,7 @@ class ForkingWorker(Worker):
         return self.limits.as_rlimits()
 
     def _start(self) -> None:
-        with STARTING:
+        with OUR_FOLDERS:
             self._start_launcher()
 
     def _start_launcher(self) -> None:
@@ -231,11 +232,12 @@ class ForkingWorker(Worker):
         self._control.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(2)
-        kill_tree(self._process.pid, keep_root=False)
-        self._process.wait()
-        if self._process.stderr:
-            self._process.stderr.close()
-        remove_folder(self._folder)
+        with OUR_FOLDERS:
+            kill_tree(self._process.pid, keep_root=False)
+            self._process.wait()
+            if self._process.stderr:
+                self._process.stderr.close()
+            remove_folder(self._folder)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         """The worker's next line on the control stream."""
