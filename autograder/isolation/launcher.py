@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 
 def main() -> None:
@@ -21,7 +22,11 @@ def main() -> None:
     try:
         status = worker.wait()
     finally:  # the judge removes it too, unless it was killed
-        subprocess.run(["rm", "-rf", "--", request["folder"]], check=False)
+        for _ in range(100):  # a submission may live a moment longer than its worker, and still write
+            subprocess.run(["rm", "-rf", "--", request["folder"]], stderr=subprocess.DEVNULL, check=False)
+            if not os.path.lexists(request["folder"]):
+                break
+            time.sleep(0.1)
     sys.exit(0 if status == 0 else 1)
 
 
