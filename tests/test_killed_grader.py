@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from autograder.isolation.sandbox import landlock_abi
+from autograder.isolation.sandbox import LAUNCHER, landlock_abi
 
 BACKPROP = Path(sys.executable).with_name("backprop")
 HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")
@@ -250,6 +250,41 @@ def test_the_command_is_killed_while_a_worker_is_taken_down(a_class: Class) -> N
     command.kill()
     command.communicate(timeout=PATIENCE)
     assert_nothing_is_left(a_class)
+
+
+OUTLIVES = """
+import os, sys, time
+
+os.chdir(sys.argv[1])
+if os.fork() == 0:
+    number = 0
+    while number < 1000 or time.monotonic() < end:
+        number += 1
+        try:
+            os.close(os.open(f"file{number}", os.O_CREAT))
+        except OSError:
+            break
+        if number == 1000:
+            end = time.monotonic() + 1
+else:
+    while not os.path.exists("file1000"):
+        time.sleep(0.001)
+"""
+
+
+def test_a_submission_that_outlives_its_worker_keeps_no_folder(tmp_path: Path) -> None:
+    """What it writes while the launcher removes the folder made that give up, four times in ten."""
+    launchers = []
+    for number in range(10):
+        scratch = tmp_path / str(number) / "scratch"
+        scratch.mkdir(parents=True)
+        command = [sys.executable, "-I", "-S", "-c", OUTLIVES, str(scratch)]
+        request = json.dumps({"command": command, "folder": str(scratch.parent)})
+        launchers.append(
+            subprocess.Popen([sys.executable, "-I", "-S", str(LAUNCHER), request], stdin=subprocess.DEVNULL)
+        )
+    assert [launcher.wait(PATIENCE) for launcher in launchers] == [0] * 10
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -23,8 +23,6 @@ class Edit:
     """`relu_vjp`, `Dual.__add__`, `GELU`; a function within it is found in it."""
     before: str
     after: str
-    nth: int = 1
-    """Which one is meant where `before` stands more than once, from 1."""
 
     def applied(self, source: str) -> str:
         """The whole text after the edit. Raises `EditError`."""
@@ -36,9 +34,10 @@ class Edit:
             for at in range(first, last - len(wanted) + 1)
             if [_bare(line) for line in lines[at : at + len(wanted)]] == wanted
         ]
-        if len(places) < self.nth:
-            raise EditError(f"{self.where} has no line {self.before.strip()!r}{_nth(self.nth)}")
-        at = places[self.nth - 1]
+        if len(places) != 1:
+            times = f"{len(places)} times the" if places else "no"
+            raise EditError(f"{self.where} has {times} line {self.before.strip()!r}")
+        (at,) = places
         indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
         new = [f"{indent}{line}" if line.strip() else "" for line in _dedented(self.after)]
         return "\n".join([*lines[:at], *new, *lines[at + len(wanted) :]]) + "\n"
@@ -88,7 +87,3 @@ def _dedented(text: str) -> list[str]:
     lines = text.strip("\n").splitlines()
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return [line[margin:] for line in lines]
-
-
-def _nth(nth: int) -> str:
-    return f" {nth} times" if nth > 1 else ""
