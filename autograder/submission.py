@@ -92,11 +92,13 @@ def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
     sha256 = hashlib.sha256(data).hexdigest()
     if not data.strip():
         raise SubmissionError("the file is empty; hand in the notebook again")
+    notebook = path.name.lower().endswith(NOTEBOOKS)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SubmissionError("the file is not UTF-8 text, so it is no notebook; export it again") from None
-    if path.name.lower().endswith(NOTEBOOKS):
+        what = "so it is no notebook; export it again" if notebook else "as Python's files are; save it as UTF-8"
+        raise SubmissionError(f"the file is not UTF-8 text, {what}") from None
+    if notebook:
         return Submission(path.name, sha256, "__main__", _limited(_notebook_cells(text)))
     return Submission(path.name, sha256, "submission", _limited(_python_cells(text)))
 

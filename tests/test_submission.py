@@ -71,6 +71,13 @@ def test_what_is_no_notebook_gets_one_clear_line(tmp_path: Path, content: bytes,
     assert "\n" not in str(caught.value)
 
 
+def test_a_python_file_in_another_encoding_is_not_called_a_notebook(tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.py"
+    file.write_bytes("x = 'é'\n".encode("utf-16"))
+    with pytest.raises(SubmissionError, match=r"not UTF-8 text, as Python's files are; save it as UTF-8$"):
+        read_submission(file)
+
+
 def test_odd_cells_are_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "ch06_vjps.ipynb"
     file.write_text(json.dumps({"cells": [1, None, {"cell_type": "raw"}, code("x = 1") | {"metadata": None}]}))

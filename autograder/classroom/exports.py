@@ -120,7 +120,6 @@ class _Students:
     """What students are called, by the names of the folders and files in a class folder."""
 
     def __init__(self, folder: Path, names: Iterable[str], remarks: list[str], *, flat: bool) -> None:
-        self._remarks = remarks
         self._flat = flat
         self._submitters = _gradescope(folder / METADATA, remarks)
         numbers = defaultdict(set)
@@ -142,11 +141,8 @@ class _Students:
         if match := MOODLE.fullmatch(path.name):
             return [self._moodle(match)]
         name = path.name.removeprefix(self._prefix)
-        if name == path.name:
-            if name != SUMMARY:
-                return [name]
-            self._remarks.append(f"{path}: the results have a file of that name; rename the folder")
-            return []
+        if name == path.name != SUMMARY:
+            return [name]
         return [_as_folder(name)]
 
     def of_file(self, path: Path) -> HandIn | None:

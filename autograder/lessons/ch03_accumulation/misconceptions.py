@@ -243,6 +243,12 @@ marks_left_on_nodes = mistake(
 
 EVERY_NODE = "for node in topological_order(output):"
 
+nothing_cleared = mistake(
+    "zero_grad",
+    {"node.grad = None": "node.grad"},
+    says="Nothing was cleared: every node has the .grad that it had before. Set .grad to None or 0 on each.",
+)
+
 only_the_output = mistake(
     "zero_grad",
     {EVERY_NODE: "for node in [output]:"},
