@@ -3,11 +3,16 @@
 Checks import what they need from here.
 """
 
+from autograder.judging.draws import EXACT, F32, F64, SINGLE, random
 from autograder.judging.expect import exercise, expect, expect_close, expect_raises
 from autograder.judging.measured import agree, compare, fine
 from autograder.judging.reference import function_of, misconceptions_of
 
 __all__ = [
+    "EXACT",
+    "F32",
+    "F64",
+    "SINGLE",
     "agree",
     "compare",
     "exercise",
@@ -17,4 +22,5 @@ __all__ = [
     "fine",
     "function_of",
     "misconceptions_of",
+    "random",
 ]

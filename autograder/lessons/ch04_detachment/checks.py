@@ -11,17 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.wording import summarise
-from autograder.judging import agree, compare, exercise, expect, expect_close
-
-EXACT = {"rtol": 1e-9, "atol": 1e-12}
-SINGLE = {"rtol": 2e-5, "atol": 1e-6}
-F32, F64 = np.float32, np.float64
-
-
-def random(rng, shape, dtype=F64):
-    """Normal random numbers; an array for the shape () too."""
-    return np.asarray(rng.normal(size=shape), dtype=dtype)
-
+from autograder.judging import F32, F64, SINGLE, agree, compare, exercise, expect, expect_close, random
 
 # straight_through_round
 

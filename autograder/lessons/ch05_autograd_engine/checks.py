@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.wording import summarise
-from autograder.judging import exercise, expect, expect_close, expect_raises
+from autograder.judging import EXACT, SINGLE, exercise, expect, expect_close, expect_raises
 from autograder.judging.errors import LearnerError
 from autograder.judging.expect import Call, current_record
 from course.data import MAX_PIXEL, load_digits_train
-
-EXACT = {"rtol": 1e-9, "atol": 1e-12}
-SINGLE = {"rtol": 2e-5, "atol": 1e-6}
 
 Arrays = dict[str, Any]
 

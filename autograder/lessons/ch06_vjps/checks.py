@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging import exercise, expect_close
+from autograder.judging import EXACT, F32, F64, exercise, expect_close, random
 
-EXACT = {"rtol": 1e-9, "atol": 1e-12}
 SINGLE = {"rtol": 1e-4, "atol": 1e-5}
-F32, F64 = np.float32, np.float64
 DTYPES = {  # what is float32, for operations with one input: (dtype of g, dtype of the input)
     "float32 throughout": (F32, F32),
     "a float32 input and a float64 g": (F64, F32),
@@ -31,11 +29,6 @@ def agree(
     """Expect the learner's function to return what the reference returns."""
     expected = theirs(*arguments, **options)
     expect_close(mine(*arguments, **options), expected, names=names, case=case, rtol=rtol, atol=atol)
-
-
-def random(rng, shape, dtype=F64):
-    """Normal random numbers; an array for the shape () too."""
-    return np.asarray(rng.normal(size=shape), dtype=dtype)
 
 
 def distinct(rng, shape, dtype=F64):

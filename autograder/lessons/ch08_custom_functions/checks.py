@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.wording import summarise
-from autograder.judging import agree, compare, exercise, expect
+from autograder.judging import F32, F64, agree, compare, exercise, expect
 from autograder.judging.errors import Missing, Raised
 from autograder.lessons.ch08_custom_functions.gradcheck_operations import (
     NO_SECOND_ORDER,
@@ -25,7 +25,6 @@ from autograder.lessons.ch08_custom_functions.gradcheck_operations import (
 )
 
 SINGLE = {"rtol": 2e-5, "atol": 1e-5}
-F32, F64 = np.float32, np.float64
 SHAPES = {
     "one entry": (1,),
     "a vector": (4,),

@@ -9,22 +9,27 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.wording import number, summarise
-from autograder.judging import agree, compare, exercise, expect, expect_close, expect_raises, fine
+from autograder.judging import (
+    EXACT,
+    F32,
+    F64,
+    SINGLE,
+    agree,
+    compare,
+    exercise,
+    expect,
+    expect_close,
+    expect_raises,
+    fine,
+    random,
+)
 from autograder.judging.errors import Raised
 from autograder.judging.expect import current_record
 
 # checkpoint
 
-CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12}
-SINGLE: dict[str, Any] = {"rtol": 2e-5, "atol": 1e-6}
-F32, F64 = np.float32, np.float64
 SLACK = 16_384
 """Bytes that a few random states and numbers may take; a tensor of these checks that matters takes far more."""
-
-
-def random(rng, shape, dtype=F64):
-    """Normal random numbers; an array for the shape () too."""
-    return np.asarray(rng.normal(size=shape), dtype=dtype)
 
 
 def layer(rng, n_in: int, n_out: int, dtype=F64) -> dict[str, np.ndarray]:
@@ -147,7 +152,7 @@ def test_two_calls(learner, reference, rng):
             for when in ("forward", "backward"):
                 message = f"fn ran {got[when]} times in the {when} pass; once is enough, and needed."
                 expect(got[when] == expected[when], message, case=case)
-            expect_close(got["dx"], expected["dx"], names=("dx",), case=case, **CLOSE)
+            expect_close(got["dx"], expected["dx"], names=("dx",), case=case, **EXACT)
 
 
 @exercise("checkpoint", promise="instrumented")
@@ -193,7 +198,7 @@ def in_segments(learner, reference, rng, n_layers: int, segments: int, *, case: 
     dtype = settings["dtype"]
     x, g = random(rng, (3, widths[0]), dtype), random(rng, (3, widths[-1]), dtype)
     arguments = x, stack(rng, widths, dtype), segments, g, settings["wants_x"], settings["dropout"]
-    tolerance = SINGLE if dtype is F32 else CLOSE
+    tolerance = SINGLE if dtype is F32 else EXACT
     seed = int(rng.integers(1, 10_000))
     agree("in_segments", learner, reference, *arguments, seed, case=case, **tolerance)
 
@@ -246,7 +251,7 @@ def test_every_segment(learner, reference, rng):
         expected, got = (who.scenario.order_of_calls(*arguments) for who in (reference, learner))
         if not fine(got, expected, case=case):
             continue
-        expect_close(got["y"], expected["y"], names=("y",), case=case, **CLOSE)
+        expect_close(got["y"], expected["y"], names=("y",), case=case, **EXACT)
         once = got["forward"] == list(range(n_layers))
         expect(once, "The forward pass must run each layer once, in order.", case=case)
         again = sorted(got["backward"])
@@ -288,7 +293,7 @@ def test_kept_inputs_of_segments(learner, reference, rng):
         arguments = random(rng, (96, 96)), stack(rng, [96] * (n_layers + 1)), segments
         expected, got = (who.scenario.kept_by_segments(*arguments) for who in (reference, learner))
         if fine(got, expected, case=case):
-            expect_close(got["y"], expected["y"], names=("y",), case=case, **CLOSE)
+            expect_close(got["y"], expected["y"], names=("y",), case=case, **EXACT)
             allowed = (segments - 1) * got["x"]
             message = (
                 f"{told(got['made'], got['x'])} are kept between the passes beside x and the result; the inputs of the "
@@ -307,7 +312,7 @@ def test_segments_in_float32(learner, reference, rng):
 
 # peak_activations
 
-EXACT: dict[str, Any] = {"rtol": 0, "atol": 0}
+IDENTICAL: dict[str, Any] = {"rtol": 0, "atol": 0}
 MOST_LAYERS = 1_000_000
 """So many that a table of 100,000 answers, a megabyte, has a tenth of what hidden inputs are drawn from, or less."""
 
@@ -315,7 +320,7 @@ MOST_LAYERS = 1_000_000
 def check_equal(exercise: str, learner, reference, *arguments: int, case: str):
     """Expect the reference's integer."""
     expected, got = (getattr(who, exercise)(*arguments) for who in (reference, learner))
-    expect_close(got, expected, case=case, **EXACT)
+    expect_close(got, expected, case=case, **IDENTICAL)
 
 
 @exercise("peak_activations")
@@ -383,7 +388,7 @@ def check_best(learner, reference, n_layers: int, *, case: str):
     got = learner.best_segments(n_layers)
     best = reference.best_segments(n_layers)
     if not is_int(got):
-        expect_close(got, best, case=case, **EXACT)
+        expect_close(got, best, case=case, **IDENTICAL)
         return
     segments = int(got)
     within = 1 <= segments <= n_layers
@@ -391,7 +396,7 @@ def check_best(learner, reference, n_layers: int, *, case: str):
     expect(within, f"best_segments {told}; a number of segments from 1 to n_layers expected.", case=case)
     if within:
         name = f"the peak with {segments} segment{'s' * (segments > 1)}" if show else "the peak"
-        expect_close(peak_with(n_layers, segments), peak_with(n_layers, best), names=(name,), case=case, **EXACT)
+        expect_close(peak_with(n_layers, segments), peak_with(n_layers, best), names=(name,), case=case, **IDENTICAL)
 
 
 def check_some(learner, reference, rng):
@@ -552,7 +557,7 @@ def check_plan(learner, reference, costs: list[float], sizes: list[float], budge
     expect(kept + run <= budget, message, case=case)
     if kept + run <= budget:
         name = f"the cost of {plan}" if show else "the cost of the plan"
-        expect_close(float(cost_of(plan, costs)), float(cost_of(best, costs)), names=(name,), case=case, **EXACT)
+        expect_close(float(cost_of(plan, costs)), float(cost_of(best, costs)), names=(name,), case=case, **IDENTICAL)
 
 
 def integers(rng, n: int, low: int = 1, high: int = 9) -> list[int]:
