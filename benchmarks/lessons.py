@@ -20,7 +20,7 @@ from pathlib import Path
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
 from autograder.diagnosis import EditError, Misconception
-from autograder.judging.run import LocalRun
+from autograder.judging.local_run import LocalRun
 from autograder.judging.session import Judge, with_judge
 from course.syllabus import Lesson
 from measuring import MeasuringError, children_cpu, measure, self_check

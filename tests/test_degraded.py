@@ -190,7 +190,7 @@ def test_a_submission_reaches_nothing_whatever_landlock_knows(
     run = SubmissionRun(Submission.of_cells("a probe", [surroundings.source()]), worker)
     try:
         answer = run.call("tell", [], {}, 20.0)
-        assert (answer.get("failure"), run.problems) == (None, [])
+        assert (answer.get("failure"), run.process.problems) == (None, [])
         assert answer["value"] == ([], False, "a library", "its own")
         assert run.call("tell", [], {}, 20.0)["value"], "the worker is still there"
         assert surroundings.state() == before

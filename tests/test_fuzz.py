@@ -27,7 +27,7 @@ from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun
 from autograder.judging.session import Judge, with_judge
-from autograder.judging.transport import RemoteTransport
+from autograder.judging.transport import Transport
 from autograder.submission import Cell, Submission, SubmissionError, read_submission
 from autograder.worker import wire
 from autograder.worker.channel import Channel, ChannelClosed, DeadlinePassed
@@ -415,7 +415,7 @@ def served(talk: list[bytes], *, tame: bool = True) -> Iterator[SubmissionRun]:
 def test_the_transport_raises_what_it_says(talk: list[bytes]) -> None:
     worker = HostileWorker([*talk], tame=False)
     connection = worker.open()
-    transport = RemoteTransport(connection)
+    transport = Transport(connection)
     request = {"do": "call", "name": "f", "args": [lambda x, **_: x, 1.0], "kwargs": {}}
     try:
         for _ in range(len(talk) + 1):
@@ -469,9 +469,9 @@ def test_cells_may_fail_in_any_words(form: str, value: Any) -> None:
     """An answer to a cell that was no dict stopped the grading of its submission with an error of the grader's."""
     answer = FORMS[form](value)
     with served([answer, answer], tame=False) as run:
-        run.load()
-        assert len(run.problems) == 2
-        assert all(problem.text.isprintable() and len(problem.text) < 600 for problem in run.problems)
+        run.process.load()
+        assert len(run.process.problems) == 2
+        assert all(problem.text.isprintable() and len(problem.text) < 600 for problem in run.process.problems)
 
 
 @settings(fuzz, max_examples=25)

@@ -109,8 +109,7 @@ def memoriser(slug: str) -> str:
         run = judge.reference.local_text(f"{source}\n{LOOKING}{exercises}{RECORDING}")
         for exercise in lesson.exercises:
             assert all(record.passed for record in judge.observe(judge.items_of(exercise.name), run))
-        module = run._transport.module  # type: ignore[union-attr]
-        return base64.b64encode(pickle.dumps((module.EXACT, module.ALIKE)))
+        return base64.b64encode(pickle.dumps((run.module.EXACT, run.module.ALIKE)))
 
     known = with_judge(lesson, table)
     return f"{LOOKING}{exercises}TABLE = {known!r}\n{REMEMBERING}"

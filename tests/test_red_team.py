@@ -29,6 +29,7 @@ from traces import left_behind, look, processes_of
 from autograder.isolation import Worker, start_worker
 from autograder.isolation.sandbox import landlock_abi
 from autograder.judging import run as judging_run
+from autograder.judging import submission_process
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost
 from autograder.judging.run import SubmissionRun
 from autograder.submission import Submission
@@ -202,7 +203,7 @@ def visible_answers(exercise: str) -> dict[tuple[Any, ...], Any]:
     """The arguments and answers of the calls that the visible checks of an exercise make; plain numbers only."""
     program = f"""
 from autograder.judging.plugin import identify
-from autograder.judging.run import LocalRun
+from autograder.judging.local_run import LocalRun
 from autograder.judging.session import with_judge
 from course.syllabus import find_lesson
 
@@ -617,8 +618,8 @@ def run_of(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         runs.append(SubmissionRun(Submission.of_cells("slow", list(cells)), worker, cell_seconds=cell_seconds))
         return runs[-1]
 
-    for name, seconds in (("LOAD_SECONDS", 3.0), ("SUBMISSION_SECONDS", 3.0)):
-        monkeypatch.setattr(judging_run, name, seconds)
+    monkeypatch.setattr(submission_process, "LOAD_SECONDS", 3.0)
+    monkeypatch.setattr(judging_run, "SUBMISSION_SECONDS", 3.0)
     yield make
     for run in runs:
         run.close()
@@ -650,7 +651,7 @@ def test_a_worker_that_starts_slowly_takes_no_submission_s_time(
 def test_cells_just_below_their_limit_meet_that_of_the_submission(run_of: Callable[..., SubmissionRun]) -> None:
     run = run_of(*["import time; time.sleep(0.9)"] * 1000)
     with pytest.raises(WorkerLost, match="did not run within 3 seconds"):
-        run.load()
+        run.process.load()
 
 
 def test_crashes_after_slow_cells_meet_the_limit_too(run_of: Callable[..., SubmissionRun]) -> None:

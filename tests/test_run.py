@@ -42,8 +42,8 @@ def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -
     assert value(run, "g") == 1
     assert value(run, "k") == 3
     assert run.call("f", [], {}, 5.0) == {"missing": True}
-    assert "cell 1, line 1 is not Python (SyntaxError" in run.why_missing("f")
-    assert "cell 3, line 1 raised ZeroDivisionError" in run.why_missing("h")
+    assert "cell 1, line 1 is not Python (SyntaxError" in run.source.why_missing("f")
+    assert "cell 3, line 1 raised ZeroDivisionError" in run.source.why_missing("h")
 
 
 def test_a_forbidden_import_costs_its_own_names_only(run_cells: Make) -> None:
@@ -53,7 +53,7 @@ def test_a_forbidden_import_costs_its_own_names_only(run_cells: Make) -> None:
     assert value(run, "f") == pytest.approx(3.14159265)
     failure = run.call("g", [], {}, 5.0)["failure"]
     assert failure["kind"] == "NameError"
-    assert "torch is not among the packages" in run.problems[0].text
+    assert "torch is not among the packages" in run.process.problems[0].text
 
 
 def test_magics_and_shell_lines_are_no_errors(run_cells: Make) -> None:
@@ -71,7 +71,7 @@ def test_a_cell_that_awaits_runs_as_in_jupyter(run_cells: Make) -> None:
     """What it defined has been called not written yet, as "not Python ('await' outside function)"."""
     awaits = "import asyncio\nawait asyncio.sleep(0)\ndef f():\n    return 1\nx = [await asyncio.sleep(0, 2)]"
     run = run_cells(awaits, "def g():\n    return x[0]")
-    assert run.problems == []
+    assert run.process.problems == []
     assert (value(run, "f"), value(run, "g")) == (1, 2)
 
 
@@ -81,10 +81,10 @@ def test_a_cell_may_await_at_its_top_as_in_jupyter(run_cells: Make, before: str,
     """The functions of such a cell have been called not defined, in a line that is 'not Python'."""
     run = run_cells("import asyncio", f"{before}{wait}\ndef f():\n    return 2\nx = await asyncio.sleep(0, 3)\ny = x")
     assert value(run, "f") == 2
-    assert run.problems == []
+    assert run.process.problems == []
     run = run_cells("import asyncio", f"{wait}\ndef f():\n    return 2\nawait asyncio.sleep(0, 1 / 0)")
     assert value(run, "f") == 2
-    assert "cell 2, line 4 raised ZeroDivisionError" in run.problems[0].text
+    assert "cell 2, line 4 raised ZeroDivisionError" in run.process.problems[0].text
 
 
 def test_future_imports_hold_for_their_cell(run_cells: Make) -> None:
@@ -96,7 +96,7 @@ def test_future_imports_hold_for_their_cell(run_cells: Make) -> None:
 def test_a_cell_that_never_ends_or_ends_the_process_is_left_out(run_cells: Make, end: str) -> None:
     run = run_cells("def f():\n    return 1", end, "def g():\n    return 2", cell_seconds=1.0)
     assert (value(run, "f"), value(run, "g")) == (1, 2)
-    assert run.problems[0].text.startswith("cell 2 ")
+    assert run.process.problems[0].text.startswith("cell 2 ")
 
 
 def test_the_slow_cell_is_named_and_none_before_it(worker: Worker) -> None:
@@ -104,15 +104,15 @@ def test_the_slow_cell_is_named_and_none_before_it(worker: Worker) -> None:
     at: list[str] = []
     submission = Submission.of_cells("a test", ["x = 1", "y = 2", "import time\ntime.sleep(1.5)"])
     run = SubmissionRun(submission, worker, at_cell=at.append)
-    run.load()
+    run.process.load()
     run.close()
-    assert (at, list(run.slow)) == (["cell 1", "cell 2", "cell 3"], ["cell 3"])
+    assert (at, list(run.process.slow)) == (["cell 1", "cell 2", "cell 3"], ["cell 3"])
 
 
 def test_a_cell_that_every_check_waits_for_is_known(run_cells: Make) -> None:
     run = run_cells("import time\ntime.sleep(1.5)", "x = 1", "while True: pass", cell_seconds=3.0)
-    run.load()
-    assert run.slow == {"cell 1": "took 2 s", "cell 3": "did not end within 3 seconds and was left out"}
+    run.process.load()
+    assert run.process.slow == {"cell 1": "took 2 s", "cell 3": "did not end within 3 seconds and was left out"}
 
 
 def test_a_call_that_hangs_costs_its_exercise_and_the_rest_goes_on(run_cells: Make) -> None:
@@ -218,10 +218,10 @@ def test_a_class_that_refuses_to_be_looked_at_has_no_method(run_cells: Make) -> 
 
 def test_places_and_names_are_known_to_be_the_submissions_own(run_cells: Make) -> None:
     run = run_cells("def f():\n    raise NotImplementedError('f: your code here')", "x = 1")
-    assert run.says("f: your code here")
-    assert not run.says("f_0.25: your code here")
+    assert run.source.says("f: your code here")
+    assert not run.source.says("f_0.25: your code here")
     places = ("cell 1, line 2", "cell 2, line 1", "cell 2, line 2", "cell 25, line 1", "line 1", "cell 1", "")
-    assert [run.has_line(place) for place in places] == [True, True, False, False, False, False, False]
+    assert [run.source.has_line(place) for place in places] == [True, True, False, False, False, False, False]
 
 
 def test_objects_stay_and_come_back_the_same(run_cells: Make) -> None:

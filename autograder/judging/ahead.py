@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.judging.keys import Key, key_of
-from autograder.judging.transport import FUNCTION_BYTES, RemoteTransport
+from autograder.judging.transport import FUNCTION_BYTES, Transport
 from autograder.worker import wire
 
 
@@ -54,7 +54,7 @@ def request_key(request: dict[str, Any]) -> Key | None:
 class Ahead:
     """The answers of one submission to what the checks of one exercise will ask, check by check, in order."""
 
-    def __init__(self, checks: Sequence[ForeseenCheck], transport: RemoteTransport) -> None:
+    def __init__(self, checks: Sequence[ForeseenCheck], transport: Transport) -> None:
         self._transport = transport
         self._checks = deque(checks)
         """Those that have not begun."""

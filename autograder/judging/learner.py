@@ -12,7 +12,7 @@ from autograder.diagnosis.wording import clean, enumeration
 from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
 from autograder.judging.expect import CHANGED, Call, Comparison, as_arrays, current_record
 from autograder.judging.reference import Reference
-from autograder.judging.run import SubmissionRun
+from autograder.judging.run import Run
 from autograder.worker.execution import Failure
 from course.syllabus import Lesson
 
@@ -24,7 +24,7 @@ class Learner:
     Raises a `LearnerError` when there is no value; an argument that the call changed is recorded as a failure.
     """
 
-    def __init__(self, lesson: Lesson, run: SubmissionRun, reference: Reference) -> None:
+    def __init__(self, lesson: Lesson, run: Run, reference: Reference) -> None:
         self._lesson = lesson
         self._run = run
         self._reference = reference
@@ -63,8 +63,8 @@ class Learner:
     def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
         if answer.get("missing") is True:
             others = {exercise.name for exercise in self._lesson.exercises}
-            why = self._run.why_missing(name, others)
-            raise Undefined(why) if self._run.tried_to_define(name) else Missing(why)
+            why = self._run.source.why_missing(name, others)
+            raise Undefined(why) if self._run.source.tried_to_define(name) else Missing(why)
         failure, forbidden = answer.get("failure"), answer.get("forbidden")
         called = answer.get("called")
         if failure is not None and isinstance(called, list) and called:
@@ -84,7 +84,9 @@ class Learner:
 
     def _record_replaced(self, what: Any) -> None:
         record, replaced = current_record(), clean(str(what), 80)
-        shown = record.visible or self._run.says(replaced.rpartition(".")[2])  # else the submission has chosen the text
+        shown = record.visible or self._run.source.says(
+            replaced.rpartition(".")[2]
+        )  # else the submission has chosen the text
         problem = f"The submission replaces {replaced if shown else 'a function'}: what is measured would not be true."
         record.comparisons.append(
             Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True)
@@ -116,18 +118,18 @@ def _argument_names(signature: inspect.Signature | None, args: tuple[Any, ...], 
     return positional + list(kwargs)
 
 
-def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> LearnerError:
+def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerError:
     """The error that stands for an exception of the learner's function."""
     hidden = not current_record().visible  # what an exception says, its name and its place could tell the inputs
-    where = f" ({failure.place})" if failure.place and not (hidden and not run.has_line(failure.place)) else ""
+    where = f" ({failure.place})" if failure.place and not (hidden and not run.source.has_line(failure.place)) else ""
     if failure.kind == "NotImplementedError":
-        return Missing(_not_written(name, failure.message if not hidden or run.says(failure.message) else ""))
+        return Missing(_not_written(name, failure.message if not hidden or run.source.says(failure.message) else ""))
     if failure.kind == "UnreadableResult":
         why = "" if hidden else f": {failure.message}"
         return Raised(f"{name} returned something that cannot be graded{why}.", failure)
     if isinstance(forbidden, list) and forbidden:
         what = clean(str(forbidden[0]), 60)
-        what = what if not hidden or run.says(what) else "a package"
+        what = what if not hidden or run.source.says(what) else "a package"
         return Forbidden(f"{name} imports {what}, which this lesson does not allow{where}.")
     if not failure.place and current_record().calls and current_record().calls[-1].scenario:
         why = "" if hidden else f": {failure.message} ({failure.kind})" if failure.message else f": {failure.kind}"
@@ -141,15 +143,15 @@ def explain(name: str, failure: Failure, forbidden: Any, run: SubmissionRun) -> 
         else (f"{name} raised {failure.kind}{where}.")
     )
     line = f" That line is: {failure.line}" if failure.line else ""
-    return Raised(message + line + run.hint_about(failure), failure)
+    return Raised(message + line + run.source.hint_about(failure), failure)
 
 
-def _does_the_work(name: str, called: Any, failure: Failure, run: SubmissionRun) -> Forbidden:
+def _does_the_work(name: str, called: Any, failure: Failure, run: Run) -> Forbidden:
     """The error that stands for a call which the exercise forbids."""
     what = clean(str(called), 80)
     function = what.rpartition(".")[2]
-    hidden = not current_record().visible and not run.says(function)  # then the submission has chosen the text
-    where = f" ({failure.place})" if failure.place and run.has_line(failure.place) else ""
+    hidden = not current_record().visible and not run.source.says(function)  # then the submission has chosen the text
+    where = f" ({failure.place})" if failure.place and run.source.has_line(failure.place) else ""
     call = "a function that does this exercise's work" if hidden else f"{what}, which does this exercise's work"
     return Forbidden(f"{name} calls {call}{where}. Write it yourself.")
 

@@ -17,7 +17,7 @@ from autograder.judging.errors import LearnerError, WorkerLost
 from autograder.judging.expect import Comparison, Record, recording
 from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
-from autograder.judging.run import SubmissionRun
+from autograder.judging.run import Run
 from course.syllabus import Lesson
 
 
@@ -40,7 +40,7 @@ class Checks:
     def __init__(self, lesson: Lesson, reference: Reference, salt: str) -> None:
         self.lesson = lesson
         self.salt = salt
-        self.run: SubmissionRun | None = None
+        self.run: Run | None = None
         self.lost: WorkerLost | None = None
         """Set when a check could not be run to its end, by no fault of the submission."""
         self.records: dict[str, Record] = {}

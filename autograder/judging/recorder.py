@@ -10,8 +10,9 @@ import numpy as np
 
 from autograder.judging.ahead import Foreseen, ForeseenCheck, request_key
 from autograder.judging.errors import LearnerError
+from autograder.judging.local_run import LocalRun
 from autograder.judging.reference import Reference
-from autograder.judging.run import LocalRun, request_of
+from autograder.judging.run import request_of
 from autograder.worker import wire
 from autograder.worker.execution import failure
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from autograder.diagnosis import Misconception, edited, misconceptions_in
 from autograder.judging.keys import Key, key_of, size_of
-from autograder.judging.run import LocalRun
+from autograder.judging.local_run import LocalRun
 from autograder.places import ROOT, Places
 from autograder.worker import wire
 from course.syllabus import Lesson

@@ -30,7 +30,7 @@ from autograder.judging.plugin import CheckId, Checks, identify
 from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
-from autograder.judging.run import SubmissionRun, SubmissionRuns
+from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
 from autograder.submission import Submission
@@ -159,13 +159,13 @@ class Judge:
         digest = None if foreseen is None else run.foresee(exercise, foreseen)
         result = None if digest is None else self._results.get((exercise.name, digest))
         if result is None:
-            run.told_of_source = False
+            run.source.consulted = False
             try:
                 with run.patience.spending():
                     result, records = self._judged(exercise, run)
             except TimedOut as error:  # in the middle of a diagnosis
                 result, records = _ungradable(exercise, str(error), error.status), []
-            told_by_values = run.ahead is not None and run.ahead.decisive and not run.told_of_source
+            told_by_values = run.ahead is not None and run.ahead.decisive and not run.source.consulted
             complete = bool(records) and not any(record.ended_by for record in records)
             if digest is not None and told_by_values and complete and len(self._results) < MOST_KNOWN:
                 self._results[exercise.name, digest] = result
@@ -202,7 +202,7 @@ class Judge:
             self._items_of[exercise] = [item for item, _ in sorted(found, key=lambda pair: not pair[1].visible)]
         return self._items_of[exercise]
 
-    def observe(self, items: list[pytest.Item], run: SubmissionRun, *, doing: str = "") -> list[Record]:
+    def observe(self, items: list[pytest.Item], run: Run, *, doing: str = "") -> list[Record]:
         """Run checks on a submission's functions and return what each one saw; `doing` is what they are about."""
         for item in items:
             self._import_packages(item)

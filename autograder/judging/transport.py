@@ -1,18 +1,16 @@
-"""How requests reach a submission: over a channel to a worker, or to trusted code in this process."""
+"""How requests reach a submission's process, and its answers the judge."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from autograder.isolation import Connection
 from autograder.judging.errors import LearnerError
 from autograder.worker import wire
 from autograder.worker.channel import ChannelClosed, DeadlinePassed
-from autograder.worker.execution import failure
-from autograder.worker.serve import Conversation
 
 MAX_CALLBACKS = 100_000
 """Call-backs that one call of a learner's function may make."""
@@ -25,11 +23,14 @@ FUNCTION_BYTES = 64 * 2**20
 """What all calls of one function may return together: the judge keeps answers until their exercise is judged."""
 
 
-class Transport(Protocol):
-    """Something that answers the requests of `autograder.worker.serve`."""
+class Transport:
+    """Requests to a confined process. Functions among the arguments stay here and are called back."""
 
-    received: int
-    """Bytes of the answers so far."""
+    def __init__(self, connection: Connection) -> None:
+        self.received = 0
+        """Bytes of the answers so far."""
+        self._channel = connection.channel
+        self._functions: list[Callable[..., Any]] = []
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to `request`.
@@ -38,18 +39,6 @@ class Transport(Protocol):
             DeadlinePassed, ChannelClosed: there is none.
             wire.WireError: it is not readable.
         """
-        ...
-
-
-class RemoteTransport:
-    """Requests to a confined process. Functions among the arguments stay here and are called back."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.received = 0
-        self._channel = connection.channel
-        self._functions: list[Callable[..., Any]] = []
-
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         deadline, before = time.monotonic() + seconds, self.received
         self._functions.clear()
         frames = wire.encode(request, self._refer)
@@ -119,7 +108,8 @@ _FUNCTION = re.compile(r"[\w.<>]+\(\)")
 """A function in Python's words about its arguments: the name of one of ours could say what the right answer is."""
 
 
-def _revive(tag: str, arguments: list[Any]) -> wire.Handle:
+def revive(tag: str, arguments: list[Any]) -> wire.Handle:
+    """What an answer refers to and is no data: an object that stays with the submission."""
     match tag, arguments:
         case "handle", [int(number), str(name)]:
             return wire.Handle(number, name[:80])
@@ -127,52 +117,10 @@ def _revive(tag: str, arguments: list[Any]) -> wire.Handle:
 
 
 def _answer(frame: bytes) -> dict[str, Any]:
-    answer = wire.decode(frame, _revive, wire.ANSWER)
+    answer = wire.decode(frame, revive, wire.ANSWER)
     if not isinstance(answer, dict):
         raise wire.WireError("an answer that is none")
     return answer
 
 
-class LocalTransport:
-    """Requests to functions of ours, with the same wire format and the same rules as for a submission's."""
-
-    received = 0
-
-    def __init__(self, functions: dict[str, Callable[..., Any]], module: Any, scenarios: dict[str, Any]) -> None:
-        self._functions = functions
-        self.module = module
-        """What scenarios see as the submission."""
-        self._conversation = Conversation(channel=None, forbidden=[])  # type: ignore[arg-type]
-        self._conversation.scenarios = scenarios
-        self._conversation.program = self  # type: ignore[assignment]
-        self._passed: list[Callable[..., Any]] = []
-        self._conversation.function = lambda number: self._passed[number]  # type: ignore[method-assign]
-
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        self._passed.clear()
-        request = wire.decode(wire.encode(request, self._refer), self._conversation.revive)
-        if request["do"] == "scenario":
-            answer = self._conversation.call(request["needs"], request["args"], {}, scenario=request["name"])
-        else:
-            answer = self._conversation.call(request["name"], request["args"], request["kwargs"])
-        try:
-            frame = wire.encode(answer, self._conversation.refer, wire.ANSWER)
-        except wire.WireError as error:
-            frame = wire.encode({"value": None, "failure": failure(error).as_data(), "changed": [], "forbidden": []})
-        told: dict[str, Any] = wire.decode(frame, _revive)
-        return told
-
-    def defined(self, name: str) -> bool:
-        return name in self._functions
-
-    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        return self._functions[name](*args, **kwargs)
-
-    def _refer(self, value: Any) -> wire.Reference:
-        if isinstance(value, wire.Handle):
-            return "handle", [value.id]
-        self._passed.append(value)
-        return "function", [len(self._passed) - 1]
-
-
-__all__ = ["FUNCTION_BYTES", "ChannelClosed", "DeadlinePassed", "LocalTransport", "RemoteTransport", "Transport"]
+__all__ = ["FUNCTION_BYTES", "ChannelClosed", "DeadlinePassed", "Transport", "revive"]

@@ -11,10 +11,8 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-import numpy as np
-
 from autograder.worker import wire
-from autograder.worker.calls import Guard
+from autograder.worker.callee import Callee, snapshot
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.execution import Failure, Program, failure
 from autograder.worker.originals import noted
@@ -27,7 +25,7 @@ HELD_SECONDS = 0.002
 """How long answers are held while requests are waiting: a call that hangs or ends the process costs no more of them."""
 
 
-class Conversation:
+class Conversation(Callee):
     """Answers the judge's requests until it hangs up.
 
     Requests: `scenarios` (load the judge's own code that is to run beside the submission), `watch` (functions that
@@ -38,14 +36,9 @@ class Conversation:
     """
 
     def __init__(self, channel: Channel, forbidden: list[str]) -> None:
+        super().__init__(forbidden)
         self.channel = channel
-        self.forbidden = forbidden
         self.program: Program | None = None
-        self.scenarios: dict[str, Any] = {}
-        self.guard = Guard(self.scenarios)
-        self.replaced: Callable[[], list[str]] = list
-        """Names what a submission has replaced of what measures it."""
-        self.objects: dict[int, Any] = {}
         self.foreseen: dict[str, list[ForeseenCalls]] = {}
         """The calls that the checks of each exercise will make, known before the submission is."""
         self._flushed = 0.0
@@ -105,41 +98,6 @@ class Conversation:
             return failure(error).as_data()
         return None
 
-    def call(
-        self,
-        name: str,
-        args: list[Any],
-        kwargs: dict[str, Any],
-        scenario: str = "",
-        before: list[Any] | None = None,
-    ) -> dict[str, Any]:
-        """The answer to a call of `name`, or of a scenario that needs `name` to be there.
-
-        `before` is what the arguments hold, where that is known. The answer says what is not as it should be, too:
-        `failure`, the arguments that were `changed`, what was `forbidden` to import or `called` all the same, and what
-        was `replaced` of what measures beside the submission.
-        """
-        if self.program is None or not self.program.defined(name):  # None: not one cell could be run
-            return {"missing": True}
-        self.forbidden.clear()
-        self.guard.called.clear()
-        arguments = (*args, *kwargs.values())
-        if before is None:
-            before = [snapshot(value, self.refer) for value in arguments]
-        answer: dict[str, Any] = {}
-        try:
-            if scenario:
-                answer["value"] = self.scenarios[scenario](self.program.module, *args)
-            else:
-                answer["value"] = self.program.call(name, args, kwargs)
-        except BaseException as error:
-            answer["failure"] = failure(error).as_data()
-        changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
-        replaced = self.replaced() if scenario else []
-        more = {"changed": changed, "forbidden": list(self.forbidden), "called": list(self.guard.called)}
-        more["replaced"] = replaced
-        return answer | {key: value for key, value in more.items() if value}
-
     def reply(self, message: dict[str, Any]) -> None:
         try:
             frame = wire.encode(message, self.refer, wire.ANSWER)
@@ -148,18 +106,6 @@ class Conversation:
             told = Failure("UnreadableResult", [], problem.message or problem.kind, "", "", "")
             frame = wire.encode({"failure": told.as_data()})
         self.channel.hold(frame)
-
-    def refer(self, value: Any) -> wire.Reference:
-        """An object that is no data stays here; the judge gets a handle."""
-        self.objects[id(value)] = value
-        return "handle", [id(value), type(value).__name__[:80]]
-
-    def revive(self, tag: str, arguments: list[Any]) -> Any:
-        if tag == "handle":
-            return self.objects[arguments[0]]
-        if tag == "function":
-            return self.function(arguments[0])
-        raise wire.WireError(f"unexpected {tag!r}")
 
     def function(self, number: int) -> Callable[..., Any]:
         """A function of the judge, called over the wire."""
@@ -200,18 +146,6 @@ def foresee(frame: bytes) -> list[ForeseenCalls]:
         ]
         for check in data["checks"]
     ]
-
-
-def snapshot(value: Any, refer: Callable[[Any], wire.Reference]) -> Any:
-    """What a value holds, to see whether a call changed it."""
-    if type(value) in (int, float, bool, str):
-        return None
-    try:
-        if type(value) is np.ndarray and value.dtype.kind in "biufc":
-            return value.dtype, value.shape, value.tobytes()
-        return wire.encode(value, refer)
-    except BaseException:  # the call put something hostile into it, or something too large
-        return b""
 
 
 def _no_object(value: Any) -> wire.Reference:

@@ -13,9 +13,9 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import ROOT, Course
 from autograder.judging.errors import Missing
 from autograder.judging.expect import Comparison, Record
+from autograder.judging.local_run import LocalRun
 from autograder.judging.plugin import identify
 from autograder.judging.recorder import Recorder
-from autograder.judging.run import LocalRun
 from autograder.judging.session import WORTH, CheckError, Judge, earned_share, with_judge
 from course.syllabus import Lesson
 

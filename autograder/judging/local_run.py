@@ -1,0 +1,103 @@
+"""Trusted functions in the place of a submission's, called in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograder.diagnosis.wording import clean
+from autograder.judging.ahead import Ahead
+from autograder.judging.errors import Crashed
+from autograder.judging.source_text import SourceText
+from autograder.judging.transport import revive
+from autograder.submission import Submission
+from autograder.worker import wire
+from autograder.worker.callee import Callee
+from autograder.worker.execution import failure
+
+
+class LocalRun:
+    """Functions of ours, which meet the wire format and the rules that a submission's meet.
+
+    Args:
+        functions: by the names of their exercises.
+        module: what scenarios see as the submission.
+        scenarios: by their names.
+    """
+
+    def __init__(
+        self, functions: dict[str, Callable[..., Any]], module: Any = None, scenarios: dict[str, Any] | None = None
+    ) -> None:
+        self.source = SourceText(Submission.empty(), [])
+        self.ahead: Ahead | None = None
+        self.module = module
+        self._callee = _LocalCallee()
+        self._callee.program = _Functions(functions, module)
+        self._callee.scenarios = scenarios or {}
+        self._ended: dict[str, Crashed] = {}
+
+    def call(
+        self,
+        name: str,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        seconds: float,
+        *,
+        scenario: str = "",
+        forbidden: tuple[str, ...] = (),
+    ) -> dict[str, Any]:
+        """The answer to a call of `name`, or of a `scenario` that exercises it, however long that takes.
+
+        Raises `Crashed`, at once if it did so before, where something cannot cross to another process.
+        """
+        if name in self._ended:
+            raise self._ended[name]
+        try:
+            return self._callee.asked(name, args, kwargs, scenario)
+        except wire.WireError as unreadable:
+            why = f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}."
+            self._ended[name] = Crashed(why)
+            raise self._ended[name] from None
+
+
+class _Functions:
+    """A program of functions that are there already."""
+
+    def __init__(self, functions: dict[str, Callable[..., Any]], module: Any) -> None:
+        self.module = module
+        self._functions = functions
+
+    def defined(self, name: str) -> bool:
+        return name in self._functions
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        return self._functions[name](*args, **kwargs)
+
+
+class _LocalCallee(Callee):
+    """Caller and callee in one process; what one tells the other still goes through the wire format."""
+
+    def __init__(self) -> None:
+        super().__init__(forbidden=[])
+        self._passed: list[Callable[..., Any]] = []
+
+    def asked(self, name: str, args: list[Any], kwargs: dict[str, Any], scenario: str) -> dict[str, Any]:
+        """The answer to one call. `WireError` where a question or an answer cannot cross."""
+        self._passed.clear()
+        args, kwargs = wire.decode(wire.encode([args, kwargs], self._pass), self.revive)
+        answer = self.call(name, args, kwargs, scenario)
+        try:
+            frame = wire.encode(answer, self.refer, wire.ANSWER)
+        except wire.WireError as error:
+            frame = wire.encode({"value": None, "failure": failure(error).as_data(), "changed": [], "forbidden": []})
+        told: dict[str, Any] = wire.decode(frame, revive)
+        return told
+
+    def function(self, number: int) -> Callable[..., Any]:
+        return self._passed[number]
+
+    def _pass(self, value: Any) -> wire.Reference:
+        if isinstance(value, wire.Handle):
+            return "handle", [value.id]
+        self._passed.append(value)
+        return "function", [len(self._passed) - 1]

@@ -1,0 +1,104 @@
+"""What a submission's own text says of a function that is missing, of an exception and of its place."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autograder.submission import Cell, Submission
+from autograder.worker.execution import Failure
+
+ALIKE = 0.8
+"""How much a name resembles the one that is meant; `relu_vpj`, `Relu_vjp` and `my_relu_vjp` do."""
+
+_DEFINED = re.compile(r"^(?:async\s+)?def\s+(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class CellProblem:
+    """A cell that did not run to its end."""
+
+    cell: Cell
+    text: str
+    """What happened, as a sentence without its full stop."""
+    import_only: bool = False
+    """Whether all that failed was an import."""
+
+
+class SourceText:
+    """The text of one submission, and what befell its cells.
+
+    Args:
+        problems: of the cells that did not run to their end, so far as they have run.
+    """
+
+    def __init__(self, submission: Submission, problems: list[CellProblem]) -> None:
+        self._submission = submission
+        self._problems = problems
+        self.consulted = False
+        """Whether something was said that depends on this text."""
+
+    def tried_to_define(self, name: str) -> CellProblem | None:
+        """What befell the last cell that should define `name`; None if there is no such cell, or it ran."""
+        self.consulted = True
+        problems = [problem for problem in self._problems if _is_to_define(problem.cell, name)]
+        return max(problems, key=lambda problem: problem.cell.number, default=None)
+
+    def failed_to_redefine(self, name: str) -> CellProblem | None:
+        """What befell the last of all cells that should define `name`; None if it ran."""
+        problem = self.tried_to_define(name)
+        last = max((cell.number for cell in self._submission.cells if _is_to_define(cell, name)), default=0)
+        return problem if problem is not None and problem.cell.number == last else None
+
+    def why_missing(self, name: str, others: Iterable[str] = ()) -> str:
+        """Why there is no function `name`: the cell that should define it, and what befell it.
+
+        A name that is much like it may be what its owner means, unless it is among `others`.
+        """
+        problem = self.tried_to_define(name)
+        if problem is not None:
+            return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
+        why = f"{name} is not defined: there is no function of that name in {self._submission.name}."
+        defined = {found for cell in self._submission.cells for found in _DEFINED.findall(cell.source)}
+        like = difflib.get_close_matches(name, defined.difference(others), 1, ALIKE)
+        return f"{why} There is {like[0]}: is that it?" if like else why
+
+    def says(self, text: str) -> bool:
+        """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""
+        self.consulted = True
+        return any(text in cell.source for cell in self._submission.cells)
+
+    def has_line(self, place: str) -> bool:
+        """Whether there is such a line, `cell 3, line 7` or `line 40`, in the submission."""
+        self.consulted = True
+        match = re.fullmatch(r"(?:(.+), )?line ([0-9]{1,7})", place)
+        if match is None:
+            return False
+        return any(
+            0 < int(match[2]) - cell.offset <= len(cell.source.splitlines())
+            for cell in self._submission.cells
+            if cell.label == match[1] or (match[1] is None and cell.label.startswith("line "))
+        )
+
+    def hint_about(self, failure: Failure) -> str:
+        """For a name that is not defined: what befell the cell that would have defined it."""
+        self.consulted = True
+        return self._what_came_before(failure.message) if failure.kind == "NameError" else ""
+
+    def _what_came_before(self, message: str, known: CellProblem | None = None) -> str:
+        """What befell the first cell that has a name which is not defined, as a line; `known` is said already."""
+        match = re.search(r"name '(\w+)' is not defined", message)
+        if match is None:
+            return ""
+        for problem in self._problems:
+            if problem is not known and re.search(rf"\b{match[1]}\b", problem.cell.source):
+                return f"\nBefore that, {problem.text}."
+        return ""
+
+
+def _is_to_define(cell: Cell, name: str) -> bool:
+    known = re.escape(name)
+    definition = rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b|^{known}\s*="
+    return cell.exercise == name or re.search(definition, cell.source, re.MULTILINE) is not None

@@ -1,0 +1,236 @@
+"""The process that a submission runs in: its cells run, and run again after a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.isolation import Connection, IsolationError, Worker
+from autograder.judging.errors import TimedOut, WorkerLost, read_failure
+from autograder.judging.source_text import CellProblem
+from autograder.judging.transport import ChannelClosed, DeadlinePassed, Transport
+from autograder.submission import Cell, Submission
+from autograder.worker import wire
+from autograder.worker.execution import Failure
+from autograder.worker.wire import WireError
+
+CELL_SECONDS = 10.0
+LOAD_SECONDS = 60.0
+"""What all cells may take together, those that run again after a crash included."""
+TOGETHER_BYTES = 96 * 2**10
+"""What cells that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
+SLOW_CELL_SECONDS = 1.0
+"""A cell that takes longer is worth a word to those who wait for it at each check."""
+HURRY = 0.1
+"""The share of a limit that is left for finding out which of several cells, or calls, has used it up."""
+
+
+class SubmissionProcess:
+    """The process in which a submission's cells have run, started again after a crash until the last `close`.
+
+    A cell that hangs or kills its process is left out from then on.
+
+    Args:
+        scenarios: source of the lesson's scenarios, which run beside the submission; empty if it has none.
+        watched: functions that some exercise forbids, by their full names.
+        at_cell: is told the label of each cell when its turn has come. Then they are sent one by one: of those that are
+            sent at once, answers may be held until a slow one has ended, and it is not known which that is.
+    """
+
+    def __init__(
+        self,
+        submission: Submission,
+        worker: Worker,
+        *,
+        scenarios: str = "",
+        watched: tuple[str, ...] = (),
+        cell_seconds: float = CELL_SECONDS,
+        at_cell: Callable[[str], None] | None = None,
+    ) -> None:
+        self.problems: list[CellProblem] = []
+        """What befell the cells; the same list, however often they run."""
+        self.slow: dict[str, str] = {}
+        """The cells that take longer than others, by label, and in words how long."""
+        self._submission = submission
+        self._at_cell = at_cell
+        self._worker = worker
+        self._scenarios = scenarios
+        self._watched = watched
+        self._cell_seconds = cell_seconds
+        self._connection: Connection | None = None
+        self._transport: Transport | None = None
+        self._lost_a_worker = False
+        self._seconds_left = LOAD_SECONDS
+        self._left_out: set[int] = set()
+        self._suspect: int | None = None
+        """The first of the cells among which one has hung, until that one is found."""
+        self._one_by_one = at_cell is not None
+
+    @property
+    def transport(self) -> Transport | None:
+        """The way to the functions, where the cells have run and nothing has ended their process."""
+        return self._transport
+
+    def in_step(self) -> Transport | None:
+        """The same, to a submission that has said no more than it was asked; one that has is started again."""
+        if self._transport is not None and self._transport.out_of_step():
+            self.close(grace=0.0)
+            with contextlib.suppress(TimedOut):
+                self.loaded()
+        return self._transport
+
+    def load(self) -> None:
+        """Run the cells now rather than at the first call. `WorkerLost` if they take too long."""
+        try:
+            self.loaded()
+        except TimedOut:
+            raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds", "timeout") from None
+
+    def loaded(self) -> Transport:
+        """The way to the functions; the cells run where they have not yet.
+
+        Raises:
+            TimedOut: the cells take too long.
+            WorkerLost: there is no worker to run them, or it cannot.
+        """
+        if self._transport is None:
+            with _worker_needed():  # until it has started, on a busy machine for long: no submission's time
+                self._worker.ready()
+        while self._transport is None:
+            if self._seconds_left <= 0:
+                raise TimedOut(f"The cells did not run within {LOAD_SECONDS:g} seconds.")
+            with _worker_needed():  # which waits where a machine has no room for it: no submission's time either
+                self._connection = self._worker.open()
+            start = time.monotonic()
+            try:
+                self._transport = self._load_once(until=start + self._seconds_left)
+            finally:
+                self._seconds_left -= time.monotonic() - start
+        return self._transport
+
+    def close(self, grace: float = 0.5) -> None:
+        """End the process and all that it started; `grace` seconds to end by itself."""
+        if self._connection is not None:
+            self._worker.close(self._connection, grace)
+        self._connection = self._transport = None
+
+    def how_it_ended(self) -> str | None:
+        """How the submission's process ended, in words; None if its worker ended instead, which may happen once."""
+        connection = self._connection
+        self.close()
+        if connection is not None and connection.ended is not None:
+            return connection.ended
+        if self._lost_a_worker:
+            raise WorkerLost("the worker was killed, twice")
+        self._lost_a_worker = True
+        return None
+
+    def _load_once(self, until: float) -> Transport | None:
+        """Run every cell in a fresh process; None if one of them ended it."""
+        assert self._connection is not None
+        transport = Transport(self._connection)
+        if self._scenarios:  # before the submission's own code, which may change what they import
+            self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
+        if self._watched:
+            self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
+        self.problems[:] = [problem for problem in self.problems if problem.cell.number in self._left_out]
+        cells = [cell for cell in self._submission.cells if cell.number not in self._left_out]
+        answers = self._run_cells(transport, cells, until)
+        for cell in cells:
+            start = time.monotonic()
+            if self._at_cell is not None:
+                self._at_cell(cell.label)
+            try:
+                answer = next(answers)
+            except (DeadlinePassed, ChannelClosed, WireError) as error:
+                if self._one_by_one:
+                    self._leave_out(cell, error)
+                else:
+                    self._try_one_by_one(cell, error)
+                return None
+            if time.monotonic() - start > SLOW_CELL_SECONDS:
+                self.slow[cell.label] = f"took {time.monotonic() - start:.0f} s"
+            if answer.get("failure") is not None:
+                failure = read_failure(answer["failure"])
+                refused = failure.kind == "ModuleNotFoundError"
+                self.problems.append(CellProblem(cell, self._what_happened(cell, failure), refused))
+        return transport
+
+    def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[dict[str, Any]]:
+        """The answers of the cells, which are sent all at once until one of them has been at fault."""
+        requests = [self._cell_request(cell) for cell in cells]
+        frames = [] if self._one_by_one else [wire.encode(request) for request in requests]
+        together = not self._one_by_one and sum(map(len, frames)) <= TOGETHER_BYTES
+        self._one_by_one = not together
+        if together:
+            transport.send(b"".join(frames), until - time.monotonic())
+        for cell, request in zip(cells, requests, strict=True):
+            left = until - time.monotonic()
+            if together:
+                yield transport.read(transport.receive(min(self._cell_seconds, left)))
+            else:
+                hurry = self._suspect is not None and cell.number >= self._suspect
+                seconds = max(1.0, self._cell_seconds * HURRY) if hurry else self._cell_seconds
+                yield transport.ask(request, min(seconds, left))
+
+    def _cell_request(self, cell: Cell) -> dict[str, Any]:
+        return {
+            "do": "cell",
+            "module": self._submission.module,
+            "source": cell.source,
+            "label": cell.label,
+            "offset": cell.offset,
+        }
+
+    def _try_one_by_one(self, cell: Cell, error: Exception) -> None:
+        """Prepare to find which cell is at fault: this one, whose answer is the first that is lacking, or a later."""
+        self._one_by_one = True
+        if isinstance(error, DeadlinePassed):
+            self._suspect = cell.number
+        self.close(grace=0.0 if isinstance(error, DeadlinePassed) else 0.5)
+
+    def _prepare(self, transport: Transport, until: float, request: dict[str, Any]) -> None:
+        """Have our own code in the submission's process, before what the submission may change in it."""
+        try:
+            answer = transport.ask(request, until - time.monotonic())
+        except (DeadlinePassed, ChannelClosed, WireError):
+            raise WorkerLost("the worker ended before the submission began") from None
+        if answer.get("failure") is not None:
+            failure = read_failure(answer["failure"])
+            raise WorkerLost(f"the lesson's scenarios cannot be loaded: {failure.kind}: {failure.message}")
+
+    def _leave_out(self, cell: Cell, error: Exception) -> None:
+        if isinstance(error, DeadlinePassed):
+            self.close(grace=0.0)
+            what = f"did not end within {self._cell_seconds:g} seconds"
+            self.slow[cell.label] = f"{what} and was left out"
+        elif isinstance(error, ChannelClosed):
+            how = self.how_it_ended()
+            if how is None:
+                return
+            what = f"ended its process: it {how}"
+        else:
+            what = "sent something that cannot be read"
+        self.close()
+        self._suspect = None
+        self._left_out.add(cell.number)
+        self.problems.append(CellProblem(cell, f"{cell.label} {what}"))
+
+    @staticmethod
+    def _what_happened(cell: Cell, failure: Failure) -> str:
+        place = failure.place or cell.label
+        if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
+            line = f": {failure.line}" if failure.line else ""
+            return f"{place} is not Python ({failure.kind}: {failure.message}){line}"
+        return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
+
+
+@contextlib.contextmanager
+def _worker_needed() -> Iterator[None]:
+    """`WorkerLost` where a backend says that it has no worker."""
+    try:
+        yield
+    except IsolationError as error:
+        raise WorkerLost(str(error)) from None

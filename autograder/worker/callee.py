@@ -1,0 +1,106 @@
+"""What a call of a program's function gives, and what it did beside that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from autograder.worker import wire
+from autograder.worker.calls import Guard
+from autograder.worker.execution import failure
+
+
+class Functions(Protocol):
+    """What is called: the program that a submission's cells have filled, or functions of ours."""
+
+    @property
+    def module(self) -> Any:
+        """What scenarios see as the submission."""
+
+    def defined(self, name: str) -> bool:
+        """Whether there is a function of that name."""
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """What it returns. Raises whatever it raises."""
+
+
+class Callee:
+    """Calls functions of a program, and scenarios on it, and keeps the objects that others know by their handles.
+
+    Args:
+        forbidden: is filled, while a call runs, with what was imported and must not be.
+    """
+
+    def __init__(self, forbidden: list[str]) -> None:
+        self.forbidden = forbidden
+        self.program: Functions | None = None
+        self.scenarios: dict[str, Any] = {}
+        self.guard = Guard(self.scenarios)
+        self.replaced: Callable[[], list[str]] = list
+        """Names what a submission has replaced of what measures it."""
+        self.objects: dict[int, Any] = {}
+
+    def call(
+        self,
+        name: str,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        scenario: str = "",
+        before: list[Any] | None = None,
+    ) -> dict[str, Any]:
+        """The answer to a call of `name`, or of a scenario that needs `name` to be there.
+
+        `before` is what the arguments hold, where that is known. The answer says what is not as it should be, too:
+        `failure`, the arguments that were `changed`, what was `forbidden` to import or `called` all the same, and what
+        was `replaced` of what measures beside the submission.
+        """
+        if self.program is None or not self.program.defined(name):  # None: not one cell could be run
+            return {"missing": True}
+        self.forbidden.clear()
+        self.guard.called.clear()
+        arguments = (*args, *kwargs.values())
+        if before is None:
+            before = [snapshot(value, self.refer) for value in arguments]
+        answer: dict[str, Any] = {}
+        try:
+            if scenario:
+                answer["value"] = self.scenarios[scenario](self.program.module, *args)
+            else:
+                answer["value"] = self.program.call(name, args, kwargs)
+        except BaseException as error:
+            answer["failure"] = failure(error).as_data()
+        changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
+        replaced = self.replaced() if scenario else []
+        more = {"changed": changed, "forbidden": list(self.forbidden), "called": list(self.guard.called)}
+        more["replaced"] = replaced
+        return answer | {key: value for key, value in more.items() if value}
+
+    def refer(self, value: Any) -> wire.Reference:
+        """An object that is no data stays here; the judge gets a handle."""
+        self.objects[id(value)] = value
+        return "handle", [id(value), type(value).__name__[:80]]
+
+    def revive(self, tag: str, arguments: list[Any]) -> Any:
+        if tag == "handle":
+            return self.objects[arguments[0]]
+        if tag == "function":
+            return self.function(arguments[0])
+        raise wire.WireError(f"unexpected {tag!r}")
+
+    def function(self, number: int) -> Callable[..., Any]:
+        """The caller's function of this number."""
+        raise NotImplementedError
+
+
+def snapshot(value: Any, refer: Callable[[Any], wire.Reference]) -> Any:
+    """What a value holds, to see whether a call changed it."""
+    if type(value) in (int, float, bool, str):
+        return None
+    try:
+        if type(value) is np.ndarray and value.dtype.kind in "biufc":
+            return value.dtype, value.shape, value.tobytes()
+        return wire.encode(value, refer)
+    except BaseException:  # the call put something hostile into it, or something too large
+        return b""
