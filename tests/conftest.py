@@ -44,7 +44,7 @@ def run_backprop(*args: str | Path, cwd: Path, env: dict[str, str] | None = None
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
-@pytest.fixture(scope="session", params=["process", "sandlock"])
+@pytest.fixture(scope="session", params=["process", "sandbox"])
 def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
     """A warm worker for the NumPy lessons, with either backend."""
     started = start_worker(find_lesson("ch06_vjps").kit, request.param)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.isolation.sandbox import landlock_abi
+from autograder.worker.landlock import landlock_abi
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = "ch06_vjps"

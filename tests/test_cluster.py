@@ -20,7 +20,7 @@ import pytest
 
 from autograder.classroom.class_folder import find_work
 from autograder.classroom.cluster import ClusterError, grade_on_cluster
-from autograder.isolation.sandbox import landlock_abi
+from autograder.worker.landlock import landlock_abi
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
@@ -272,7 +272,7 @@ def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
 def test_a_scheduler_without_workers_is_given_up_on(cluster: Cluster) -> None:
     a_class(cluster.folder, ann=HONEST)
     work = find_work(cluster.folder / "class").work
-    graded = grade_on_cluster(work, scheduler=cluster.address, isolation="sandlock", salt="", patience=1.0)
+    graded = grade_on_cluster(work, scheduler=cluster.address, isolation="sandbox", salt="", patience=1.0)
     with pytest.raises(ClusterError, match="has had no workers for 1 seconds"):
         next(graded)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
+import platform
 import re
 import subprocess
 import sys
@@ -22,16 +24,23 @@ from traces import look
 
 from autograder.isolation import Workers, sandbox
 from autograder.isolation.choice import start_worker
-from autograder.isolation.sandbox import landlock_abi
 from autograder.judging.run import SubmissionRun
 from autograder.judging.session import with_judge
 from autograder.submission import Submission, read_submission
+from autograder.worker.landlock import FULL_ABI, landlock_abi
 from course.syllabus import find_lesson
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BACKPROP = Path(sys.executable).with_name("backprop")
 LESSON = find_lesson("ch07_mlp_backprop")
 OLDER = (1, 2, 3, 4, 5)
+OLD_KERNEL = Path(__file__).with_name("old_kernel.py")
+SECRET = """
+try:
+    open("@", "a").write("lost")
+except OSError:
+    pass
+"""
 
 pytestmark = [
     pytest.mark.slow,
@@ -186,7 +195,7 @@ def test_a_submission_reaches_nothing_whatever_landlock_knows(
 ) -> None:
     older_kernel(monkeypatch, abi, str(surroundings.readable))
     before = surroundings.state()
-    worker = start_worker(LESSON.kit, "sandlock")
+    worker = start_worker(LESSON.kit, "sandbox")
     run = SubmissionRun(Submission.of_cells("a probe", [surroundings.source()]), worker)
     try:
         answer = run.call("tell", [], {}, 20.0)
@@ -204,21 +213,21 @@ def test_a_submission_reaches_nothing_whatever_landlock_knows(
 def test_a_grade_is_the_same_and_says_what_confined_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Linux 6.1 every submission got 0 points: its process could not raise the second wall, and ended."""
     older_kernel(monkeypatch, 2)
-    workers = Workers(LESSON, "sandlock")
+    workers = Workers(LESSON, "sandbox")
     submission = read_submission(REPOSITORY / "solutions" / f"{LESSON.slug}.py")
     try:
         result = with_judge(LESSON, lambda judge: judge.grade(submission, workers, only=["mse_loss"]))
     finally:
         workers.stop()
-    assert (result.points, result.isolation) == (2.0, "sandlock, degraded (Landlock ABI 2)")
+    assert (result.points, result.isolation) == (2.0, "sandbox, degraded (Landlock ABI 2)")
 
 
 def test_landlock_refuses_tcp_by_itself(surroundings: Surroundings) -> None:
     """Where the filter, which refuses every socket, had a hole."""
     program = f"""
 import socket
-from autograder.worker.landlock import refuse_tcp
-refuse_tcp()
+from autograder.worker.landlock import restrict
+restrict(['/'], ['/'], 4)
 for action in (socket.socket().connect, socket.socket().bind):
     try:
         action(("127.0.0.1", {surroundings.servers.port}))
@@ -262,3 +271,25 @@ def test_without_landlock_grade_stops_with_one_line(tmp_path: Path) -> None:
     assert "Traceback" not in command.stderr
     assert not (tmp_path / "ran").exists()
     assert not list(tmp_path.glob("results/ann/*"))
+    accepted: Any = subprocess.run(
+        [str(BACKPROP), "grade", "class", "--isolation", "process"], cwd=tmp_path, preexec_fn=_without_landlock
+    )
+    assert accepted.returncode == 0
+    assert json.loads((tmp_path / "results" / "ann" / f"{LESSON.slug}.json").read_text())["isolation"] == "process"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the emulated kernel is one for x86-64")
+@pytest.mark.parametrize("abi", [1, 3, 4, 5, 6])
+def test_a_class_is_graded_under_a_kernel_that_knows_no_more(tmp_path: Path, abi: int) -> None:
+    """A library that confines with all that ABI 6 knows, or not at all, would get 0 points there, or no class."""
+    student = tmp_path / "class" / "ann"
+    student.mkdir(parents=True)
+    solved = (REPOSITORY / "solutions" / f"{LESSON.slug}.py").read_text(encoding="utf-8")
+    (student / f"{LESSON.slug}.py").write_text(f"{SECRET.replace('@', str(tmp_path / 'secret'))}\n{solved}")
+    (tmp_path / "secret").write_text("kept")
+    command = [sys.executable, str(OLD_KERNEL), str(abi), str(BACKPROP), "grade", "class"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    result = json.loads((tmp_path / "results" / "ann" / f"{LESSON.slug}.json").read_text())
+    degraded = "" if abi >= FULL_ABI else ", degraded"
+    assert (result["points"], result["isolation"]) == (LESSON.points, f"sandbox{degraded} (Landlock ABI {abi})")
+    assert (tmp_path / "secret").read_text() == "kept"

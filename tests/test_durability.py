@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 import pytest
 
-from autograder.isolation.sandbox import landlock_abi
+from autograder.worker.landlock import landlock_abi
 
 BACKPROP = Path(sys.executable).with_name("backprop")
 PATIENCE = 120.0

@@ -17,7 +17,8 @@ from typing import Any
 import psutil
 import pytest
 
-from autograder.isolation.sandbox import LAUNCHER, landlock_abi
+from autograder.isolation.sandbox import LAUNCHER
+from autograder.worker.landlock import landlock_abi
 
 BACKPROP = Path(sys.executable).with_name("backprop")
 HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")

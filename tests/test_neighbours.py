@@ -17,9 +17,9 @@ from autograder.classroom.grading import ungraded
 from autograder.classroom.plan import Plan
 from autograder.classroom.results_folder import hold
 from autograder.isolation import IsolationError, Worker, forking, start_worker
-from autograder.isolation.sandbox import landlock_abi
 from autograder.judging.run import SubmissionRun
 from autograder.submission import Submission
+from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ confined = pytest.mark.skipif(landlock_abi() < 1, reason="there is no Landlock")
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
-    started = start_worker(find_lesson(LESSON).kit, "sandlock")
+    started = start_worker(find_lesson(LESSON).kit, "sandbox")
     started.ready()
     yield started
     started.stop()
@@ -127,7 +127,7 @@ def test_what_could_not_be_graded_is_counted(tmp_path: Path, regrade: bool) -> N
     work = Work(LESSON, "ann", tmp_path / f"{LESSON}.py")
     plan = Plan([work], tmp_path / "results", salt="of a class", regrade=regrade)
     with hold(plan.results), plan.writing():
-        plan.keep(ungraded(work, "killed", "the worker cannot fork", "sandlock", "of a class"))
+        plan.keep(ungraded(work, "killed", "the worker cannot fork", "sandbox", "of a class"))
         plan.take_over()
     assert plan.ungraded == [f"ann/{LESSON} could not be graded: the worker cannot fork"]
     assert plan.problems == []

@@ -27,12 +27,12 @@ import pytest
 from traces import left_behind, look, processes_of
 
 from autograder.isolation import Worker, start_worker
-from autograder.isolation.sandbox import landlock_abi
 from autograder.judging import run as judging_run
 from autograder.judging import submission_process
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost
 from autograder.judging.run import SubmissionRun
 from autograder.submission import Submission
+from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
 
 TESTS = Path(__file__).resolve().parent
@@ -604,7 +604,7 @@ def test_hostile_names_are_escaped_on_the_terminal(trapped: tuple[Path, subproce
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    started = start_worker(find_lesson(LESSON).kit, "sandlock")
+    started = start_worker(find_lesson(LESSON).kit, "sandbox")
     yield started
     started.stop()
 

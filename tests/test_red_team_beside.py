@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from traces import look, processes_of
 
-from autograder.isolation.sandbox import landlock_abi
+from autograder.worker.landlock import landlock_abi
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BESIDE = REPOSITORY / "tests" / "red_team" / "beside"

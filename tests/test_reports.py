@@ -112,7 +112,7 @@ def a_result(student: str, *, lesson: str = LESSON, message: str = EVIL, file: s
         file=file or f"{lesson}.py",
         sha256=hashlib.sha256(student.encode(errors="surrogatepass")).hexdigest(),
         grader_version="0.1.0+abc",
-        isolation="sandlock (Landlock ABI 7)",
+        isolation="sandbox (Landlock ABI 7)",
         points=sum(exercise.points for exercise in exercises),
         max_points=find_lesson(lesson).points,
         status="graded",

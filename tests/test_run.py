@@ -250,7 +250,7 @@ def test_the_random_state_is_the_same_for_every_submission(run_cells: Make) -> N
     assert value(run_cells(*cells), "f") == drawn
 
 
-@pytest.mark.parametrize("worker", ["sandlock"], indirect=True)
+@pytest.mark.parametrize("worker", ["sandbox"], indirect=True)
 def test_submissions_that_run_at_a_time_cannot_reach_each_other(run_cells: Make) -> None:
     first = run_cells("import os\nopen('own', 'w').close()\ndef f():\n    return os.getpid(), os.getcwd()")
     process, folder = value(first, "f")

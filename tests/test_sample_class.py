@@ -104,7 +104,7 @@ def test_each_kind_of_accident_is_said(graded: Any) -> None:
 def test_results_record_how_they_came_about(graded: Any) -> None:
     results, _ = graded
     for result in results.values():
-        assert result["isolation"].startswith("sandlock (Landlock ABI")
+        assert result["isolation"].startswith("sandbox (Landlock ABI")
         assert result["grader_version"].startswith("0.1.0+")
         assert len(result["sha256"]) == 64
         assert result["max_points"] == find_lesson(result["lesson"]).points

@@ -140,7 +140,7 @@ def lesson(torch: Kit = TORCH) -> Lesson:
     return Lesson(SLUG, "Objects", "Part", 5, NUMPY, tuple(exercises))
 
 
-@pytest.fixture(scope="module", params=["process", "sandlock"])
+@pytest.fixture(scope="module", params=["process", "sandbox"])
 def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
     started = Workers(lesson(), request.param)
     yield started

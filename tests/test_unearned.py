@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from autograder.isolation.sandbox import landlock_abi
+from autograder.worker.landlock import landlock_abi
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 UNEARNED = Path(__file__).with_name("unearned")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-Isolation = Annotated[str, typer.Option(help="How the code is confined: process (your own code) or sandlock.")]
+Isolation = Annotated[str, typer.Option(help="How the code is confined: process (your own code) or sandbox.")]
 
 
 def check(

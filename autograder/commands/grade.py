@@ -33,7 +33,7 @@ def grade(
         str | None,
         typer.Option(help="Grade on a Dask cluster: its scheduler's address, tcp://HOST:PORT.", show_default=False),
     ] = None,
-    isolation: Annotated[str, typer.Option(help="sandlock, or process where a class is trusted.")] = "sandlock",
+    isolation: Annotated[str, typer.Option(help="sandbox, or process where a class is trusted.")] = "sandbox",
     salt: Annotated[
         str | None,
         typer.Option(envvar="BACKPROP_SALT", help="The class's secret for hidden inputs.", show_default=False),
@@ -58,10 +58,11 @@ def grade(
     from autograder.classroom.pool import PoolError, grade_all
     from autograder.classroom.results_folder import UNFINISHED, FolderBusy, hold
     from autograder.commands.console import give_up, say
-    from autograder.isolation import BACKENDS
+    from autograder.isolation import BACKENDS, EARLIER
     from autograder.judging.session import PUBLIC_SALT, fingerprint
     from autograder.reports.progress import progress
 
+    isolation = EARLIER.get(isolation, isolation)
     if isolation not in BACKENDS:
         give_up(f"there is no isolation {isolation!r}; there are {' and '.join(BACKENDS)}")
     if jobs < 1:

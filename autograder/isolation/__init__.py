@@ -1,11 +1,12 @@
 """Where submitted code runs: workers, and the walls around them."""
 
 from autograder.isolation.base import Connection, IsolationError, Limits, PackageMissing, Worker
-from autograder.isolation.choice import BACKENDS, Workers, start_worker
+from autograder.isolation.choice import BACKENDS, EARLIER, Workers, start_worker
 from autograder.isolation.forking import OUR_FOLDERS, remove_folders
 
 __all__ = [
     "BACKENDS",
+    "EARLIER",
     "OUR_FOLDERS",
     "Connection",
     "IsolationError",

@@ -39,7 +39,7 @@ def locations(kit: Kit) -> dict[str, str]:
 def readable(kit: Kit) -> list[str]:
     """The paths that a confined worker with `kit` must be able to read: packages, modules, Python itself."""
     paths = [GRADER / "worker", *_python(), *_libraries()]
-    for package in (*kit.packages, "sandlock"):
+    for package in kit.packages:
         paths += installed(package)
     for module in kit.modules:
         file = _course_file(module)

@@ -1,4 +1,4 @@
-"""The sandlock backend: Landlock and seccomp around the worker, and a second wall around each submission."""
+"""The sandbox: Landlock and seccomp around the worker, and a second wall around each submission."""
 
 from __future__ import annotations
 
@@ -16,18 +16,9 @@ from autograder.isolation.base import IsolationError
 from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
 from autograder.isolation.packages import readable, stage_python
 from autograder.isolation.tasks import TASKS, tasks_of_user
-from autograder.worker.walls import FULL_ABI
+from autograder.worker.landlock import FULL_ABI, landlock_abi
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
-
-
-def landlock_abi() -> int:
-    """The kernel's Landlock version; -1 where there is none or sandlock cannot be had."""
-    try:
-        import sandlock
-    except (ImportError, OSError):
-        return -1
-    return int(sandlock.landlock_abi_version())
 
 
 class SandboxWorker(ForkingWorker):
@@ -54,8 +45,6 @@ class SandboxWorker(ForkingWorker):
         root = Path(self._folder) / "root"
         root.mkdir()
         paths = [*readable(self.kit), str(home)]
-        config["warm"].append("sandlock")
-        config["locations"]["sandlock"] = _package("sandlock")
         config["walls"] = {
             "landlock": abi,
             "readable": paths,
@@ -81,7 +70,7 @@ class SandboxWorker(ForkingWorker):
 
     def _description(self, *, apart: bool) -> str:
         degraded = "" if self._landlock >= FULL_ABI else ", degraded"
-        return f"sandlock{degraded} (Landlock ABI {self._landlock}{'' if apart else '; no mount namespace'})"
+        return f"sandbox{degraded} (Landlock ABI {self._landlock}{'' if apart else '; no mount namespace'})"
 
 
 def _around(paths: list[str], folder: Path) -> list[str]:
@@ -96,9 +85,3 @@ def _around(paths: list[str], folder: Path) -> list[str]:
 def _highest(path: Path, folder: Path) -> Path:
     above = [parent for parent in reversed(path.parents) if not folder.is_relative_to(parent)]
     return above[0] if above and not path.is_relative_to(folder) else path
-
-
-def _package(name: str) -> str:
-    module = __import__(name)
-    assert module.__file__ is not None
-    return str(Path(module.__file__).parent)

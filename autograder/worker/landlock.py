@@ -1,7 +1,7 @@
-"""What sandlock does not do for a process that runs already: walls on older kernels, and one against TCP.
+"""A wall of Landlock around this process, with all that the kernel's version of it knows.
 
-It raises a wall of files, signals and abstract sockets with all that Landlock ABI 6 knows, or not at all. Ours is of
-files only; ptrace is refused across any wall.
+https://docs.kernel.org/userspace-api/landlock.html has the numbers. What a version does not know, the filter of system
+calls refuses; ptrace is refused across any wall.
 """
 
 from __future__ import annotations
@@ -10,57 +10,66 @@ import ctypes
 import os
 import stat
 import struct
+import sys
 
+FULL_ABI = 6
+"""The version that has all that confinement needs: Linux 6.12."""
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 """The same numbers on every architecture."""
+_TELL_VERSION = 1
 _RULE_BENEATH_PATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
-_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
-_KNOWN = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
-"""By the ABI that brought them: what can be refused."""
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
+_ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
+
+_FILES = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
+_NETWORK = {4: _BIND_TCP | _CONNECT_TCP}
+_SCOPES = {6: _ABSTRACT_SOCKETS | _SIGNALS}
+"""By the version that brought them: what can be refused."""
 
 
-def restrict_files(readable: list[str], writable: list[str], abi: int) -> None:
-    """Refuse this process, for good, all files but these, and to trace what runs outside of this wall.
+def landlock_abi() -> int:
+    """The version of this kernel's Landlock; -1 where there is none."""
+    if sys.platform != "linux":
+        return -1
+    return int(_libc().syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), _TELL_VERSION))
+
+
+def restrict(readable: list[str], writable: list[str], abi: int) -> None:
+    """Refuse this process, for good, what is beyond a wall.
+
+    That is: all files but these, TCP, devices, signals to what runs outside of the wall, abstract sockets from there,
+    and to trace it, each from the version on that knows it.
+
+    Args:
+        readable: files, and folders with all that is in them.
+        writable: the same, to be written as well.
+        abi: the kernel's version, or one that it is to be taken for.
 
     Raises:
         OSError: the kernel does not take the rules, or a path cannot be opened.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    known = sum(rights for since, rights in _KNOWN.items() if since <= abi)
-    ruleset = _checked(libc, _CREATE_RULESET, struct.pack("=Q", known), ctypes.c_size_t(8), 0)
+    libc = _libc()
+    files, network, scopes = (_known(by_version, abi) for by_version in (_FILES, _NETWORK, _SCOPES))
+    handled = struct.pack("=QQQ", files, network, scopes)
+    size = 8 * (1 + bool(network) + bool(scopes))  # an older kernel takes no longer one
+    ruleset = _checked(libc, _CREATE_RULESET, handled, ctypes.c_size_t(size), 0)
     try:
-        for paths, rights in ((readable, _READ), (writable, known)):
+        for paths, rights in ((readable, _READ), (writable, files)):
             for path in paths:
-                _allow(libc, ruleset, path, rights & known)
-        _restrict(libc, ruleset)
+                _allow(libc, ruleset, path, rights & files)
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        _checked(libc, _RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def refuse_tcp() -> None:
-    """Refuse this process, for good, to open and to accept TCP connections: from Landlock ABI 4 on.
-
-    Raises:
-        OSError: the kernel does not take the rule.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    ruleset = _checked(libc, _CREATE_RULESET, struct.pack("=QQ", 0, _BIND_TCP | _CONNECT_TCP), ctypes.c_size_t(16), 0)
-    try:
-        _restrict(libc, ruleset)
-    finally:
-        os.close(ruleset)
-
-
-def _restrict(libc: ctypes.CDLL, ruleset: int) -> None:
-    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    _checked(libc, _RESTRICT_SELF, ruleset, 0)
+def _known(by_version: dict[int, int], abi: int) -> int:
+    return sum(rights for since, rights in by_version.items() if since <= abi)
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
@@ -74,6 +83,12 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
         _checked(libc, _ADD_RULE, ruleset, _RULE_BENEATH_PATH, struct.pack("=Qi", rights, descriptor), 0)
     finally:
         os.close(descriptor)
+
+
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    return libc
 
 
 def _checked(libc: ctypes.CDLL, number: int, *arguments: object) -> int:

@@ -6,15 +6,11 @@ import ctypes
 import os
 from typing import Any
 
-from autograder.worker.landlock import refuse_tcp, restrict_files
+from autograder.worker.landlock import restrict
 from autograder.worker.mounts import leave_all_but
 from autograder.worker.seccomp import Filter
 from autograder.worker.tasks import limit_tasks
 
-FULL_ABI = 6
-"""The Landlock version that has all that confinement needs: Linux 6.12."""
-TCP_ABI = 4
-"""The one that can refuse TCP: Linux 6.7."""
 _CAPABILITY_VERSION_3 = 0x20080522
 _CAP_DAC_READ_SEARCH = 1 << 2
 
@@ -35,14 +31,12 @@ class Walls:
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def raise_around_worker(self) -> bool:
-        """Refuse this process and its forks all files but those that they need, and TCP.
+        """Refuse this process and its forks all files but those that they need, and all that is beyond the wall.
 
         Returns whether other files do not even exist for them.
         """
         apart = leave_all_but(self._config["readable"], self._config["writable"], self._config["root"])
-        self._restrict(self._config["readable"], self._config["writable"])
-        if self._config["landlock"] >= TCP_ABI:
-            refuse_tcp()
+        restrict(self._config["readable"], self._config["writable"], self._config["landlock"])
         return apart
 
     def raise_around_submission(self, scratch: str) -> None:
@@ -53,18 +47,10 @@ class Walls:
         Raises:
             OSError: the kernel takes a wall for none.
         """
-        self._restrict(self._config["around"], [scratch, os.devnull])
+        restrict(self._config["around"], [scratch, os.devnull], self._config["landlock"])
         limit_tasks(self._config["tasks"])
         self._drop_capabilities()
         self._filter.install()
-
-    def _restrict(self, readable: list[str], writable: list[str]) -> None:
-        if self._config["landlock"] < FULL_ABI:  # sandlock raises a wall with all that ABI 6 knows, or not at all
-            restrict_files(readable, writable, self._config["landlock"])
-        else:
-            from sandlock import Sandbox, confine
-
-            confine(Sandbox(fs_readable=readable, fs_writable=writable))
 
     def _drop_capabilities(self) -> None:
         """Give up what root may do beyond its own files: set the clock, make devices, raise its limits, watch files.

@@ -99,7 +99,7 @@ def _submission(sources: list[str]) -> Submission:
 
 def _workers(judge: Judge) -> Workers:
     """Confined; without a wall where this machine has none."""
-    workers = Workers(judge.lesson, "sandlock")
+    workers = Workers(judge.lesson, "sandbox")
     try:
         workers.start()
     except IsolationError:
