@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.diagnosis.wording import clean
+from autograder.wording import clean
 
 MAX_BYTES = 10 * 2**20
 """A submission is text; a larger file is something else."""

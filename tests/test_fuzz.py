@@ -19,7 +19,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.diagnosis.wording import clean
 from autograder.isolation import Connection, Worker
 from autograder.judging.errors import LearnerError, read_failure
 from autograder.judging.expect import recording
@@ -29,6 +28,7 @@ from autograder.judging.run import SubmissionRun
 from autograder.judging.session import Judge, with_judge
 from autograder.judging.transport import Transport
 from autograder.submission import Cell, Submission, SubmissionError, read_submission
+from autograder.wording import clean
 from autograder.worker import wire
 from autograder.worker.channel import Channel, ChannelClosed, DeadlinePassed
 from course.syllabus import find_lesson

@@ -23,11 +23,11 @@ from lxml import etree, html
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult, write_json
 from autograder.reports.class_results import ClassResults, StudentWork
 from autograder.reports.formats import MAKERS, Order, make_report
 from autograder.reports.safety import file_stem
+from autograder.wording import clean
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.diagnosis.wording import clean
 from autograder.submission import MAX_BYTES
+from autograder.wording import clean
 
 PART = 2**20
 """Bytes that are unpacked at a time."""

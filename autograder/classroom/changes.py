@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.wording import clean
 
 REASONS = 3
 """Checks that are named for one move."""

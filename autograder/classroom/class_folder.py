@@ -14,8 +14,8 @@ from pathlib import Path
 from autograder.classroom.archives import OF_A_CLASS, OF_A_STUDENT, ArchiveError, unpack
 from autograder.classroom.exports import UNKNOWN, HandIn, hand_ins_of, inside
 from autograder.classroom.lesson_names import copy_number, lessons_named, lessons_within
-from autograder.diagnosis.wording import clean, enumeration
 from autograder.submission import SCRIPTS, SubmissionError, read_bytes, read_submission, stem_of
+from autograder.wording import clean, enumeration
 from course.syllabus import syllabus
 
 MOST_FILES = 200

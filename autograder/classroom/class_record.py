@@ -13,8 +13,8 @@ from typing import Any
 
 from autograder.classroom.class_folder import ClassFolder, Unrecognised
 from autograder.classroom.results_folder import RECORD, UNFINISHED, places, read_result, result_file
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import SubmissionResult, write_json
+from autograder.wording import clean
 
 NOT_RECOGNISED = "not recognised"
 GONE = "gone"

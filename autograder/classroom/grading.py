@@ -6,12 +6,12 @@ import hashlib
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.lesson_names import lessons_within
-from autograder.diagnosis.wording import clean, enumeration
 from autograder.isolation import Workers
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import Judge, fingerprint
 from autograder.judging.version import grader_version
 from autograder.submission import SubmissionError, read_bytes, read_submission
+from autograder.wording import clean, enumeration
 from course.syllabus import find_lesson
 
 

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from autograder.diagnosis.wording import clean
+from autograder.wording import clean
 
 
 def console() -> Console:

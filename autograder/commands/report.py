@@ -50,9 +50,9 @@ def report(
     """Show the results of a class, or write them as pages, a gradebook or what other programs read."""
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import lesson_called
-    from autograder.diagnosis.wording import clean, enumeration
     from autograder.reports.class_results import REPORTS, ClassResults
     from autograder.reports.formats import MAKERS, VISIBILITIES, Order
+    from autograder.wording import clean, enumeration
 
     formats = list(dict.fromkeys(name.strip() for name in format_.split(",")))
     for name in formats:

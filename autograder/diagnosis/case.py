@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.equality import largest_gap, mismatch, wrong_entries
-from autograder.diagnosis.wording import clean, dtype_of, key_text, literal, number, shape_of, summarise, told_apart
+from autograder.wording import clean, dtype_of, key_text, literal, number, shape_of, summarise, told_apart
 
 __all__ = ["mismatch", "render_case", "summarise"]
 

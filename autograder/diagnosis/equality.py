@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import dtype_of, enumeration, key_text, number, shape_of, summarise, told_apart
+from autograder.wording import dtype_of, enumeration, key_text, number, shape_of, summarise, told_apart
 
 _Number = bool | int | float | complex
 

@@ -18,10 +18,10 @@ from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import render_case
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
-from autograder.diagnosis.wording import summarise
 from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.expect import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
+from autograder.wording import summarise
 
 TELLING = ("RecursionError", "TimeoutError")
 """Ways to end that say what went wrong, where a check compared nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.diagnosis.wording import clean
+from autograder.wording import clean
 from autograder.worker.execution import Failure
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from autograder.diagnosis.equality import mismatch
-from autograder.diagnosis.wording import summarise
 from autograder.judging.errors import LearnerError, Raised
+from autograder.wording import summarise
 
 OF_ANOTHER_TYPE = 0.1
 """What share of an exercise right values of another dtype cost at most."""

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from autograder.diagnosis.wording import clean, enumeration
 from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
 from autograder.judging.expect import CHANGED, Call, Comparison, as_arrays, current_record
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run
+from autograder.wording import clean, enumeration
 from autograder.worker.execution import Failure
 from course.syllabus import Lesson
 

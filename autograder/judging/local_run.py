@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.ahead import Ahead
 from autograder.judging.errors import Crashed
 from autograder.judging.source_text import SourceText
 from autograder.judging.transport import revive
 from autograder.submission import Submission
+from autograder.wording import clean
 from autograder.worker import wire
 from autograder.worker.callee import Callee
 from autograder.worker.execution import failure

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.diagnose import summary
 from autograder.judging.errors import LearnerError, WorkerLost
 from autograder.judging.expect import Comparison, Record, recording
 from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run
+from autograder.wording import clean
 from course.syllabus import Lesson
 
 

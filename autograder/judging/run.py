@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from autograder.diagnosis.wording import clean
 from autograder.isolation import Worker, Workers
 from autograder.judging.ahead import Ahead, ForeseenCheck
 from autograder.judging.errors import Crashed, TimedOut
@@ -16,6 +15,7 @@ from autograder.judging.source_text import CellProblem, SourceText
 from autograder.judging.submission_process import CELL_SECONDS, HURRY, SubmissionProcess
 from autograder.judging.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
 from autograder.submission import Submission
+from autograder.wording import clean
 from autograder.worker.wire import WireError
 from course.syllabus import Exercise, Kit
 

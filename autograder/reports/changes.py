@@ -15,10 +15,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from autograder.classroom.changes import Changes, Move
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import whole_file
 from autograder.reports.class_table import NAME, widths
 from autograder.reports.safety import cell
+from autograder.wording import clean
 
 LINES = 100
 """Moves that a terminal shows; the files have all."""

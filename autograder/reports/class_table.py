@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.reports.feedback import GLYPHS, WRONG
+from autograder.wording import clean
 
 NAME = 40
 """Characters of a student's name that are shown."""

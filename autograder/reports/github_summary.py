@@ -7,13 +7,13 @@ import re
 import sys
 from pathlib import Path
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import printable
 from autograder.reports.statistics import ClassStatistics, stuck_on
+from autograder.wording import clean
 
 LIMIT = 1024 * 1024
 """Bytes of one step's summary; GitHub shows none of a longer one."""

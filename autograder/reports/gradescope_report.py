@@ -6,11 +6,11 @@ import json
 from collections.abc import Container
 from typing import Any
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable
+from autograder.wording import clean
 
 
 class GradescopeReport(Report):

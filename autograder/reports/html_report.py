@@ -22,13 +22,13 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.places import Places
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import file_stem, printable
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
+from autograder.wording import clean
 from course.syllabus import Exercise
 
 TEMPLATES = Path(__file__).with_name("templates")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xml.sax.saxutils import XMLGenerator
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import LONGEST, file_stem, printable
+from autograder.wording import clean
 
 ERRORS = ("error", "timeout", "forbidden")
 """Statuses of exercises that ended before there was anything to compare: errors, where a wrong answer is a failure."""

@@ -18,8 +18,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from autograder.diagnosis.wording import clean
 from autograder.judging.results import SubmissionResult
+from autograder.wording import clean
 
 STEPS = 20
 """Lines that a run has at least where there is no terminal, if it has as many results."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from autograder.diagnosis.wording import clean
+from autograder.wording import clean
 
 LONGEST = 10_000
 """Characters of one line that any report shows; a message has no longer ones."""

@@ -18,7 +18,7 @@ from autograder.diagnosis.relations.evidence import (
     near,
     telling,
 )
-from autograder.diagnosis.wording import enumeration, shape_of
+from autograder.wording import enumeration, shape_of
 
 MAX_AXES = 5
 MAX_SHIFT = 16

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import clean
+from autograder.wording import clean
 
 MAX_ENTRIES = 200_000
 """Larger arrays are not searched for relations: what is wrong shows on a small case first."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.diagnosis.relations.evidence import Problem, as_floats, near, telling, typical
 from autograder.diagnosis.relations.places import place
-from autograder.diagnosis.wording import enumeration
+from autograder.wording import enumeration
 
 UnitAnswer = Callable[[], Any]
 """What the expected value would be for an upstream gradient of all ones."""

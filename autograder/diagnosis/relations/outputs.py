@@ -10,7 +10,7 @@ import numpy as np
 from autograder.diagnosis.equality import wrong_entries
 from autograder.diagnosis.relations.evidence import as_floats, telling
 from autograder.diagnosis.relations.one import MOST, explain
-from autograder.diagnosis.wording import enumeration
+from autograder.wording import enumeration
 
 
 @np.errstate(all="ignore")

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import clean, enumeration
 from autograder.judging import exercise, expect, expect_close, expect_raises
 from autograder.judging.errors import Raised, TimedOut
+from autograder.wording import clean, enumeration
 
 # Over 27,000 random graphs of `random_graph`, 50 rounding errors of the sum of all paths' sizes are 4% of this at most.
 EXACT = {"rtol": 1e-9, "atol": 1e-11}

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import clean, summarise
 from autograder.judging import exercise, expect, expect_close
 from autograder.judging.errors import Raised
 from autograder.lessons.ch02_chain_rule import scenarios as ops
@@ -31,6 +30,7 @@ from autograder.lessons.ch02_chain_rule.gradcheck_bank import (
     wrong,
 )
 from autograder.lessons.ch02_chain_rule.scenarios import taken
+from autograder.wording import clean, summarise
 
 EXACT = {"rtol": 1e-10, "atol": 1e-12}
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import summarise
 from autograder.judging import F32, F64, SINGLE, agree, compare, exercise, expect, expect_close, random
+from autograder.wording import summarise
 
 # straight_through_round
 

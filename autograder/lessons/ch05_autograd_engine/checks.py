@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import summarise
 from autograder.judging import EXACT, SINGLE, exercise, expect, expect_close, expect_raises
 from autograder.judging.errors import LearnerError
 from autograder.judging.expect import Call, current_record
+from autograder.wording import summarise
 from course.data import MAX_PIXEL, load_digits_train
 
 Arrays = dict[str, Any]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import summarise
 from autograder.judging import F32, F64, agree, compare, exercise, expect
 from autograder.judging.errors import Missing, Raised
 from autograder.lessons.ch08_custom_functions.gradcheck_operations import (
@@ -23,6 +22,7 @@ from autograder.lessons.ch08_custom_functions.gradcheck_operations import (
     scaled,
     vector,
 )
+from autograder.wording import summarise
 
 SINGLE = {"rtol": 2e-5, "atol": 1e-5}
 SHAPES = {

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import clean
 from autograder.judging import F32, F64, compare, exercise, expect, expect_close, expect_raises, random
+from autograder.wording import clean
 
 EXACT = {"rtol": 1e-9, "atol": 0.0}  # a gradient that has vanished is compared as closely as a large one
 SINGLE = {"rtol": 1e-3, "atol": 0.0}  # gradients of 30 float32 layers, added up in any order, differ by less than 1e-5

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.wording import number, summarise
 from autograder.judging import (
     EXACT,
     F32,
@@ -25,6 +24,7 @@ from autograder.judging import (
 )
 from autograder.judging.errors import Raised
 from autograder.judging.expect import current_record
+from autograder.wording import number, summarise
 
 # checkpoint
 
