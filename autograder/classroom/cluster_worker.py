@@ -15,16 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from distributed import Reschedule, Worker, get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.utils import sync
 
 from autograder.classroom.class_folder import Work
+from autograder.classroom.grader import ATTEMPTS, STILLBORN, Failed, Ready, Said, Settings, hear, tell
 from autograder.classroom.grading import ungraded
-from autograder.classroom.pool import ATTEMPTS, STILLBORN
 from autograder.isolation import IsolationError, Workers
+from autograder.judging.results import SubmissionResult
 from autograder.judging.version import grader_version
 from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson
@@ -85,10 +85,11 @@ def grade_task(task: Task) -> str:
         file = Path(folder, Path(task.name).name)
         file.write_bytes(task.data)
         answer = _grade(worker, task, Work(task.lesson, task.student, file))
-    return json.dumps({"worker": worker.address, **answer})
+    said = {"failed": answer.why} if isinstance(answer, Failed) else {"result": answer.to_json()}
+    return json.dumps({"worker": worker.address, **said})
 
 
-def _grade(worker: Worker, task: Task, work: Work) -> dict[str, Any]:
+def _grade(worker: Worker, task: Task, work: Work) -> SubmissionResult | Failed:
     """Each attempt is counted with the scheduler before it begins: whatever it kills, there is no third one."""
     graders, attempts = _graders(worker, task), _Attempts(worker, task.lost)
     while (begun := attempts.begun()) < ATTEMPTS:
@@ -102,8 +103,7 @@ def _grade(worker: Worker, task: Task, work: Work) -> dict[str, Any]:
             with contextlib.suppress(Exception):
                 attempts.set(begun)
             raise Reschedule
-    lost = ungraded(work, "killed", "the grading process was killed, twice.", task.isolation, task.salt)
-    return {"result": lost.to_json()}
+    return ungraded(work, "killed", "the grading process was killed, twice.", task.isolation, task.salt)
 
 
 def _graders(worker: Worker, task: Task) -> Graders:
@@ -191,20 +191,21 @@ class Graders(WorkerPlugin):
                 self._taken, self._alone = self._taken - 1, False
                 self._changed.notify_all()
 
-    def grade(self, work: Work) -> dict[str, Any] | None:
-        """The answer of a grading process: `result` or `failed`. None if the process died at it, or all are stopped."""
-        answer: dict[str, Any] | None = {"failed": f"its grading processes for {work.lesson} end before they begin"}
+    def grade(self, work: Work) -> SubmissionResult | Failed | None:
+        """The answer of a grading process. None if the process died at it, or all are stopped."""
+        answer: Said | None = Failed(f"its grading processes for {work.lesson} end before they begin")
         for _ in range(STILLBORN):
             process = self._take(work.lesson)
             if process is None:
                 return None
             began = process.began()
             if began is not None:
-                answer = process.grade(work) if "ready" in began else began
-            self._put_back(process, well=answer is not None and "result" in answer)
+                answer = process.grade(work) if isinstance(began, Ready) else began
+            self._put_back(process, well=isinstance(answer, SubmissionResult))
             if began is not None:
                 break
-        return None if self.closed and answer is not None and "failed" in answer else answer
+        assert not isinstance(answer, Ready)
+        return None if self.closed and isinstance(answer, Failed) else answer
 
     def _put_back(self, process: GradingProcess, *, well: bool) -> None:
         with self._changed:
@@ -228,7 +229,7 @@ class Graders(WorkerPlugin):
             else:
                 if self._idle and len(self._idle) + len(self._busy) >= self._most + SPARE:
                     surplus.append(self._idle.pop(0))
-                process = GradingProcess(lesson, self._isolation, self._salt, self._folder)
+                process = GradingProcess(Settings(lesson, self._isolation, self._salt), self._folder)
             self._busy.append(process)
         for other in surplus:
             other.stop()
@@ -238,8 +239,8 @@ class Graders(WorkerPlugin):
 class GradingProcess:
     """The Dask worker's end of one `cluster_grader`."""
 
-    def __init__(self, lesson: str, isolation: str, salt: str, folder: str) -> None:
-        self.lesson = lesson
+    def __init__(self, settings: Settings, folder: str) -> None:
+        self.lesson = settings.lesson
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -250,22 +251,22 @@ class GradingProcess:
                 start_new_session=True,  # Ctrl-C is the Dask worker's to handle
             )
         self._connection = Connection(ours.detach())
-        self._began: dict[str, Any] | None = None
-        self._send({"lesson": lesson, "isolation": isolation, "salt": salt})
+        self._began: Said | None = None
+        tell(self._connection, settings)
 
     def alive(self) -> bool:
         """Whether it runs still; it ends when it is idle for long."""
         return self._process.poll() is None
 
-    def grade(self, work: Work) -> dict[str, Any] | None:
+    def grade(self, work: Work) -> Said | None:
         """The answer for one submission; None if the process died."""
-        self._send({"student": work.student, "file": str(work.file)})
-        return self._receive()
+        tell(self._connection, work)
+        return hear(self._connection)
 
-    def began(self) -> dict[str, Any] | None:
-        """Wait until it is `ready`, or says why it `failed`; None if it died before."""
+    def began(self) -> Said | None:
+        """Wait until it is ready, or says why it failed; None if it died before."""
         if self._began is None:
-            self._began = self._receive()
+            self._began = hear(self._connection)
         return self._began
 
     def kill(self) -> None:
@@ -274,21 +275,9 @@ class GradingProcess:
 
     def stop(self) -> None:
         """Let it end and clean up."""
-        with contextlib.suppress(OSError):
-            self._connection.send_bytes(b"")
+        tell(self._connection, None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         self._connection.close()
         self._process.kill()
         self._process.wait()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):  # it died meanwhile: reading its answer says so
-            self._connection.send_bytes(json.dumps(message).encode())
-
-    def _receive(self) -> dict[str, Any] | None:
-        try:
-            message: dict[str, Any] = json.loads(self._connection.recv_bytes())
-        except (EOFError, OSError):
-            return None
-        return message

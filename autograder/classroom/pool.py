@@ -6,7 +6,6 @@ process that died was at: that one is tried once more, and then reported as kill
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import secrets
@@ -17,19 +16,14 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from multiprocessing.connection import Connection, wait
-from typing import Any
 
 from autograder.classroom.class_folder import Work
-from autograder.classroom.grading import grade_work, ungraded
-from autograder.isolation import OUR_FOLDERS, IsolationError, Workers, remove_folders
+from autograder.classroom.grader import ATTEMPTS, STILLBORN, Failed, Ready, Settings, hear, serve, tell
+from autograder.classroom.grading import ungraded
+from autograder.isolation import OUR_FOLDERS, remove_folders
 from autograder.judging.results import SubmissionResult
-from autograder.judging.session import CheckError, Judge, with_judge
 from autograder.threads import one_thread
-from course.syllabus import find_lesson
 
-ATTEMPTS = 2
-STILLBORN = 3
-"""Grading processes that may die in a row before they can serve; then something is wrong with all."""
 AHEAD = 64
 """Submissions that are looked at before the first process starts: enough to see which lessons there are."""
 
@@ -140,7 +134,7 @@ class _Pool:
         while len(self._graders) < self._jobs and (lesson := self._next_lesson()) is not None:
             item = self._queue.take(lesson)
             assert item is not None
-            grader = _Grader(lesson, self._isolation, self._salt, self._run)
+            grader = _Grader(Settings(lesson, self._isolation, self._salt, self._run))
             self._graders.append(grader)
             grader.hand(item)
 
@@ -155,18 +149,17 @@ class _Pool:
 
     def _receive(self, grader: _Grader) -> SubmissionResult | None:
         """What a process has to say; a result if that is it."""
-        try:
-            kind, value = grader.connection.recv()
-        except (EOFError, OSError):
-            return self._lost(grader)
-        if kind == "failed":
-            self._could_not_start(grader, value)
-        elif kind == "ready":
-            self._stillborn, self._failures[grader.lesson], grader.ready = 0, 0, True
-        else:
-            grader.at = None
-            assert isinstance(value, SubmissionResult)
-            return value
+        said = hear(grader.connection)
+        match said:
+            case None:
+                return self._lost(grader)
+            case Failed(why):
+                self._could_not_start(grader, why)
+            case Ready():
+                self._stillborn, self._failures[grader.lesson], grader.ready = 0, 0, True
+            case SubmissionResult():
+                grader.at = None
+                return said
         return None
 
     def _could_not_start(self, grader: _Grader, why: str) -> None:
@@ -200,7 +193,7 @@ class _Pool:
         """Let a process end, and go on without waiting for it."""
         self._graders.remove(grader)
         grader.at = None
-        grader.connection.close()
+        grader.dismiss()
         self._retired = [other for other in self._retired if other.process.is_alive()] + [grader]
 
     def kill(self) -> None:
@@ -211,7 +204,7 @@ class _Pool:
     def stop(self) -> None:
         """Let all end, and see to it."""
         for grader in self._graders:
-            grader.connection.close()
+            grader.dismiss()
         for grader in [*self._graders, *self._retired]:
             grader.await_end()
         remove_folders(self._run)
@@ -220,11 +213,11 @@ class _Pool:
 class _Grader:
     """The parent's end of one grading process, and the submission that it is `at`."""
 
-    def __init__(self, lesson: str, isolation: str, salt: str, run: str) -> None:
-        self.lesson = lesson
+    def __init__(self, settings: Settings) -> None:
+        self.lesson = settings.lesson
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, lesson, isolation, salt, run), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, settings), daemon=True)
         self.process.start()
         theirs.close()
         self.ready = False
@@ -232,8 +225,12 @@ class _Grader:
 
     def hand(self, work: Work) -> None:
         self.at = work
-        with contextlib.suppress(OSError):  # it died meanwhile: the next wait sees that
-            self.connection.send(work)
+        tell(self.connection, work)
+
+    def dismiss(self) -> None:
+        """Let it end, without waiting for that."""
+        tell(self.connection, None)
+        self.connection.close()
 
     def await_end(self) -> None:
         self.process.join(5)
@@ -242,33 +239,12 @@ class _Grader:
             self.process.join()
 
 
-def _work(connection: Connection, lesson: str, isolation: str, salt: str, run: str) -> None:
-    """The grading process: results for work, until the parent hangs up."""
+def _work(connection: Connection, settings: Settings) -> None:
+    """The grading process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_follow_parent, daemon=True).start()
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())  # PyTorch makes it: this one is there
-
-    def use(judge: Judge) -> None:
-        workers = Workers(judge.lesson, isolation, run)
-        try:
-            workers.start()
-            connection.send(("ready", None))
-            while True:
-                connection.send(("result", grade_work(judge, workers, connection.recv())))
-        except (EOFError, OSError):
-            pass
-        finally:
-            workers.stop()
-
-    try:
-        with_judge(find_lesson(lesson), use, salt=salt)
-    except (IsolationError, CheckError) as error:
-        _tell(connection, ("failed", str(error)))
-
-
-def _tell(connection: Connection, message: Any) -> None:
-    with contextlib.suppress(OSError):
-        connection.send(message)
+    serve(connection, settings)
 
 
 def _follow_parent() -> None:
