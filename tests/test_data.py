@@ -81,8 +81,8 @@ def test_split_is_stratified() -> None:
 
 def test_load_digits_train() -> None:
     X, y = load_digits_train()
-    assert (X.shape, X.dtype) == ((1400, 64), np.float64)
-    assert (y.shape, y.dtype) == ((1400,), np.int64)
+    assert (X.shape, X.dtype) == ((1400, 64), np.dtype(np.float64))
+    assert (y.shape, y.dtype) == ((1400,), np.dtype(np.int64))
     assert (X.min(), X.max()) == (0, 1)
     assert set(y.tolist()) == set(range(10))
     np.testing.assert_array_equal(X * MAX_PIXEL, stored(DIGITS_TRAIN)[0])

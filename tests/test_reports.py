@@ -24,6 +24,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult, write_json
+from autograder.judging.status import ExerciseStatus
 from autograder.reports.class_results import ClassResults, StudentWork
 from autograder.reports.formats import MAKERS, Order, make_report
 from autograder.reports.safety import file_stem
@@ -84,7 +85,8 @@ def a_result(student: str, *, lesson: str = LESSON, message: str = EVIL, file: s
     """A result in which the first exercise passes, the second fails with a message, and the rest is not written."""
     exercises = []
     for place, listed in enumerate(find_lesson(lesson).exercises):
-        status = ("passed", "partial", "error", "missing")[min(place, 3)]
+        statuses: tuple[ExerciseStatus, ...] = ("passed", "partial", "error", "missing")
+        status = statuses[min(place, 3)]
         points = listed.points if status == "passed" else listed.points / 2 if status == "partial" else 0.0
         said = {"passed": "", "missing": f"{listed.name} is not written yet."}.get(status, message)
         mistake = "add_not_summed" if status == "partial" else None

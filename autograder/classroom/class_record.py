@@ -14,10 +14,11 @@ from typing import Any
 from autograder.classroom.class_folder import ClassFolder, Unrecognised
 from autograder.classroom.results_folder import RECORD, UNFINISHED, places, read_result, result_file
 from autograder.judging.results import SubmissionResult, write_json
+from autograder.judging.status import SubmissionStatus
 from autograder.wording import clean
 
-NOT_RECOGNISED = "not recognised"
-GONE = "gone"
+NOT_RECOGNISED: SubmissionStatus = "not recognised"
+GONE: SubmissionStatus = "gone"
 """Statuses of what has no result that counts: a file that is no lesson, and a result whose file is no longer there."""
 BEFORE = ""
 """The folder of results that are older than the record: which it was is not known."""
@@ -136,7 +137,7 @@ def gone_result(result: SubmissionResult) -> SubmissionResult:
     return _uncounted(result.student, result.lesson, result.file, GONE, what)
 
 
-def _uncounted(student: str, lesson: str, file: str, status: str, message: str) -> SubmissionResult:
+def _uncounted(student: str, lesson: str, file: str, status: SubmissionStatus, message: str) -> SubmissionResult:
     return SubmissionResult(student, lesson, file, "", "", "", 0.0, 0.0, status, clean(message, 300))
 
 

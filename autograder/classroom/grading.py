@@ -9,6 +9,7 @@ from autograder.classroom.lesson_names import lessons_within
 from autograder.isolation import Workers
 from autograder.judging.results import SubmissionResult
 from autograder.judging.session import Judge, fingerprint
+from autograder.judging.status import SubmissionStatus
 from autograder.judging.version import grader_version
 from autograder.submission import SubmissionError, read_bytes, read_submission
 from autograder.wording import clean, enumeration
@@ -35,7 +36,7 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
     return result
 
 
-def ungraded(work: Work, status: str, message: str, isolation: str, salt: str) -> SubmissionResult:
+def ungraded(work: Work, status: SubmissionStatus, message: str, isolation: str, salt: str) -> SubmissionResult:
     """The result of work that could not be graded: no points, and why."""
     return SubmissionResult(
         student=work.student,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.judging.status import ExerciseStatus, SubmissionStatus
 from autograder.wording import clean
 from autograder.worker.execution import Failure
 
@@ -11,13 +12,13 @@ from autograder.worker.execution import Failure
 class LearnerError(Exception):
     """A call of the learner's function gave no value; `status` is what the exercise's result will say."""
 
-    status = "error"
+    status: ExerciseStatus = "error"
 
 
 class Missing(LearnerError):
     """The function is not there, or has not been started."""
 
-    status = "missing"
+    status: ExerciseStatus = "missing"
 
 
 class Undefined(LearnerError):
@@ -35,13 +36,13 @@ class Raised(LearnerError):
 class Forbidden(LearnerError):
     """The function wanted a package that the lesson does not allow, or a call that the exercise does not."""
 
-    status = "forbidden"
+    status: ExerciseStatus = "forbidden"
 
 
 class TimedOut(LearnerError):
     """The function did not return in time."""
 
-    status = "timeout"
+    status: ExerciseStatus = "timeout"
 
 
 class Crashed(LearnerError):
@@ -51,7 +52,7 @@ class Crashed(LearnerError):
 class WorkerLost(RuntimeError):
     """The worker cannot serve this submission at all; `status` is what the submission's result will say."""
 
-    def __init__(self, message: str, status: str = "killed") -> None:
+    def __init__(self, message: str, status: SubmissionStatus = "killed") -> None:
         super().__init__(message)
         self.status = status
 

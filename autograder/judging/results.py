@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from autograder.judging.status import ExerciseStatus, SubmissionStatus
+
 
 @dataclass
 class CheckResult:
@@ -25,12 +27,12 @@ class CheckResult:
 
 @dataclass
 class ExerciseResult:
-    """All checks of one exercise. `status`: passed, partial, failed, missing, error, timeout or forbidden."""
+    """All checks of one exercise."""
 
     name: str
     points: float
     max_points: float
-    status: str
+    status: ExerciseStatus
     message: str
     misconception: str | None
     hint: str
@@ -42,10 +44,7 @@ class ExerciseResult:
 
 @dataclass
 class SubmissionResult:
-    """One student's work on one lesson. `status`: graded, unreadable, timeout or killed.
-
-    Reports have rows of this kind for what has no result that counts: not recognised, gone.
-    """
+    """One student's work on one lesson."""
 
     student: str
     lesson: str
@@ -55,7 +54,7 @@ class SubmissionResult:
     isolation: str
     points: float
     max_points: float
-    status: str
+    status: SubmissionStatus
     message: str
     exercises: list[ExerciseResult] = field(default_factory=list)
     salt_sha256: str = ""

@@ -31,6 +31,7 @@ from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
+from autograder.judging.status import ExerciseStatus
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
 from autograder.submission import Submission
@@ -450,12 +451,12 @@ def _with_technique(exercise: Exercise, lacking: Record, message: str) -> str:
     return f"{message}\n{of_it}{'' if said in message else f' {why}'}".strip()
 
 
-def _ungradable(exercise: Exercise, message: str, status: str = "error") -> ExerciseResult:
+def _ungradable(exercise: Exercise, message: str, status: ExerciseStatus = "error") -> ExerciseResult:
     """The result of an exercise that could not be judged, and why."""
     return ExerciseResult(exercise.name, 0.0, exercise.points, status, message, None, "", 0.0)
 
 
-def _status(records: list[Record], share: float) -> str:
+def _status(records: list[Record], share: float) -> ExerciseStatus:
     if share >= 1:
         return "passed"
     if share > 0:

@@ -70,7 +70,7 @@ class Check:
             raise CheckFailed(exercise, result["error"])
         remark = self._cells.remembered(result["exercises"][0]["message"]) or in_vain(result["message"])
         feedback = Feedback(wanted, result, hint, remark)
-        if feedback == 0:
+        if float(feedback) == 0.0:
             raise CheckFailed(exercise, feedback.text)
         return feedback
 
