@@ -22,6 +22,7 @@ from autograder.judging.recorder import Recorder
 from autograder.judging.session import Judge, with_judge
 from autograder.submission import Submission, read_submission
 from autograder.worker import wire
+from autograder.worker.messages import Call
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -241,7 +242,7 @@ def test_the_worker_is_asked_and_not_told(slug: str) -> None:
     """No question carries a right answer: not in its arguments, not in what comes with it."""
 
     def use(judge: Judge) -> None:
-        asked: list[dict[str, Any]] = []
+        asked: list[Call] = []
         answers: dict[bytes, int] = {}
         for exercise in judge.lesson.exercises:
             for check in judge._calls_of(exercise):

@@ -31,6 +31,7 @@ from autograder.submission import Cell, Submission, SubmissionError, read_submis
 from autograder.wording import clean
 from autograder.worker import wire
 from autograder.worker.channel import Channel, ChannelClosed, DeadlinePassed
+from autograder.worker.messages import CallFunction
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -416,7 +417,7 @@ def test_the_transport_raises_what_it_says(talk: list[bytes]) -> None:
     worker = HostileWorker([*talk], tame=False)
     connection = worker.open()
     transport = Transport(connection)
-    request = {"do": "call", "name": "f", "args": [lambda x, **_: x, 1.0], "kwargs": {}}
+    request = CallFunction(do="call", name="f", args=[lambda x, **_: x, 1.0], kwargs={}, forbidden=[])
     try:
         for _ in range(len(talk) + 1):
             try:

@@ -15,11 +15,11 @@ import time
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from autograder.judging.keys import Key, key_of
 from autograder.judging.transport import FUNCTION_BYTES, Transport
 from autograder.worker import wire
+from autograder.worker.messages import Answer, Call
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Foreseen:
 
     key: Key
     """What it asks."""
-    request: dict[str, Any]
+    request: Call
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ForeseenCheck:
     """Whether these are all."""
 
 
-def request_key(request: dict[str, Any]) -> Key | None:
+def request_key(request: Call) -> Key | None:
     """What tells a request from others; None where it holds more than data: a function, an object."""
     try:
         return request["name"], request.get("needs", ""), key_of(request["args"]), key_of(request["kwargs"])
@@ -88,7 +88,7 @@ class Ahead:
         self._decisive = self._decisive and not self._calls  # an answer that no one has read decides nothing
         self._calls = deque(zip(self._checks.popleft().calls, self._frames.popleft(), strict=True))
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
+    def answer(self, request: Call) -> Answer | None:
         """The answer to `request` if it was foreseen. `WireError` if it cannot be read."""
         if not self._calls or self._calls[0][0].key != request_key(request):
             self._decisive = False

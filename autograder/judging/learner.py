@@ -14,6 +14,7 @@ from autograder.judging.reference import Reference
 from autograder.judging.run import Run
 from autograder.wording import clean, enumeration
 from autograder.worker.execution import Failure
+from autograder.worker.messages import Answer
 from course.syllabus import Lesson
 
 
@@ -60,7 +61,7 @@ class Learner:
         )
         return self._value(exercise.name, names, answer)
 
-    def _value(self, name: str, names: list[str], answer: dict[str, Any]) -> Any:
+    def _value(self, name: str, names: list[str], answer: Answer) -> Any:
         if answer.get("missing") is True:
             others = {exercise.name for exercise in self._lesson.exercises}
             why = self._run.source.why_missing(name, others)

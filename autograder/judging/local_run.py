@@ -14,6 +14,7 @@ from autograder.wording import clean
 from autograder.worker import wire
 from autograder.worker.callee import Callee
 from autograder.worker.execution import failure
+from autograder.worker.messages import Answer
 
 
 class LocalRun:
@@ -45,7 +46,7 @@ class LocalRun:
         *,
         scenario: str = "",
         forbidden: tuple[str, ...] = (),
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """The answer to a call of `name`, or of a `scenario` that exercises it, however long that takes.
 
         Raises `Crashed`, at once if it did so before, where something cannot cross to another process.
@@ -81,7 +82,7 @@ class _LocalCallee(Callee):
         super().__init__(forbidden=[])
         self._passed: list[Callable[..., Any]] = []
 
-    def asked(self, name: str, args: list[Any], kwargs: dict[str, Any], scenario: str) -> dict[str, Any]:
+    def asked(self, name: str, args: list[Any], kwargs: dict[str, Any], scenario: str) -> Answer:
         """The answer to one call. `WireError` where a question or an answer cannot cross."""
         self._passed.clear()
         args, kwargs = wire.decode(wire.encode([args, kwargs], self._pass), self.revive)
@@ -90,7 +91,7 @@ class _LocalCallee(Callee):
             frame = wire.encode(answer, self.refer, wire.ANSWER)
         except wire.WireError as error:
             frame = wire.encode({"value": None, "failure": failure(error).as_data(), "changed": [], "forbidden": []})
-        told: dict[str, Any] = wire.decode(frame, revive)
+        told: Answer = wire.decode(frame, revive)
         return told
 
     def function(self, number: int) -> Callable[..., Any]:

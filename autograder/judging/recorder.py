@@ -15,6 +15,7 @@ from autograder.judging.reference import Reference
 from autograder.judging.run import request_of
 from autograder.worker import wire
 from autograder.worker.execution import failure
+from autograder.worker.messages import Answer
 
 
 class NotForeseen(LearnerError):
@@ -48,7 +49,7 @@ class Recorder(LocalRun):
         *,
         scenario: str = "",
         forbidden: tuple[str, ...] = (),
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """The answer; the check compares with it next.
 
         Raises:
@@ -63,7 +64,7 @@ class Recorder(LocalRun):
         # as it is now: the check may go on to change what it has passed
         self._calls.append(Foreseen(key, wire.decode(wire.encode(request))))
         function = getattr(self._reference.scenario, scenario) if scenario else getattr(self._reference, name)
-        answer: dict[str, Any] = {"value": None, "failure": None, "changed": [], "forbidden": []}
+        answer: Answer = {"value": None, "failure": None, "changed": [], "forbidden": []}
         try:
             value = function(*args, **kwargs)
             answer["value"] = other(value) if self._otherwise else value

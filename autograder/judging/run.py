@@ -16,6 +16,7 @@ from autograder.judging.submission_process import CELL_SECONDS, HURRY, Submissio
 from autograder.judging.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
 from autograder.submission import Submission
 from autograder.wording import clean
+from autograder.worker.messages import Answer, Call, CallFunction, CallScenario
 from autograder.worker.wire import WireError
 from course.syllabus import Exercise, Kit
 
@@ -39,19 +40,18 @@ class Run(Protocol):
         *,
         scenario: str = "",
         forbidden: tuple[str, ...] = (),
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """The answer to a call of `name`, or of a `scenario` that exercises it; neither may call `forbidden`.
 
         Raises `LearnerError` where there is none within `seconds`.
         """
 
 
-def request_of(
-    name: str, args: list[Any], kwargs: dict[str, Any], scenario: str, forbidden: tuple[str, ...]
-) -> dict[str, Any]:
+def request_of(name: str, args: list[Any], kwargs: dict[str, Any], scenario: str, forbidden: tuple[str, ...]) -> Call:
     """What a worker is asked: to call `name`, or the scenario that exercises it."""
-    request = {"do": "call", "name": name, "args": args, "kwargs": kwargs, "forbidden": list(forbidden)}
-    return request | {"do": "scenario", "name": scenario, "needs": name} if scenario else request
+    if not scenario:
+        return CallFunction(do="call", name=name, args=args, kwargs=kwargs, forbidden=list(forbidden))
+    return CallScenario(do="scenario", name=scenario, needs=name, args=args, kwargs=kwargs, forbidden=list(forbidden))
 
 
 class SubmissionRun:
@@ -117,7 +117,7 @@ class SubmissionRun:
         *,
         scenario: str = "",
         forbidden: tuple[str, ...] = (),
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """The worker's answer to a call of `name`, or of a `scenario` that exercises it; neither may call `forbidden`.
 
         Raises `TimedOut` or `Crashed`, at once, if a call for `name` did so before.
@@ -132,13 +132,13 @@ class SubmissionRun:
         answer = self._answered_ahead(request)
         return self._asked(name, request, seconds) if answer is None else answer
 
-    def _answered_ahead(self, request: dict[str, Any]) -> dict[str, Any] | None:
+    def _answered_ahead(self, request: Call) -> Answer | None:
         try:
             return self.ahead.answer(request) if self.ahead else None
         except WireError:  # as it will be again
             return None
 
-    def _asked(self, name: str, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _asked(self, name: str, request: Call, seconds: float) -> Answer:
         """The answer to a call, asked for now."""
         transport = self.process.loaded()
         whole = self._seconds_left < seconds

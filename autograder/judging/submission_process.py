@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from autograder.isolation import Connection, IsolationError, Worker
 from autograder.judging.errors import TimedOut, WorkerLost, read_failure
@@ -14,6 +13,7 @@ from autograder.judging.transport import ChannelClosed, DeadlinePassed, Transpor
 from autograder.submission import Cell, Submission
 from autograder.worker import wire
 from autograder.worker.execution import Failure
+from autograder.worker.messages import Answer, LoadScenarios, RunCell, Watch
 from autograder.worker.wire import WireError
 
 CELL_SECONDS = 10.0
@@ -158,7 +158,7 @@ class SubmissionProcess:
                 self.problems.append(CellProblem(cell, self._what_happened(cell, failure), refused))
         return transport
 
-    def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[dict[str, Any]]:
+    def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[Answer]:
         """The answers of the cells, which are sent all at once until one of them has been at fault."""
         requests = [self._cell_request(cell) for cell in cells]
         frames = [] if self._one_by_one else [wire.encode(request) for request in requests]
@@ -175,7 +175,7 @@ class SubmissionProcess:
                 seconds = max(1.0, self._cell_seconds * HURRY) if hurry else self._cell_seconds
                 yield transport.ask(request, min(seconds, left))
 
-    def _cell_request(self, cell: Cell) -> dict[str, Any]:
+    def _cell_request(self, cell: Cell) -> RunCell:
         return {
             "do": "cell",
             "module": self._submission.module,
@@ -191,7 +191,7 @@ class SubmissionProcess:
             self._suspect = cell.number
         self.close(grace=0.0 if isinstance(error, DeadlinePassed) else 0.5)
 
-    def _prepare(self, transport: Transport, until: float, request: dict[str, Any]) -> None:
+    def _prepare(self, transport: Transport, until: float, request: LoadScenarios | Watch) -> None:
         """Have our own code in the submission's process, before what the submission may change in it."""
         try:
             answer = transport.ask(request, until - time.monotonic())

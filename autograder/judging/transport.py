@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from autograder.isolation import Connection
 from autograder.judging.errors import LearnerError
 from autograder.worker import wire
 from autograder.worker.channel import ChannelClosed, DeadlinePassed
+from autograder.worker.messages import Answer, Request
 
 MAX_CALLBACKS = 100_000
 """Call-backs that one call of a learner's function may make."""
@@ -32,7 +33,7 @@ class Transport:
         self._channel = connection.channel
         self._functions: list[Callable[..., Any]] = []
 
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def ask(self, request: Request, seconds: float) -> Answer:
         """The answer to `request`.
 
         Raises:
@@ -47,7 +48,7 @@ class Transport:
             frame = self.receive(deadline - time.monotonic())
             answer = _answer(frame)
             if "callback" not in answer:
-                return answer
+                return cast(Answer, answer)
             if len(frame) > CALLBACK_FREE + 2 * len(frames):
                 raise wire.WireError(f"a call-back with {len(frame) >> 10} KiB of arguments")
             if self.received - before > CALLBACK_BYTES:
@@ -74,12 +75,12 @@ class Transport:
         self.received += len(frame)
         return frame
 
-    def read(self, frame: bytes) -> dict[str, Any]:
+    def read(self, frame: bytes) -> Answer:
         """The answer in a frame. `WireError` if there is none."""
         answer = _answer(frame)
         if "callback" in answer:
             raise wire.WireError("a call-back to nothing")
-        return answer
+        return cast(Answer, answer)
 
     def _refer(self, value: Any) -> wire.Reference:
         if isinstance(value, wire.Handle):

@@ -10,6 +10,7 @@ import numpy as np
 from autograder.worker import wire
 from autograder.worker.calls import Guard
 from autograder.worker.execution import failure
+from autograder.worker.messages import Answer
 
 
 class Functions(Protocol):
@@ -49,7 +50,7 @@ class Callee:
         kwargs: dict[str, Any],
         scenario: str = "",
         before: list[Any] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """The answer to a call of `name`, or of a scenario that needs `name` to be there.
 
         `before` is what the arguments hold, where that is known. The answer says what is not as it should be, too:
@@ -63,7 +64,7 @@ class Callee:
         arguments = (*args, *kwargs.values())
         if before is None:
             before = [snapshot(value, self.refer) for value in arguments]
-        answer: dict[str, Any] = {}
+        answer: Answer = {}
         try:
             if scenario:
                 answer["value"] = self.scenarios[scenario](self.program.module, *args)
@@ -72,10 +73,15 @@ class Callee:
         except BaseException as error:
             answer["failure"] = failure(error).as_data()
         changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
-        replaced = self.replaced() if scenario else []
-        more = {"changed": changed, "forbidden": list(self.forbidden), "called": list(self.guard.called)}
-        more["replaced"] = replaced
-        return answer | {key: value for key, value in more.items() if value}
+        if changed:
+            answer["changed"] = changed
+        if self.forbidden:
+            answer["forbidden"] = list(self.forbidden)
+        if self.guard.called:
+            answer["called"] = list(self.guard.called)
+        if scenario and (replaced := self.replaced()):
+            answer["replaced"] = replaced
+        return answer
 
     def refer(self, value: Any) -> wire.Reference:
         """An object that is no data stays here; the judge gets a handle."""

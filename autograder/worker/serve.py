@@ -15,11 +15,12 @@ from autograder.worker import wire
 from autograder.worker.callee import Callee, snapshot
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.execution import Failure, Program, failure
+from autograder.worker.messages import Answer, Call, Request
 from autograder.worker.originals import noted
 
 SCENARIO = "<the check's own code>"
 """What tracebacks call the file of a scenario."""
-ForeseenCalls = list[tuple[dict[str, Any], list[Any]]]
+ForeseenCalls = list[tuple[Call, list[Any]]]
 """The requests that one check will make, and what their arguments hold."""
 HELD_SECONDS = 0.002
 """How long answers are held while requests are waiting: a call that hangs or ends the process costs no more of them."""
@@ -28,11 +29,8 @@ HELD_SECONDS = 0.002
 class Conversation(Callee):
     """Answers the judge's requests until it hangs up.
 
-    Requests: `scenarios` (load the judge's own code that is to run beside the submission), `watch` (functions that
-    exercises may forbid), `cell` (run source), `call` (call a function), `scenario` (call one of the judge's, which
-    calls the submission's), `foreseen` (make all calls that the checks of an exercise are known to make, and answer
-    each). While a call that is not foreseen runs, the submission may call back functions of the judge, which travel by
-    number and never leave the judge's process.
+    `messages` has the requests. While a call that is not foreseen runs, the submission may call back functions of the
+    judge, which travel by number and never leave the judge's process.
     """
 
     def __init__(self, channel: Channel, forbidden: list[str]) -> None:
@@ -58,7 +56,7 @@ class Conversation(Callee):
             self.channel.flush()
             self._flushed = time.monotonic()
 
-    def answer(self, request: dict[str, Any]) -> None:
+    def answer(self, request: Request) -> None:
         self.forbidden.clear()
         if request["do"] == "cell":
             if self.program is None:
@@ -71,7 +69,7 @@ class Conversation(Callee):
         elif request["do"] == "watch":
             self.guard.watch(request["calls"])
             self.reply({"failure": None})
-        elif request["do"] in ("call", "scenario"):
+        elif request["do"] == "call" or request["do"] == "scenario":
             self.reply(self.make(request))
         elif request["do"] == "foreseen":
             for calls in self.foreseen[request["exercise"]]:
@@ -83,7 +81,7 @@ class Conversation(Callee):
             self.reply(self.make(request, before))
             self.flush_in_time(more=True)
 
-    def make(self, request: dict[str, Any], before: list[Any] | None = None) -> dict[str, Any]:
+    def make(self, request: Call, before: list[Any] | None = None) -> Answer:
         """The answer to a request for a call, or for a scenario; `before` as `call` has it."""
         self.guard.forbidden = frozenset(request["forbidden"])
         if request["do"] == "scenario":
@@ -98,7 +96,7 @@ class Conversation(Callee):
             return failure(error).as_data()
         return None
 
-    def reply(self, message: dict[str, Any]) -> None:
+    def reply(self, message: Answer) -> None:
         try:
             frame = wire.encode(message, self.refer, wire.ANSWER)
         except BaseException as error:  # the value is hostile, too large or too deep: say so instead

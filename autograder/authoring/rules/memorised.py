@@ -17,6 +17,7 @@ from autograder.judging.local_run import LocalRun
 from autograder.judging.plugin import identify
 from autograder.judging.recorder import Recorder
 from autograder.judging.session import WORTH, CheckError, Judge, earned_share, with_judge
+from autograder.worker.messages import Answer
 from course.syllabus import Lesson
 
 SALTS = ("a class", "another class")
@@ -73,12 +74,12 @@ def _hidden(item: pytest.Item) -> bool:
     return check is not None and not check.visible
 
 
-def _answers(judge: Judge) -> dict[str, list[dict[str, Any]]]:
+def _answers(judge: Judge) -> dict[str, list[Answer]]:
     """By hidden check: what the right answers are, in the order in which they are asked for."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[Answer]] = {}
 
     class Listening(Recorder):
-        def call(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        def call(self, *args: Any, **kwargs: Any) -> Answer:
             answer = super().call(*args, **kwargs)
             found[item.name].append(answer)
             return answer
@@ -94,11 +95,11 @@ def _answers(judge: Judge) -> dict[str, list[dict[str, Any]]]:
 class _Memory(LocalRun):
     """A submission that answers by the number of the question."""
 
-    def __init__(self, answers: list[dict[str, Any]]) -> None:
+    def __init__(self, answers: list[Answer]) -> None:
         super().__init__({})
         self._left = deque(answers)
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Answer:
         """The next answer, whatever is asked."""
         if not self._left:
             raise Missing(f"{name} was asked once too often.")

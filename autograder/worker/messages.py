@@ -1,0 +1,80 @@
+"""What the judge asks of a worker about one submission, and what it is told. `wire` says how they travel."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+
+class LoadScenarios(TypedDict):
+    """Have the judge's own code beside the submission, before its first cell."""
+
+    do: Literal["scenarios"]
+    source: str
+
+
+class Watch(TypedDict):
+    """Put a watch on functions that some exercise forbids, by their full names."""
+
+    do: Literal["watch"]
+    calls: list[str]
+
+
+class RunCell(TypedDict):
+    """Run one cell; `offset` lines precede it in its file."""
+
+    do: Literal["cell"]
+    module: str
+    source: str
+    label: str
+    offset: int
+
+
+class CallFunction(TypedDict):
+    """Call a function of the submission, which may not call what is `forbidden` meanwhile."""
+
+    do: Literal["call"]
+    name: str
+    args: list[Any]
+    kwargs: dict[str, Any]
+    forbidden: list[str]
+
+
+class CallScenario(TypedDict):
+    """Call a scenario, which exercises what it `needs`, a function of the submission."""
+
+    do: Literal["scenario"]
+    name: str
+    needs: str
+    args: list[Any]
+    kwargs: dict[str, Any]
+    forbidden: list[str]
+
+
+class MakeForeseen(TypedDict):
+    """Make all calls that the checks of an exercise are known to make, and answer each."""
+
+    do: Literal["foreseen"]
+    exercise: str
+
+
+Call = CallFunction | CallScenario
+Request = LoadScenarios | Watch | RunCell | Call | MakeForeseen
+
+
+class Answer(TypedDict, total=False):
+    """What a worker says. The judge takes none of it for true, nor for of its kind, before it has looked."""
+
+    value: Any
+    """What was returned."""
+    missing: Any
+    """True where there is no such function."""
+    failure: Any
+    """What was raised, as `execution.Failure.as_data`; None if nothing was."""
+    changed: Any
+    """The numbers of the arguments that the call changed."""
+    forbidden: Any
+    """The packages that were imported and must not be."""
+    called: Any
+    """The functions that were called, and are forbidden."""
+    replaced: Any
+    """What the submission has replaced of what measures it."""
