@@ -10,9 +10,9 @@ check = lesson("ch06_vjps")
 # it into the gradient of each input. NumPy only. Read along in [the chapter](../book/ch06_vjps.md).
 #
 # Everywhere: arguments are arrays, of floats unless it is said, and stay unchanged. Where an op is defined for 0-d and
-# empty ones, they come too. A gradient has the shape **and the dtype** of the input it belongs to, even when `g` has
-# another dtype; right values in another dtype cost a tenth of an exercise. One gradient is returned as it is, several
-# as a tuple in the order given.
+# empty ones, they come too; no mean, maximum or softmax runs along an empty axis. A gradient has the shape **and the
+# dtype** of the input it belongs to, even when `g` has another dtype; right values in another dtype cost at most a
+# tenth of an exercise. One gradient is returned as it is, several as a tuple in the order given.
 
 # %%
 import numpy as np
