@@ -6,7 +6,7 @@
 # Read along in [the chapter](../book/ch07_mlp_backprop.md).
 #
 # Shapes: `n` rows in a batch, `d` inputs, `m` hidden units, `o` outputs. A gradient has the shape and the dtype of what
-# it belongs to, float32 included; right values in another dtype cost a tenth of an exercise. No function changes its
+# it belongs to, float32 included; right values in another dtype cost at most a tenth. No function changes its
 # arguments.
 
 # %%
