@@ -105,6 +105,29 @@ def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: C
     assert "ch06_vjps-Copy1.py lies beside" in beside
 
 
+def test_a_file_of_any_name_is_graded_as_the_lesson_whose_exercises_it_has(backprop: Command, tmp_path: Path) -> None:
+    """As `grade` does. `check Untitled.ipynb` has said that there is no lesson Untitled."""
+    (tmp_path / "my homework.py").write_text(RIGHT)
+    done = backprop("check", "my homework.py")
+    assert "my homework.py is graded as ch06_vjps; hand it in as ch06_vjps.py" in done.stderr
+    assert "relu_vjp" in done.stdout
+    (tmp_path / "notes.py").write_text("x = 1")
+    assert "neither the name of notes.py nor the exercises in it say" in backprop("check", "notes.py").stderr
+
+
+def test_what_an_exercise_waits_for_is_said(backprop: Command, tmp_path: Path) -> None:
+    """gradcheck was written, and the terminal said "missing" and no more."""
+    stub = (ROOT / "exercises" / "ch02_chain_rule.ipynb").read_text(encoding="utf-8")
+    cells = ["".join(cell["source"]) for cell in json.loads(stub)["cells"] if cell["cell_type"] == "code"]
+    written = """def gradcheck(f, vjp, inputs, rng):
+    expected = numerical_gradient(lambda x: f(x, *inputs[1:]).sum(), inputs[0])
+    return bool(np.allclose(vjp(1.0, *inputs)[0], expected))
+"""
+    text = "\n\n".join(f"# %%\n{cell}" for cell in cells if "def gradcheck" not in cell)
+    (tmp_path / "ch02_chain_rule.py").write_text(f"{text}\n\n# %%\n{written}")
+    assert "gradcheck uses numerical_gradient" in " ".join(backprop("check", "ch02/gradcheck").stdout.split())
+
+
 def test_the_courses_own_copy_is_not_graded_in_silence(backprop: Command) -> None:
     done = backprop("check", "ch06/relu_vjp", cwd=ROOT)
     assert "exercises/ch06_vjps.ipynb is the course's own copy: 'backprop start my-work'" in done.stderr

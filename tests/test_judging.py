@@ -219,6 +219,40 @@ def test_a_mistake_that_one_check_shows_comes_with_that_check(walk: Callable[[st
     assert "There is another mistake: n is 3; 2 expected (small)" in found.message
 
 
+def test_what_many_mistakes_raise_names_none() -> None:
+    """A gradcheck whose numerical_gradient took vectors alone was told that it flattens gradients: both raise."""
+
+    def use(judge: Judge) -> ExerciseResult:
+        source = Places().source(lesson.slug).read_text(encoding="utf-8")
+        run = judge.reference.local_text(f"{source}\n{VECTORS_ALONE}")
+        return judge._judged(lesson.exercise("gradcheck"), run)[0]
+
+    lesson = find_lesson("ch02_chain_rule")
+    result = with_judge(lesson, use)
+    assert result.misconceptions == []
+    assert result.message.startswith("gradcheck rejected a right VJP"), "what fails on visible inputs is shown first"
+    assert "The visible cases pass" not in result.message
+
+
+VECTORS_ALONE = """
+def numerical_gradient(f, x, eps=1e-6):
+    return [(f(x + eps * e) - f(x - eps * e)) / (2 * eps) for e in np.eye(len(x))]
+
+def gradcheck(f, vjp, inputs, rng):
+    g = rng.normal(size=np.shape(f(*inputs)))
+    gradients = vjp(g, *inputs)
+    if len(gradients) != len(inputs):
+        return False
+    for k, x in enumerate(inputs):
+        found = numerical_gradient(lambda z: (g * f(*inputs[:k], z, *inputs[k + 1 :])).sum(), x)
+        if np.shape(gradients[k]) != x.shape or not np.isfinite(gradients[k]).all():
+            return False
+        if not np.allclose(gradients[k], found, rtol=1e-3, atol=1e-9):
+            return False
+    return True
+"""
+
+
 def test_recursion_and_endless_loops_are_named(walk: Callable[[str], ExerciseResult]) -> None:
     recursive = walk("def walk(n): return n and walk(n - 1) + 1")
     assert (recursive.misconceptions, recursive.points) == (["recursive"], 2)

@@ -176,10 +176,13 @@ def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatc
     """The function works when it is called, and its check said no more than that helper is not defined."""
     cells = ExecutedCells()
     assert cells.remembered("name 'helper' is not defined") == ""
-    monkeypatch.setattr(cells, "_shell", SimpleNamespace(user_ns={"helper": len}))
+    monkeypatch.setattr(
+        cells, "_shell", SimpleNamespace(user_ns={"helper": len, "exit": len}, user_ns_hidden={"exit": len})
+    )
     assert cells.remembered("NameError: name 'helper' is not defined.").startswith("This kernel still has helper")
     assert cells.remembered("NameError: name 'other' is not defined.") == ""
     assert cells.remembered("f is not defined") == ""
+    assert cells.remembered("NameError: name 'exit' is not defined.") == "", "no cell of theirs: IPython gives it"
     refused = "Before that, In [2], line 1 raised ModuleNotFoundError: helper is not among the packages."
     assert cells.remembered(f"name 'helper' is not defined\n{refused}") == ""
 

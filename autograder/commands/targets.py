@@ -81,10 +81,18 @@ def hints_among(arguments: list[str], hint: int) -> tuple[int, list[str]]:
 def _of_file(file: Path) -> Target:
     if not file.exists():
         give_up(f"there is no file {file}")
-    from autograder.classroom.lesson_names import lessons_named
+    from autograder.classroom.lesson_names import lessons_named, lessons_within
+    from autograder.submission import SubmissionError, read_submission
 
-    named = lessons_named(file.stem)  # ch06_vjps-Copy1
-    lesson = find_lesson(named[0]) if len(named) == 1 else lesson_called(file.stem)
+    meant = lessons_named(file.stem)  # ch06_vjps-Copy1
+    if len(meant) != 1:
+        try:
+            meant = lessons_within(read_submission(file).cells)
+        except SubmissionError as error:
+            give_up(f"{file}: {error}")
+    if len(meant) != 1:
+        give_up(f"neither the name of {file} nor the exercises in it say which lesson it is; call it ch06.ipynb, say")
+    lesson = find_lesson(meant[0])
     return Target(lesson, file, _all(lesson))
 
 

@@ -82,7 +82,8 @@ def diagnose(
     failing = sorted((record for record in records if not record.passed), key=_order_of_showing)
     shown = explained or failing[0]
     if not shown.visible:
-        lines.append("The visible cases pass. A hidden case does not:")
+        all_visible = not any(record.visible for record in failing)
+        lines.append("The visible cases pass. A hidden case does not:" if all_visible else "On a hidden case:")
     first = shown.failures[0] if shown.failures else None
     if first is None:
         lines.append(str(shown.ended_by or "The check compared nothing."))
@@ -227,7 +228,7 @@ def _explaining(
         telling = [i for i in failing if not found[0][1][i].passed]
         return [known for known, _ in found], records[telling[0]]
     for i in failing if thorough else failing[:1]:
-        if not records[i].failures and _ending(records[i]) not in TELLING:
+        if not _tells(records[i]):
             continue
         alike = [
             known
@@ -239,6 +240,13 @@ def _explaining(
         if len({known.says for known in alike}) == 1:
             return alike, records[i]
     return [], None
+
+
+def _tells(record: Record) -> bool:
+    """Whether what one check saw can tell a mistake from another: that something was raised, many have in common."""
+    if record.ended_by is None or _ending(record) in TELLING:
+        return True
+    return any(not failure.property_only for failure in record.failures)
 
 
 def _may_be_beside(mine: Record, theirs: Record) -> bool:

@@ -173,7 +173,7 @@ class Judge:
         run.ahead = None
         return replace(result, seconds=round(time.perf_counter() - start, 4))
 
-    def _judged(self, exercise: Exercise, run: SubmissionRun) -> tuple[ExerciseResult, list[Record]]:
+    def _judged(self, exercise: Exercise, run: Run) -> tuple[ExerciseResult, list[Record]]:
         items = self.items_of(exercise.name)
         records = self.observe(items, run, doing=exercise.name)
         share = earned_share(exercise, items, records)

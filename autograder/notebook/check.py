@@ -113,6 +113,8 @@ class ExecutedCells:
         match = re.search(r"name '(\w+)' is not defined", message)
         if match is None or self._shell is None or match[1] not in self._shell.user_ns:
             return ""
+        if match[1] in self._shell.user_ns_hidden:  # IPython gives it, and no cell: `exit`, `In`
+            return ""
         if "\nBefore that, " in message:  # the cell that defines it is here as it stands, and why it failed is said
             return ""
         return (

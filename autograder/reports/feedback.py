@@ -55,4 +55,4 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
 
 
 def _not_started(exercise: ExerciseResult) -> bool:
-    return exercise.status == "missing" and exercise.message.endswith("is not written yet.")
+    return exercise.message == f"{exercise.name} is not written yet."

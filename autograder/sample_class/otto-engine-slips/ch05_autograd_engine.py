@@ -445,9 +445,10 @@ check("Tensor.register_hook")  # stretch, 3 points
 # The same `seed` gives the same labels. All that is random depends on it: another seed gives another network.
 #
 # The grader calls it with the digits of `course.data.load_digits_train()` and 397 others, their pixels and classes
-# permuted. At least **92%** of these have to be right. One hidden layer of 64 units with relu, the mean cross-entropy
-# and plain SGD reach more in about a second; a call may take 30. All gradients come from your `Tensor.backward`. The
-# network as the last step leaves it answers: no earlier epoch is chosen.
+# permuted. At least **92%** of these have to be right. It also calls it with as few as 20 images, less than a batch
+# often has. One hidden layer of 64 units with relu, the mean cross-entropy and plain SGD reach more in about a second;
+# a call may take 30. All gradients come from your `Tensor.backward`. The network as the last step leaves it answers: no
+# earlier epoch is chosen.
 #
 # To try it:
 # ```python
