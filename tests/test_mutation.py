@@ -15,9 +15,10 @@ from autograder.authoring.mutation.equivalents import EquivalentsError, out_of_d
 from autograder.authoring.mutation.lessons import mutate_lesson
 from autograder.authoring.mutation.mutants import Mutant, mutants_of
 from autograder.authoring.mutation.operators import mutations
-from autograder.authoring.mutation.text import Edit, Source
+from autograder.authoring.mutation.text import Source, Splice
 from autograder.authoring.mutation.trials import KILLED, SURVIVED, Outcome, TrialError
 from autograder.authoring.tree import Course
+from autograder.diagnosis import Edit
 from autograder.places import Places
 
 pytestmark = pytest.mark.slow
@@ -230,8 +231,8 @@ def test_mutants_of_a_lesson(course: Course) -> None:
     everything = [mutant for part in found.values() for mutant in part]
     assert len({mutant.id for mutant in everything}) == len(everything)
     assert found == mutants(course)
-    unwrapped = next(mutant for mutant in found["double"] if mutant.after == "y = x")
-    assert (unwrapped.line, unwrapped.before, unwrapped.where) == (20, "y = twice(x)", "double")
+    unwrapped = next(mutant for mutant in found["double"] if mutant.change.after == "y = x")
+    assert (unwrapped.line, unwrapped.change.before, unwrapped.change.where) == (20, "y = twice(x)", "double")
     assert all(mutant.exercises[0] == "double" for mutant in found["twice"])  # it is the one that uses the helper
     assert all(mutant.exercises[0] == "count" for mutant in found["count"])
 
@@ -290,7 +291,7 @@ def test_one_entry_for_all_that_a_line_may_become(course: Course) -> None:
 
 
 def outcome(nth: int, verdict: str) -> Outcome:
-    mutant = Mutant("l/p/1", "p", "f", ("p",), 1, "a = b", "pass", nth, Edit(0, 1, ""))
+    mutant = Mutant("l/p/1", "p", Edit("f", "a = b", "pass"), ("p",), 1, nth, Splice(0, 1, ""))
     return Outcome(mutant, verdict)
 
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.mutation.mutants import Mutant
 from autograder.authoring.mutation.trials import SURVIVED, Outcome
+from autograder.diagnosis import Edit
 
 ANY = "*"
 TEXTS = ("where", "before", "after", "why")
@@ -29,12 +30,9 @@ class EquivalentsError(ValueError):
 
 @dataclass(frozen=True)
 class Equivalent:
-    """An entry of the list."""
+    """An entry of the list: an edit of the reference, as misconceptions are, and why it is no mistake."""
 
-    where: str
-    """The function that it is in: `Dual.__add__`."""
-    before: str
-    after: str
+    change: Edit
     why: str
     nth: int = 1
 
@@ -63,7 +61,8 @@ def _entry(path: Path, number: int, entry: object) -> Equivalent:
             raise EquivalentsError(f"{path.name}: {key} of entry {number} must be text")
     if type(entry.get("nth", 1)) is not int:
         raise EquivalentsError(f"{path.name}: nth of entry {number} must be a whole number")
-    return Equivalent(**entry)
+    change = Edit(entry["where"], entry["before"], entry["after"])
+    return Equivalent(change, entry["why"], entry.get("nth", 1))
 
 
 def is_listed(mutant: Mutant, listed: Iterable[Equivalent]) -> bool:
@@ -78,27 +77,27 @@ def out_of_date(listed: Iterable[Equivalent], outcomes: list[Outcome], mutants: 
         outcomes: those of the mutants that were tried; entries for others are not judged.
         mutants: all of the lesson.
     """
-    known = {mutant.where for mutant in mutants}
-    tried = {outcome.mutant.where for outcome in outcomes}
+    known = {mutant.change.where for mutant in mutants}
+    tried = {outcome.mutant.change.where for outcome in outcomes}
     problems, seen = [], set()
     for entry in listed:
-        key = (entry.where, entry.before, entry.after, entry.nth)
-        what = f"{entry.where}: {entry.before}  ->  {entry.after}"
+        change, key = entry.change, (entry.change, entry.nth)
+        what = f"{change.where}: {change.before}  ->  {change.after}"
         if key in seen:
             problems.append(f"{what}: it is listed twice")
             continue
         seen.add(key)
-        if entry.where in tried or entry.where not in known:
+        if change.where in tried or change.where not in known:
             matched = [outcome for outcome in outcomes if _matches(outcome.mutant, entry)]
             killed = [outcome for outcome in matched if outcome.verdict != SURVIVED]
-            if len(killed) == len(matched) and (entry.after == ANY or not matched):
+            if len(killed) == len(matched) and (change.after == ANY or not matched):
                 problems.append(f"{what}: no mutant that survives reads like that")
-            elif killed and entry.after != ANY:
+            elif killed and change.after != ANY:
                 problems.append(f"{what}: it is not equivalent, a check notices it ({killed[0].verdict})")
     return problems
 
 
 def _matches(mutant: Mutant, entry: Equivalent) -> bool:
-    if (mutant.where, mutant.before) != (entry.where, entry.before):
-        return False
-    return entry.after == ANY or (mutant.after, mutant.nth) == (entry.after, entry.nth)
+    if entry.change.after == ANY:
+        return replace(mutant.change, after=ANY) == entry.change
+    return (mutant.change, mutant.nth) == (entry.change, entry.nth)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.authoring.mutation.operators import mutations
-from autograder.authoring.mutation.text import Edit, Source
+from autograder.authoring.mutation.text import Source, Splice
+from autograder.diagnosis import Edit
 from course.syllabus import Lesson
 
 _MARK = re.compile(r"# %%(?P<options>.*)")
@@ -23,16 +24,14 @@ class Mutant:
     id: str
     part: str
     """The exercise that it is in, or the helper."""
-    where: str
-    """The function that it is in: `Dual.__add__`."""
+    change: Edit
+    """How it reads: in which function, and the lines before and after."""
     exercises: tuple[str, ...]
     """Those whose checks are asked, in this order: its own, those that use it, the others, whose checks may."""
     line: int
-    before: str
-    after: str
     nth: int
     """Which one, from 1, of the mutants of its function that read the same."""
-    edit: Edit
+    splice: Splice
 
 
 @dataclass(frozen=True)
@@ -55,45 +54,42 @@ def mutants_of(lesson: Lesson, text: str) -> dict[str, list[Mutant]]:
     names = [exercise.name for exercise in lesson.exercises]
     users = _users(source, cells, names)
     found: dict[str, list[Mutant]] = {}
-    alike: Counter[tuple[str, ...]] = Counter()
+    alike: Counter[Edit] = Counter()
     for cell in cells:
         if not cell.exercise and not cell.is_helper:
             continue
         regions = [(cell.first, cell.last)] if cell.is_helper else _solutions(text.splitlines(), cell)
         asked = tuple(dict.fromkeys([*([cell.exercise] if cell.exercise else []), *users[cell], *names]))
-        for edit in _edits(source, regions):
-            part = cell.exercise or _name(source.statement(edit.start))
-            reads = (source.function(edit.start) or part, *source.lines_of(edit))
-            alike[reads] += 1
+        for splice in _splices(source, regions):
+            part = cell.exercise or _name(source.statement(splice.start))
+            change = Edit(source.function(splice.start) or part, *source.lines_of(splice))
+            alike[change] += 1
             numbered = found.setdefault(part, [])
-            where, before, after = reads
             numbered.append(
                 Mutant(
                     id=f"{lesson.slug}/{part}/{len(numbered) + 1}",
                     part=part,
-                    where=where,
+                    change=change,
                     exercises=asked,
-                    line=source.line(edit.start),
-                    before=before,
-                    after=after,
-                    nth=alike[reads],
-                    edit=edit,
+                    line=source.line(splice.start),
+                    nth=alike[change],
+                    splice=splice,
                 )
             )
     return found
 
 
-def _edits(source: Source, regions: list[tuple[int, int]]) -> list[Edit]:
-    """The edits of all statements that lie in `regions`, each different from the source and from the others."""
+def _splices(source: Source, regions: list[tuple[int, int]]) -> list[Splice]:
+    """Those of all statements that lie in `regions`, each different from the source and from the others."""
     seen = {ast.dump(ast.parse(source.text(node))) for node in source.tree.body}
-    edits = []
+    splices = []
     for node in _outermost(source.tree, regions):
-        for edit in sorted(set(mutations(source, node))):
-            tree = source.tree_after(edit)
+        for splice in sorted(set(mutations(source, node))):
+            tree = source.tree_after(splice)
             if tree is not None and tree not in seen:
                 seen.add(tree)
-                edits.append(edit)
-    return edits
+                splices.append(splice)
+    return splices
 
 
 def _outermost(tree: ast.AST, regions: list[tuple[int, int]]) -> Iterator[ast.stmt]:

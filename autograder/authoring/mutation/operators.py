@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from autograder.authoring.mutation.text import Edit, Source
+from autograder.authoring.mutation.text import Source, Splice
 
-Operator = Callable[[Source, ast.AST], Iterator[Edit]]
+Operator = Callable[[Source, ast.AST], Iterator[Splice]]
 
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+",
@@ -90,14 +90,14 @@ SYMMETRIC = {"swapaxes", "minimum", "maximum", "logaddexp", "hypot", "allclose",
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda)
 
 
-def binary(source: Source, node: ast.AST) -> Iterator[Edit]:
+def binary(source: Source, node: ast.AST) -> Iterator[Splice]:
     """Another operator, one operand alone, the operands in the other order."""
     if not isinstance(node, ast.BinOp):
         return
     symbol = SYMBOLS[type(node.op)]
     start, end = _token(source, node.left, node.right, symbol)
     for other in INSTEAD[symbol]:
-        yield Edit(start, end, other)
+        yield Splice(start, end, other)
     left = source.slice(source.start(node), start).rstrip()
     right = source.slice(end, source.end(node)).lstrip()
     if not isinstance(node.left, ast.Constant) or not isinstance(node.right, ast.Constant):
@@ -111,18 +111,18 @@ def binary(source: Source, node: ast.AST) -> Iterator[Edit]:
         yield _instead(source, node, f"{right} {symbol} {left}")
 
 
-def augmented(source: Source, node: ast.AST) -> Iterator[Edit]:
+def augmented(source: Source, node: ast.AST) -> Iterator[Splice]:
     """`x += y` as `x -= y`, as `x = y`, and not at all."""
     if isinstance(node, ast.AugAssign):
         symbol = SYMBOLS[type(node.op)]
         start, end = _token(source, node.target, node.value, symbol + "=")
         for other in INSTEAD[symbol]:
-            yield Edit(start, end, other + "=")
-        yield Edit(start, end, "=")
+            yield Splice(start, end, other + "=")
+        yield Splice(start, end, "=")
         yield _instead(source, node, "pass")
 
 
-def comparison(source: Source, node: ast.AST) -> Iterator[Edit]:
+def comparison(source: Source, node: ast.AST) -> Iterator[Splice]:
     """Another relation."""
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]
@@ -130,22 +130,22 @@ def comparison(source: Source, node: ast.AST) -> Iterator[Edit]:
             symbol = SYMBOLS[type(operation)]
             start, end = _token(source, left, right, symbol)
             for other in INSTEAD[symbol]:
-                yield Edit(start, end, other)
+                yield Splice(start, end, other)
 
 
-def boolean(source: Source, node: ast.AST) -> Iterator[Edit]:
+def boolean(source: Source, node: ast.AST) -> Iterator[Splice]:
     """`and` for `or`, one operand alone; `not`, `~` and `-` left out."""
     if isinstance(node, ast.BoolOp):
         symbol, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         for left, right in pairwise(node.values):
-            yield Edit(*_token(source, left, right, symbol), other)
+            yield Splice(*_token(source, left, right, symbol), other)
         for value in node.values:
             yield _instead(source, node, source.text(value), value)
     elif isinstance(node, ast.UnaryOp) and not _is_number(node):
         yield _instead(source, node, source.text(node.operand), node.operand)
 
 
-def sign(source: Source, node: ast.AST) -> Iterator[Edit]:
+def sign(source: Source, node: ast.AST) -> Iterator[Splice]:
     """A minus before what is returned, assigned or put into a dict."""
     values: list[ast.expr | None] = []
     if isinstance(node, ast.Return | ast.Assign | ast.AugAssign):
@@ -162,7 +162,7 @@ def sign(source: Source, node: ast.AST) -> Iterator[Edit]:
             yield _instead(source, value, f"-({text})" if isinstance(value, ast.BinOp) else f"-{text}")
 
 
-def number(source: Source, node: ast.AST) -> Iterator[Edit]:
+def number(source: Source, node: ast.AST) -> Iterator[Splice]:
     """One more, one less, twice, 0, the other sign; True for False."""
     if not _is_number(node) or (_is_number(source.parents[node]) and isinstance(node, ast.Constant)):
         return
@@ -180,7 +180,7 @@ def number(source: Source, node: ast.AST) -> Iterator[Edit]:
         yield _instead(source, node, f"({text})" if text.startswith("-") and _is_base(source, node) else text)
 
 
-def axes(source: Source, node: ast.AST) -> Iterator[Edit]:
+def axes(source: Source, node: ast.AST) -> Iterator[Splice]:
     """No axis, or one fewer, where several are named."""
     if isinstance(node, ast.keyword) and node.arg in ("axis", "dim") and not isinstance(node.value, ast.Constant):
         yield _instead(source, node.value, "None")
@@ -190,7 +190,7 @@ def axes(source: Source, node: ast.AST) -> Iterator[Edit]:
                 yield _instead(source, node.value, f"({', '.join(kept)},)")
 
 
-def transpose(source: Source, node: ast.AST) -> Iterator[Edit]:
+def transpose(source: Source, node: ast.AST) -> Iterator[Splice]:
     """A transpose left out, one that turns all axes, and one too many."""
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         yield _instead(source, node, source.text(node.value), node.value)
@@ -202,7 +202,7 @@ def transpose(source: Source, node: ast.AST) -> Iterator[Edit]:
         yield _instead(source, node, f"{source.text(node.func.value)}.T")
 
 
-def call(source: Source, node: ast.AST) -> Iterator[Edit]:
+def call(source: Source, node: ast.AST) -> Iterator[Splice]:
     """The receiver or the first argument in the place of the call, two arguments in the other order, one left out."""
     if not isinstance(node, ast.Call):
         return
@@ -216,22 +216,22 @@ def call(source: Source, node: ast.AST) -> Iterator[Edit]:
     for keyword in node.keywords:
         if keyword.arg not in ("strict", "keepdims", None):
             start = source.end(before[-1]) if len(before) > 1 else source.start(keyword)
-            yield Edit(start, source.end(keyword), "")
+            yield Splice(start, source.end(keyword), "")
         before.append(keyword)  # type: ignore[arg-type]
     if isinstance(node.func, ast.Name) and node.func.id == "range" and len(node.args) == 1:
         yield _instead(source, node, f"range({source.text(node.args[0])} - 1)")
         yield _instead(source, node, f"range(1, {source.text(node.args[0])})")
 
 
-def opposite(source: Source, node: ast.AST) -> Iterator[Edit]:
+def opposite(source: Source, node: ast.AST) -> Iterator[Splice]:
     """`min` for `max`, `zeros` for `ones`, `mean` for `sum`."""
     if isinstance(node, ast.Call):
         name = _function(node)
         if name in OPPOSITES and not (isinstance(node.func, ast.Name) and OPPOSITES[name] == "mean"):
-            yield Edit(source.end(node.func) - len(name), source.end(node.func), OPPOSITES[name])
+            yield Splice(source.end(node.func) - len(name), source.end(node.func), OPPOSITES[name])
 
 
-def einsum(source: Source, node: ast.AST) -> Iterator[Edit]:
+def einsum(source: Source, node: ast.AST) -> Iterator[Splice]:
     """The axes of the result in another order, those of one operand reversed."""
     if not isinstance(node, ast.Call) or _function(node) != "einsum":
         return
@@ -247,7 +247,7 @@ def einsum(source: Source, node: ast.AST) -> Iterator[Edit]:
             yield _instead(source, spec, repr(f"{turned}->{output}").replace("'", '"'))
 
 
-def order(source: Source, node: ast.AST) -> Iterator[Edit]:
+def order(source: Source, node: ast.AST) -> Iterator[Splice]:
     """Two neighbours in a tuple or a list, in an index, or two values of a dict, in each other's place."""
     if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load):
         parent = source.parents[node]
@@ -258,7 +258,7 @@ def order(source: Source, node: ast.AST) -> Iterator[Edit]:
         yield from _swaps(source, node.values)
 
 
-def condition(source: Source, node: ast.AST) -> Iterator[Edit]:
+def condition(source: Source, node: ast.AST) -> Iterator[Splice]:
     """A condition that always holds, and one that never does."""
     tests: list[ast.expr] = []
     if isinstance(node, ast.If | ast.IfExp):
@@ -272,7 +272,7 @@ def condition(source: Source, node: ast.AST) -> Iterator[Edit]:
         yield _instead(source, node.test, "False")
 
 
-def part(source: Source, node: ast.AST) -> Iterator[Edit]:
+def part(source: Source, node: ast.AST) -> Iterator[Splice]:
     """A slice without its beginning, its end or its step."""
     if isinstance(node, ast.Slice):
         bounds = [source.text(bound) if bound else "" for bound in (node.lower, node.upper, node.step)]
@@ -282,7 +282,7 @@ def part(source: Source, node: ast.AST) -> Iterator[Edit]:
                 yield _instead(source, node, ":".join(kept if kept[2] else kept[:2]))
 
 
-def statement(source: Source, node: ast.AST) -> Iterator[Edit]:
+def statement(source: Source, node: ast.AST) -> Iterator[Splice]:
     """A statement left out; `break` for `continue`; an exception of another kind."""
     calls = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     assigns = isinstance(node, ast.Assign) and _can_be_left_out(source, node)
@@ -291,7 +291,7 @@ def statement(source: Source, node: ast.AST) -> Iterator[Edit]:
     if isinstance(node, ast.Break | ast.Continue):
         yield _instead(source, node, "continue" if isinstance(node, ast.Break) else "break")
     elif isinstance(node, ast.With) and not any(item.optional_vars for item in node.items):
-        yield Edit(source.start(node), source.end(node.items[-1].context_expr), "if True")
+        yield Splice(source.start(node), source.end(node.items[-1].context_expr), "if True")
     elif isinstance(node, ast.Raise):
         kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         if isinstance(kind, ast.Name):
@@ -304,7 +304,7 @@ OPERATORS: tuple[Operator, ...] = (
 )
 
 
-def mutations(source: Source, node: ast.AST) -> Iterator[Edit]:
+def mutations(source: Source, node: ast.AST) -> Iterator[Splice]:
     """All edits of `node` and of what is inside it, without those that change nothing the checks may see."""
     for operator in OPERATORS:
         yield from operator(source, node)
@@ -332,7 +332,7 @@ def _function(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
-def _instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None) -> Edit:
+def _instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None) -> Splice:
     """`text` in the place of `node`; in parentheses where `new`, the node of that text, needs them there."""
     start, end = source.start(node), source.end(node)
     enclosed = source.slice(start - 1, start) == "(" and source.slice(end, end + 1) == ")"
@@ -340,7 +340,7 @@ def _instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = Non
     tight = isinstance(parent, (*OPERATIONS, ast.Attribute, ast.Subscript, ast.Call))
     if isinstance(new, OPERATIONS) and tight and not enclosed:
         text = f"({text})"
-    return Edit(start, end, text)
+    return Splice(start, end, text)
 
 
 def _token(source: Source, left: ast.AST, right: ast.AST, symbol: str) -> tuple[int, int]:
@@ -351,13 +351,13 @@ def _token(source: Source, left: ast.AST, right: ast.AST, symbol: str) -> tuple[
     return start + found.start(), start + found.end()
 
 
-def _swaps(source: Source, nodes: list[ast.expr]) -> Iterator[Edit]:
+def _swaps(source: Source, nodes: list[ast.expr]) -> Iterator[Splice]:
     """Each two neighbours in each other's place."""
     for left, right in pairwise(nodes):
         if not any(isinstance(node, ast.Starred) for node in (left, right)):
             between = source.slice(source.end(left), source.start(right))
             swapped = source.text(right) + between + source.text(left)
-            yield Edit(source.start(left), source.end(right), swapped)
+            yield Splice(source.start(left), source.end(right), swapped)
 
 
 def _unwrapped(source: Source, node: ast.Call) -> ast.expr | None:

@@ -97,4 +97,4 @@ def print_survivors(screen: Console, file: str, mutants: list[Mutant]) -> None:
     """Each survivor as file:line, before and after."""
     for mutant in mutants:
         screen.print(f"{file}:{mutant.line}: no check notices  ({mutant.id})", soft_wrap=True)
-        screen.print(f"    {mutant.before}\n    ->\n    {mutant.after}", soft_wrap=True)
+        screen.print(f"    {mutant.change.before}\n    ->\n    {mutant.change.after}", soft_wrap=True)

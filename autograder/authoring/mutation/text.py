@@ -10,15 +10,15 @@ from functools import cached_property
 
 
 @dataclass(frozen=True, order=True)
-class Edit:
-    """Bytes `start` to `end` of a source become `text`."""
+class Splice:
+    """Bytes `start` to `end` of a source become `text`: how a mutant is made; how it reads is an `Edit`, in lines."""
 
     start: int
     end: int
     text: str
 
     def applied(self, source: bytes) -> str:
-        """The whole text after the edit."""
+        """The whole text after it."""
         return (source[: self.start] + self.text.encode() + source[self.end :]).decode()
 
 
@@ -64,13 +64,13 @@ class Source:
         """The number, from 1, of the line that holds the byte at `offset`."""
         return self.bytes.count(b"\n", 0, offset) + 1
 
-    def lines_of(self, edit: Edit) -> tuple[str, str]:
-        """The lines that an edit touches, before and after it, each as one line without indentation and comments."""
-        first = self._offsets[self.line(edit.start) - 1]
-        last = self._offsets[self.line(max(edit.end - 1, edit.start))]
-        head, tail = self._code(first, edit.start), self._code(edit.end, last)
-        before = head + self._code(edit.start, edit.end) + tail
-        return " ".join(before.split()), " ".join((head + edit.text + tail).split())
+    def lines_of(self, splice: Splice) -> tuple[str, str]:
+        """The lines that a splice touches, before and after it, each as one line without indentation and comments."""
+        first = self._offsets[self.line(splice.start) - 1]
+        last = self._offsets[self.line(max(splice.end - 1, splice.start))]
+        head, tail = self._code(first, splice.start), self._code(splice.end, last)
+        before = head + self._code(splice.start, splice.end) + tail
+        return " ".join(before.split()), " ".join((head + splice.text + tail).split())
 
     def _code(self, start: int, end: int) -> str:
         """What stands between two offsets, without comments."""
@@ -91,11 +91,11 @@ class Source:
         around = [node for node in around if self.start(node) <= offset < self.end(node)]
         return ".".join(node.name for node in sorted(around, key=self.start))
 
-    def tree_after(self, edit: Edit) -> str | None:
-        """The edited top-level statement as a dumped tree; None if it is no Python."""
-        node = self.statement(edit.start)
+    def tree_after(self, splice: Splice) -> str | None:
+        """The changed top-level statement as a dumped tree; None if it is no Python."""
+        node = self.statement(splice.start)
         start, end = self.start(node), self.end(node)
         try:
-            return ast.dump(ast.parse(self.slice(start, edit.start) + edit.text + self.slice(edit.end, end)))
+            return ast.dump(ast.parse(self.slice(start, splice.start) + splice.text + self.slice(splice.end, end)))
         except SyntaxError:
             return None

@@ -131,7 +131,7 @@ class _Stand:
 
     def try_mutant(self, mutant: Mutant) -> Outcome:
         """What the checks of its exercises say of it, asked up to the first that do not accept it."""
-        text = mutant.edit.applied(self._source)
+        text = mutant.splice.applied(self._source)
         for exercise in mutant.exercises:
             verdict = self._verdict(text, exercise, self._reference_seconds(exercise))
             if verdict != SURVIVED:
