@@ -216,7 +216,7 @@ def test_a_mistake_that_one_check_shows_comes_with_that_check(walk: Callable[[st
     found = walk("def walk(n): return {1: 1, 2: 3}.get(n, 2 * n)")
     assert found.misconceptions == ["doubled"]
     assert found.message.startswith("It is doubled from ten on.\nn is 20; 10 expected")
-    assert "There is another mistake: n is 3; 2 expected (small)" in found.message
+    assert "Another check says: n is 3; 2 expected (small)" in found.message
 
 
 def test_what_many_mistakes_raise_names_none() -> None:
@@ -466,7 +466,11 @@ def test_an_unknown_mistake_is_related_to_the_right_answer(grade: Callable[..., 
     ("source", "status", "says"),
     [
         ("", "missing", "double_vjp is not defined"),
-        ("def double_vjp(g, x): raise NotImplementedError('later')", "missing", "is not written yet"),
+        (
+            "def double_vjp(g, x): raise NotImplementedError('later')",
+            "missing",
+            "is not written yet: it ends in a NotI",
+        ),
         ("double_vjp = 3", "missing", "is not defined"),
         ("def double_vjp(g): return g", "error", "TypeError: double_vjp() takes 1 positional argument"),
         ("def double_vjp(g, x):\n    return g / nothing", "error", "cell 1, line 2"),

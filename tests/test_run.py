@@ -46,6 +46,17 @@ def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -
     assert "cell 3, line 1 raised ZeroDivisionError" in run.source.why_missing("h")
 
 
+def test_of_several_cells_for_a_function_the_last_says_why_there_is_none(run_cells: Make) -> None:
+    """`f = None` below an older cell that is no Python was blamed on that one."""
+    assert "there is no function of that name" in why_f_is_missing(run_cells("def f(:\n    pass", "f = None"))
+    assert "cell 2, line 1 is not Python" in why_f_is_missing(run_cells("f = None", "def f(:\n    pass"))
+
+
+def why_f_is_missing(run: SubmissionRun) -> str:
+    run.process.load()
+    return run.source.why_missing("f")
+
+
 def test_a_forbidden_import_costs_its_own_names_only(run_cells: Make) -> None:
     run = run_cells(
         "import torch\nimport numpy as np\ndef f():\n    return np.pi\ndef g():\n    return torch.tensor(1)"

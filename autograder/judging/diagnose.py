@@ -96,7 +96,7 @@ def diagnose(
             lines += _likeliest_relations(shown.failures, reference)
         lines += _smallest_case(first, show_numbers=shown.visible)
     if failing[0] is not shown:
-        lines.append(f"There is another mistake: {summary(failing[0])}")
+        lines.append(f"Another check says: {summary(failing[0])}")
     if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
         lines.append(summary(failing[-1]))
     return Diagnosis("\n".join(lines), tuple(known.name for known in found))

@@ -124,7 +124,8 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     hidden = not current_record().visible  # what an exception says, its name and its place could tell the inputs
     where = f" ({failure.place})" if failure.place and not (hidden and not run.source.has_line(failure.place)) else ""
     if failure.kind == "NotImplementedError":
-        return Missing(_not_written(name, failure.message if not hidden or run.source.says(failure.message) else ""))
+        message = failure.message if not hidden or run.source.says(failure.message) else ""
+        return Missing(_not_written(name, message, where))
     if failure.kind == "UnreadableResult":
         why = "" if hidden else f": {failure.message}"
         return Raised(f"{name} returned something that cannot be graded{why}.", failure)
@@ -157,9 +158,9 @@ def _does_the_work(name: str, called: Any, failure: Failure, run: Run) -> Forbid
     return Forbidden(f"{name} calls {call}{where}. Write it yourself.")
 
 
-def _not_written(name: str, message: str) -> str:
+def _not_written(name: str, message: str, where: str) -> str:
     """What is not written yet: the exercise, a part of it, or another one that it uses."""
     stub = re.fullmatch(r"(([\w.]+)(?: \([^)]*\))?): your code here", message)
     if stub is None:
-        return f"{name} is not written yet."
+        return f"{name} is not written yet: it ends in a NotImplementedError{where}."
     return f"{stub[1]} is not written yet." if stub[2] == name else f"{name} uses {stub[1]}, which is not written yet."

@@ -57,7 +57,7 @@ class SourceText:
 
         A name that is much like it may be what its owner means, unless it is among `others`.
         """
-        problem = self.tried_to_define(name)
+        problem = self.failed_to_redefine(name)  # where a later cell ran, it is that one which left no function
         if problem is not None:
             return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
         why = f"{name} is not defined: there is no function of that name in {self._submission.name}."

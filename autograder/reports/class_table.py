@@ -103,4 +103,5 @@ def _note(result: SubmissionResult) -> str:
     named = [f"{e.name}: {e.misconception.replace('_', ' ')}" for e in result.exercises if e.misconception]
     listed = [*ended, *named]
     more = [f"and {len(listed) - 4} more"] if len(listed) > 4 else []
-    return "; ".join([*([result.message] if result.message else []), *listed[:4], *more])
+    first = [result.message.removesuffix(".") if listed else result.message] if result.message else []
+    return "; ".join([*first, *listed[:4], *more])

@@ -679,8 +679,8 @@ nothing_to_add_to = mistake(
 
 @misconception(
     "reverse_sweep",
-    says="The values are right, but every path is walked on its own, and there are far more paths than edges. Wait "
-    "until a node's gradient is complete, then pass it on once.",
+    says="Every path is walked on its own, and there are far more paths than edges. Wait until a node's gradient is "
+    "complete, then pass it on once.",
 )
 def path_by_path(output):
     gradients, steps = {}, 0

@@ -603,8 +603,8 @@ way_to_the_state_free = mistake(
 
 @misconception(
     "minimal_forwards",
-    says="The recurrence is right, and computes the same T(n, s) again and again, exponentially often. Remember what "
-    "you computed: functools.cache, or a table.",
+    says="The same T(n, s) is computed again and again, exponentially often. Remember what you computed: "
+    "functools.cache, or a table.",
 )
 def nothing_remembered(n_steps, slots):
     calls = 0
