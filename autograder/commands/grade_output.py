@@ -1,0 +1,85 @@
+"""What `backprop grade` says at its end: the table, the changes, and a line for whatever else there is to know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from autograder.classroom.class_folder import ClassFolder
+from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
+from autograder.classroom.plan import Plan
+from autograder.classroom.results_folder import results_of, write_summary
+from autograder.commands.console import console, say
+from autograder.reports.changes import ChangesTable, change_files
+from autograder.reports.class_table import ClassTable, LessonTable
+
+LINES = 100
+"""Submissions that a terminal shows line by line, and remarks: more of them would push the rest out of sight."""
+
+
+def show_class(plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
+    """Write the summary of all results and print the table of this class folder: of a large one, a line a lesson."""
+    screen = console()
+    brief = screen.is_terminal and len(plan.work) > LINES
+    not_recognised = {row: unrecognised_result(row) for row in record.not_recognised}
+    gone = [gone_result(one) for one in results_of(plan.results, record.gone())]
+    here = {(item.student, item.lesson) for item in plan.work}
+    shown = [*(not_recognised[row] for row in found.not_recognised), *gone]
+    students = plan.students | {row.student for row in shown}
+    table = LessonTable(screen) if brief else ClassTable(screen, students, plan.lessons)
+    counted = results_of(plan.results, sorted(record.handed_in))
+    for result in write_summary(plan.results, counted, [*not_recognised.values(), *gone]):
+        if (result.student, result.lesson) in here:
+            table.add(result)
+    for row in shown:
+        table.add(row)
+    table.finish()
+    if brief:
+        screen.print(f"\nEach submission:  backprop report {plan.results}")
+
+
+def show_changes(plan: Plan) -> None:
+    """Print and write what this grading would change."""
+    table = ChangesTable(console(), plan.students, plan.lessons)
+    with change_files(plan.waiting.parent) as (write, changes):
+        for before, after in plan.compared():
+            for move in changes.add(before, after):
+                table.add(move)
+                write(move)
+    table.finish(changes)
+
+
+def say_what_was_there(plan: Plan) -> None:
+    """How many submissions need not be graded in this run, and why."""
+    if plan.unchanged:
+        typer.echo(f"{plan.unchanged} submissions are graded already and have not changed", err=True)
+    if plan.found:
+        typer.echo(
+            f"{plan.found} were graded by an earlier --regrade or --diff, and nothing has changed since", err=True
+        )
+
+
+def about_others(record: ClassRecord, folder: Path, out: Path) -> list[str]:
+    """A line for each result that does not count any more, and one for those of other class folders."""
+    lines = [
+        f"{student}/{lesson} was handed in before, and the file is gone: its result stays in {out} and does not count"
+        for student, lesson in record.gone()
+    ]
+    others = record.elsewhere(folder)
+    if others:
+        lines.append(f"{others:,} submissions of other class folders are in {out} too, and stay as they are")
+    if record.unplaced:
+        lines.append(
+            f"{record.unplaced:,} results in {out} are of hand-ins that no class folder graded since holds; they "
+            "count: grade their folder again, or remove them"
+        )
+    return lines
+
+
+def say_all(remarks: list[str]) -> None:
+    """A line for each remark; of very many, the first."""
+    for remark in remarks[:LINES]:
+        say(remark)
+    if len(remarks) > LINES:
+        say(f"and {len(remarks) - LINES:,} more such lines")
