@@ -251,7 +251,8 @@ class Dual:
 # ## `derivative`
 #
 # `f` takes a `Dual` and returns one, made by the operations above. Return the derivative of `f` at the number `x`, a
-# `float`, exact up to rounding. A constant `f` may return a plain number; its derivative is 0.0. It needs your `Dual`.
+# `float`, exact up to rounding while no number on the way over- or underflows. A constant `f` may return a plain
+# number; its derivative is 0.0. It needs your `Dual`.
 # [Chapter section](../book/ch02_chain_rule.md#ch02-derivative)
 
 
