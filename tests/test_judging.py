@@ -333,6 +333,15 @@ def test_a_hidden_failure_shows_the_kind_of_input_and_no_number(grade: Callable[
     assert {check.promise for check in hidden} == {"value", "instrumented"}
 
 
+def test_a_check_of_several_exercises_is_one_of_each() -> None:
+    lesson = find_lesson("ch08_custom_functions")
+    asked = with_judge(lesson, lambda judge: {one.name: judge.items_of(one.name) for one in lesson.exercises})
+    for name, checked in {"Square": 2, "GELU": 2, "GELUTanh": 2, "RoundSTE": 0}.items():
+        twice = [identify(item) for item in asked[name] if item.name.startswith("test_twice[")]
+        assert [check.exercise for check in twice if check] == [name] * checked
+        assert [check.visible for check in twice if check] == [True, False][:checked]
+
+
 def test_the_salt_decides_hidden_inputs_and_nothing_else(grade: Callable[..., SubmissionResult]) -> None:
     source = "seen = []\ndef double_vjp(g, x):\n    seen.append(float(g.sum()))\n    return seen\n"
     first, again, other = (by_name(grade(source, salt=salt))["double_vjp"].checks for salt in ("a", "a", "b"))

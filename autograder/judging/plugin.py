@@ -126,6 +126,8 @@ class Checks:
             kinds.append("hidden")
         metafunc.fixturenames.append("inputs")
         metafunc.parametrize("inputs", kinds)
+        if "name" in metafunc.fixturenames:
+            metafunc.parametrize("name", marker.kwargs["names"])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -145,10 +147,12 @@ def identify(item: Any) -> CheckId | None:
     """The check that a pytest item is; None if it belongs to no exercise."""
     if IDENTITY not in item.stash:
         marker = item.get_closest_marker("exercise")
-        callspec = getattr(item, "callspec", None)
-        visible = callspec is None or callspec.params.get("inputs") != "hidden"
+        params = item.callspec.params if hasattr(item, "callspec") else {}
         item.stash[IDENTITY] = marker and CheckId(
-            marker.kwargs["name"], item.originalname, visible, marker.kwargs["promise"]
+            params.get("name", marker.kwargs["names"][0]),
+            item.originalname,
+            params.get("inputs") != "hidden",
+            marker.kwargs["promise"],
         )
     return item.stash[IDENTITY]
 

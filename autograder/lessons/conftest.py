@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "exercise(name, visible, promise): the exercise that a check belongs to")
+    config.addinivalue_line("markers", "exercise(names, visible, promise): the exercises that a check belongs to")
     given = config.getoption("--submission")
     if given is None:
         return

@@ -44,57 +44,6 @@ def upstream(rng, shape, dtype=F64):
     return np.asarray(rng.normal(size=shape), dtype=dtype)
 
 
-def check_once(name: str, learner, reference, rng):
-    """Value and gradient on every shape."""
-    for case, shape in SHAPES.items():
-        agree("once", learner, reference, name, spread(rng, shape), upstream(rng, shape), case=case)
-
-
-def check_twice(name: str, learner, reference, rng):
-    """The gradient differentiated again, by x and by g, on every shape."""
-    for case, shape in SHAPES.items():
-        arguments = spread(rng, shape), upstream(rng, shape), upstream(rng, shape)
-        agree("twice", learner, reference, name, *arguments, case=f"double backward, {case}")
-
-
-def check_in_a_graph(name: str, learner, reference, rng):
-    """x = a · b in the middle of a graph, gradients and second derivatives of a and b."""
-    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
-        arguments = spread(rng, shape), spread(rng, shape), upstream(rng, shape), upstream(rng, shape)
-        case = f"x = a · b, the result squared, {case}"
-        agree("in_a_graph", learner, reference, name, *arguments, case=case)
-
-
-def check_calls(name: str, learner, reference, rng):
-    """The technique: apply gives what forward returns, and a backward pass what backward returns, right or wrong."""
-    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
-        arguments = (spread(rng, shape),), upstream(rng, shape), not_one(rng)
-        agree("calls", learner, reference, name, *arguments, case=case)
-
-
-def check_kept(name: str, learner, reference, rng):
-    """The bytes between the passes: those of x, once."""
-    for case, shape, dtype, tolerance in [("float64", (3, 4), F64, {}), ("float32", (5, 4), F32, SINGLE)]:
-        case = f"between the passes, {case}"
-        agree("kept", learner, reference, name, spread(rng, shape, dtype), case=case, **tolerance)
-
-
-def check_two_at_once(name: str, learner, reference, rng):
-    """Two forward passes before the first backward pass."""
-    for case, shape, other in [("the same shape twice", (3,), (3,)), ("two shapes", (2,), (2, 3))]:
-        xs, gs = ([draw(rng, of) for of in (shape, other)] for draw in (spread, upstream))
-        case = f"two forward passes, then two backward passes, {case}"
-        agree("two_at_once", learner, reference, name, *xs, *gs, case=case)
-
-
-def check_float32(name: str, learner, reference, rng):
-    """float32 stays float32, in the second derivatives, too."""
-    for case, shape in {"one entry": (1,), "a 0-d tensor": (), "a matrix": (2, 3)}.items():
-        x, g, h = spread(rng, shape, F32), upstream(rng, shape, F32), upstream(rng, shape, F32)
-        agree("once", learner, reference, name, x, g, case=f"float32, {case}", **SINGLE)
-        agree("twice", learner, reference, name, x, g, h, case=f"float32, double backward, {case}", **SINGLE)
-
-
 def check_layouts(name: str, learner, reference, rng):
     """x and g that are views: transposed, expanded."""
     for case, shape in {"2 x 3": (2, 3), "3 x 2": (3, 2)}.items():
@@ -106,20 +55,6 @@ def check_no_gradient(name: str, learner, reference, rng):
     """An x that requires no gradient gives a result that requires none."""
     for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
         agree("constant", learner, reference, name, spread(rng, shape), case=f"{case}, requires_grad=False")
-
-
-def check_changed_in_between(name: str, learner, reference, rng):
-    """Autograd must notice when x is changed in place before the backward pass."""
-    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
-        agree("changed_in_between", learner, reference, name, spread(rng, shape), upstream(rng, shape), case=case)
-
-
-def check_checked(name: str, learner, reference, rng):
-    """What PyTorch's own checks say, and the numbers that they are about."""
-    for case, shape in {"one entry": (1,), "a matrix": (2, 2)}.items():
-        x, g, h = away_from_halves(rng, shape), upstream(rng, shape), upstream(rng, shape)
-        case = f"torch.autograd.gradcheck and gradgradcheck, {case}"
-        agree("checked", learner, reference, name, x, g, h, case=case)
 
 
 def away_from_halves(rng, shape, dtype=F64):
@@ -134,8 +69,52 @@ def far_out(rng):
     return sizes * np.tile([1.0, -1.0], 4)
 
 
-def check_far_out(name: str, learner, reference, rng):
-    """Finite, and right, where the curve is straight."""
+# Square, GELU and GELUTanh; RoundSTE, too, where the same is asked of it
+
+
+@exercise("Square", "GELU", "GELUTanh")
+def test_once(learner, reference, rng, name):
+    """Value and gradient, on every shape."""
+    for case, shape in SHAPES.items():
+        agree("once", learner, reference, name, spread(rng, shape), upstream(rng, shape), case=case)
+
+
+@exercise("Square", "GELU", "GELUTanh")
+def test_twice(learner, reference, rng, name):
+    """The gradient differentiated again, by x and by g, on every shape."""
+    for case, shape in SHAPES.items():
+        arguments = spread(rng, shape), upstream(rng, shape), upstream(rng, shape)
+        agree("twice", learner, reference, name, *arguments, case=f"double backward, {case}")
+
+
+@exercise("Square", "GELU", "GELUTanh")
+def test_in_a_graph(learner, reference, rng, name):
+    """x = a · b in the middle of a graph, gradients and second derivatives of a and b."""
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
+        arguments = spread(rng, shape), spread(rng, shape), upstream(rng, shape), upstream(rng, shape)
+        case = f"x = a · b, the result squared, {case}"
+        agree("in_a_graph", learner, reference, name, *arguments, case=case)
+
+
+@exercise("Square", "GELU", "GELUTanh", "RoundSTE", promise="instrumented")
+def test_calls(learner, reference, rng, name):
+    """The technique: apply gives what forward returns, and a backward pass what backward returns, right or wrong."""
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
+        arguments = (spread(rng, shape),), upstream(rng, shape), not_one(rng)
+        agree("calls", learner, reference, name, *arguments, case=case)
+
+
+@exercise("Square", "GELU", "RoundSTE", promise="instrumented")
+def test_keeps(learner, reference, rng, name):
+    """What is kept between the passes, in bytes: x, once, by save_for_backward; RoundSTE keeps nothing."""
+    for case, shape, dtype, tolerance in [("float64", (3, 4), F64, {}), ("float32", (5, 4), F32, SINGLE)]:
+        case = f"between the passes, {case}"
+        agree("kept", learner, reference, name, spread(rng, shape, dtype), case=case, **tolerance)
+
+
+@exercise("GELU", "GELUTanh")
+def test_far_out(learner, reference, rng, name):
+    """Up to ±1000, where the curve is straight: finite, and right."""
     x, g, h = far_out(rng), upstream(rng, 8), upstream(rng, 8)
     agree("once", learner, reference, name, x, g, case="entries up to ±1000")
     agree("twice", learner, reference, name, x, g, h, case="double backward, entries up to ±1000")
@@ -144,202 +123,45 @@ def check_far_out(name: str, learner, reference, rng):
     agree("twice", learner, reference, name, x, g, h, case="float32, double backward, entries up to ±1000", **SINGLE)
 
 
-# Square
+@exercise("Square", "GELU", "GELUTanh", promise="instrumented")
+def test_notices_changes(learner, reference, rng, name):
+    """What save_for_backward is for: x is changed in place before the backward pass."""
+    for case, shape in {"one entry": (1,), "a matrix": (2, 3)}.items():
+        agree("changed_in_between", learner, reference, name, spread(rng, shape), upstream(rng, shape), case=case)
 
 
-@exercise("Square")
-def test_square(learner, reference, rng):
-    """x² and 2x g."""
-    check_once("Square", learner, reference, rng)
+@exercise("Square", "GELU", "GELUTanh")
+def test_two_at_once(learner, reference, rng, name):
+    """Two forward passes before the first backward pass: each call has a ctx of its own."""
+    for case, shape, other in [("the same shape twice", (3,), (3,)), ("two shapes", (2,), (2, 3))]:
+        xs, gs = ([draw(rng, of) for of in (shape, other)] for draw in (spread, upstream))
+        case = f"two forward passes, then two backward passes, {case}"
+        agree("two_at_once", learner, reference, name, *xs, *gs, case=case)
 
 
-@exercise("Square")
-def test_square_twice(learner, reference, rng):
-    """2 g h and 2x h."""
-    check_twice("Square", learner, reference, rng)
+@exercise("Square", "GELU", "GELUTanh")
+def test_in_float32(learner, reference, rng, name):
+    """float32 stays float32, in the second derivatives, too."""
+    for case, shape in {"one entry": (1,), "a 0-d tensor": (), "a matrix": (2, 3)}.items():
+        x, g, h = spread(rng, shape, F32), upstream(rng, shape, F32), upstream(rng, shape, F32)
+        agree("once", learner, reference, name, x, g, case=f"float32, {case}", **SINGLE)
+        agree("twice", learner, reference, name, x, g, h, case=f"float32, double backward, {case}", **SINGLE)
 
 
-@exercise("Square")
-def test_square_in_a_graph(learner, reference, rng):
-    """In the middle of a graph."""
-    check_in_a_graph("Square", learner, reference, rng)
-
-
-@exercise("Square", promise="instrumented")
-def test_square_calls(learner, reference, rng):
-    """forward and backward are called."""
-    check_calls("Square", learner, reference, rng)
-
-
-@exercise("Square", promise="instrumented")
-def test_square_keeps_its_input(learner, reference, rng):
-    """x, by save_for_backward, and nothing else."""
-    check_kept("Square", learner, reference, rng)
-
-
-@exercise("Square", promise="instrumented")
-def test_square_notices_changes(learner, reference, rng):
-    """What save_for_backward is for."""
-    check_changed_in_between("Square", learner, reference, rng)
-
-
-@exercise("Square")
-def test_square_two_at_once(learner, reference, rng):
-    """Each call has a ctx of its own."""
-    check_two_at_once("Square", learner, reference, rng)
-
-
-@exercise("Square")
-def test_square_in_float32(learner, reference, rng):
-    """float32."""
-    check_float32("Square", learner, reference, rng)
-
-
-@exercise("Square")
-def test_square_of_views(learner, reference, rng):
+@exercise("Square", "GELU", "GELUTanh")
+def test_of_views(learner, reference, rng, name):
     """Transposed and expanded; and no gradient where none is asked for."""
-    check_layouts("Square", learner, reference, rng)
-    check_no_gradient("Square", learner, reference, rng)
+    check_layouts(name, learner, reference, rng)
+    check_no_gradient(name, learner, reference, rng)
 
 
-@exercise("Square", promise="instrumented")
-def test_square_gradchecked(learner, reference, rng):
-    """gradcheck and gradgradcheck."""
-    check_checked("Square", learner, reference, rng)
-
-
-# GELU
-
-
-@exercise("GELU")
-def test_gelu(learner, reference, rng):
-    """x Φ(x) and g (Φ(x) + x φ(x))."""
-    check_once("GELU", learner, reference, rng)
-
-
-@exercise("GELU")
-def test_gelu_twice(learner, reference, rng):
-    """The second derivative, (2 − x²) φ(x)."""
-    check_twice("GELU", learner, reference, rng)
-
-
-@exercise("GELU")
-def test_gelu_in_a_graph(learner, reference, rng):
-    """In the middle of a graph."""
-    check_in_a_graph("GELU", learner, reference, rng)
-
-
-@exercise("GELU", promise="instrumented")
-def test_gelu_keeps_its_input(learner, reference, rng):
-    """x, by save_for_backward, and nothing else."""
-    check_kept("GELU", learner, reference, rng)
-
-
-@exercise("GELU", promise="instrumented")
-def test_gelu_calls(learner, reference, rng):
-    """forward and backward are called."""
-    check_calls("GELU", learner, reference, rng)
-
-
-@exercise("GELU")
-def test_gelu_far_out(learner, reference, rng):
-    """Up to ±1000."""
-    check_far_out("GELU", learner, reference, rng)
-
-
-@exercise("GELU", promise="instrumented")
-def test_gelu_notices_changes(learner, reference, rng):
-    """What save_for_backward is for."""
-    check_changed_in_between("GELU", learner, reference, rng)
-
-
-@exercise("GELU")
-def test_gelu_two_at_once(learner, reference, rng):
-    """Each call has a ctx of its own."""
-    check_two_at_once("GELU", learner, reference, rng)
-
-
-@exercise("GELU")
-def test_gelu_in_float32(learner, reference, rng):
-    """float32."""
-    check_float32("GELU", learner, reference, rng)
-
-
-@exercise("GELU")
-def test_gelu_of_views(learner, reference, rng):
-    """Transposed and expanded; and no gradient where none is asked for."""
-    check_layouts("GELU", learner, reference, rng)
-    check_no_gradient("GELU", learner, reference, rng)
-
-
-@exercise("GELU", promise="instrumented")
-def test_gelu_gradchecked(learner, reference, rng):
-    """gradcheck and gradgradcheck."""
-    check_checked("GELU", learner, reference, rng)
-
-
-# GELUTanh
-
-
-@exercise("GELUTanh")
-def test_gelu_tanh(learner, reference, rng):
-    """The approximation and its own derivative."""
-    check_once("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh")
-def test_gelu_tanh_twice(learner, reference, rng):
-    """The second derivative."""
-    check_twice("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh")
-def test_gelu_tanh_in_a_graph(learner, reference, rng):
-    """In the middle of a graph."""
-    check_in_a_graph("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh", promise="instrumented")
-def test_gelu_tanh_calls(learner, reference, rng):
-    """forward and backward are called."""
-    check_calls("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh")
-def test_gelu_tanh_far_out(learner, reference, rng):
-    """Up to ±1000."""
-    check_far_out("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh", promise="instrumented")
-def test_gelu_tanh_notices_changes(learner, reference, rng):
-    """What save_for_backward is for."""
-    check_changed_in_between("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh")
-def test_gelu_tanh_two_at_once(learner, reference, rng):
-    """Each call has a ctx of its own."""
-    check_two_at_once("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh")
-def test_gelu_tanh_in_float32(learner, reference, rng):
-    """float32."""
-    check_float32("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh")
-def test_gelu_tanh_of_views(learner, reference, rng):
-    """Transposed and expanded; and no gradient where none is asked for."""
-    check_layouts("GELUTanh", learner, reference, rng)
-    check_no_gradient("GELUTanh", learner, reference, rng)
-
-
-@exercise("GELUTanh", promise="instrumented")
-def test_gelu_tanh_gradchecked(learner, reference, rng):
-    """gradcheck and gradgradcheck."""
-    check_checked("GELUTanh", learner, reference, rng)
+@exercise("Square", "GELU", "GELUTanh", "RoundSTE", promise="instrumented")
+def test_gradchecked(learner, reference, rng, name):
+    """What PyTorch's gradcheck and gradgradcheck say (RoundSTE they must reject), and the numbers it is about."""
+    for case, shape in {"one entry": (1,), "a matrix": (2, 2)}.items():
+        x, g, h = away_from_halves(rng, shape), upstream(rng, shape), upstream(rng, shape)
+        case = f"torch.autograd.gradcheck and gradgradcheck, {case}"
+        agree("checked", learner, reference, name, x, g, h, case=case)
 
 
 # RoundSTE
@@ -377,18 +199,6 @@ def test_rounded_in_a_graph(learner, reference, rng):
         agree("in_a_graph", learner, reference, "RoundSTE", *arguments, case=case)
 
 
-@exercise("RoundSTE", promise="instrumented")
-def test_rounded_calls(learner, reference, rng):
-    """forward and backward are called."""
-    check_calls("RoundSTE", learner, reference, rng)
-
-
-@exercise("RoundSTE", promise="instrumented")
-def test_rounded_keeps_nothing(learner, reference, rng):
-    """Nothing is kept between the passes."""
-    check_kept("RoundSTE", learner, reference, rng)
-
-
 @exercise("RoundSTE")
 def test_rounded_in_float32(learner, reference, rng):
     """float32, views, and no gradient where none is asked for."""
@@ -397,12 +207,6 @@ def test_rounded_in_float32(learner, reference, rng):
         agree("once", learner, reference, "RoundSTE", *arguments, case=f"float32, {case}")
     check_layouts("RoundSTE", learner, reference, rng)
     check_no_gradient("RoundSTE", learner, reference, rng)
-
-
-@exercise("RoundSTE", promise="instrumented")
-def test_rounded_gradchecked(learner, reference, rng):
-    """gradcheck rejects it, as it must."""
-    check_checked("RoundSTE", learner, reference, rng)
 
 
 # FusedCrossEntropy
