@@ -18,7 +18,8 @@ from nbclient import NotebookClient
 from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.stubs import solved_notebook
 from autograder.notebook import lesson
-from autograder.notebook.check import ExecutedCells, _Judge, in_vain
+from autograder.notebook.check import _Judge, in_vain
+from autograder.notebook.executed import ExecutedCells
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -170,6 +171,41 @@ def test_imports_that_ran_again_still_come_before_what_needs_them() -> None:
     needs = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\nrelu_vjp(np.ones(1), np.ones(1))"
     outputs = run(SETUP, "import numpy as np", needs, "import numpy as np", CHECK)
     assert "Note" not in outputs[-1].data["text/html"]
+
+
+@pytest.mark.parametrize("again", ["ONE = 1.0", "ONE = 1"])
+def test_a_cell_that_ran_again_was_there_for_those_that_needed_it(again: str) -> None:
+    """A right answer was not defined, "name 'ONE' is not defined", once the cell of its default had run again."""
+    exercise = "def relu_vjp(g, x, one=ONE):\n    return (g * one * (x > 0)).astype(x.dtype)"
+    outputs = run(SETUP, "import numpy as np", "ONE = 1.0", exercise, again, CHECK)
+    assert outputs[-1].data["text/plain"] == "2.0"
+
+
+OPERATOR = "def add(a, b): ...\nTensor.__add__ = add"
+
+
+@pytest.mark.parametrize(
+    ("ran", "counts"),
+    [
+        (["a: A = 1", "b: B = A + 1", "a: A = 1"], [1, 2, 3]),
+        (["a: A = 1", "b: B = A + 1", "a: A = 2", "b: B = A + 1"], [3, 4]),
+        (["a: def deco(f): return f", "b: @deco\ndef f(): ...", "a: def deco(f): return f"], [1, 2, 3]),
+        (["a: class Tensor: ...", f"b: {OPERATOR}", "a: class Tensor: ..."], [1, 2, 3]),
+        (["a: class Tensor: ...", f"b: {OPERATOR}", "a: class Tensor: ...", f"b: {OPERATOR}"], [3, 4]),
+        (["a: A = 1", "b: f = lambda: A", "c: C = f()", "a: A = 1"], [1, 2, 3, 4]),
+        (["a: kept = []", "b: kept.append(1)", "c: n = len(kept)", "b: kept.append(1)"], [1, 2, 3, 4]),
+        (["a: def f(x): return x", "b: def g(f): return f", "a: def f(x): return -x"], [2, 3]),
+        (["a: %time A = 1", "b: B = A", "a: %time A = 1"], [1, 2, 3]),
+        (["a: A = 1", "b: B = A", "a: "], [1, 2]),
+        (["a: A = 1", 'b: check("A")', "a: A = 2"], [3]),
+        ([f"{cell}: {cell} = a + b" for cell in "ab" * 9], [11, 12, 13, 14, 15, 16, 17, 18]),
+    ],
+)
+def test_an_earlier_run_counts_as_long_as_something_has_need_of_it(ran: list[str], counts: list[int]) -> None:
+    cells = ExecutedCells()
+    for number, (name, _, source) in enumerate((one.partition(": ") for one in ran), 1):
+        cells.add(source, name, number)
+    assert cells.as_request()["labels"] == [f"In [{number}]" for number in counts]
 
 
 def test_what_only_the_kernel_still_knows_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

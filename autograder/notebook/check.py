@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import atexit
 import contextlib
 import html
@@ -14,11 +13,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from autograder.notebook.executed import ExecutedCells, shell
 from autograder.notebook.feedback import CheckFailed, Feedback
 from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson
-
-_ONLY_A_CHECK = re.compile(r"(\s*check\([^)]*\)[ \t]*(#[^\n]*)?)+\s*\Z")
 
 
 def lesson(slug: str) -> Check:
@@ -80,7 +78,7 @@ class Check:
         if not isinstance(name, str):
             return exercise
         if name == "<lambda>":  # `relu_vjp = lambda g, x: ...`
-            found = _shell().user_ns if _shell() is not None else {}
+            found = shell().user_ns if shell() is not None else {}
             return next((one.name for one in self.lesson.exercises if found.get(one.name) is exercise), name)
         methods = [one.name for one in self.lesson.exercises if one.name.endswith(f".{name}")]
         return methods[0] if len(methods) == 1 else name
@@ -89,68 +87,12 @@ class Check:
         return f"check: {len(self.lesson.exercises)} exercises of {self.lesson.slug}"
 
 
-class ExecutedCells:
-    """The sources of the cells that the kernel ran, each as it last was, in the order of their last run.
-
-    Imports that ran again stay where they were, too: cells between the two runs need them.
-    """
-
-    def __init__(self) -> None:
-        self._cells: dict[str, tuple[str, str]] = {}
-        self._shell = _shell()
-        if self._shell is not None:
-            for count, source in enumerate(self._shell.user_ns.get("In", [])):
-                self._add(source, None, count)
-            self._shell.events.register("pre_run_cell", self._before)
-
-    def as_request(self) -> dict[str, list[str]]:
-        """What a fresh process has to run to be where the notebook is: sources, and what Jupyter calls them."""
-        cells = [(source, label) for source, label in self._cells.values() if not _ONLY_A_CHECK.match(source)]
-        return {"cells": [source for source, _ in cells], "labels": [label for _, label in cells]}
-
-    def remembered(self, message: str) -> str:
-        """A word on a name that is not defined in a fresh process, and is in this kernel; empty if there is none."""
-        match = re.search(r"name '(\w+)' is not defined", message)
-        if match is None or self._shell is None or match[1] not in self._shell.user_ns:
-            return ""
-        if match[1] in self._shell.user_ns_hidden:  # IPython gives it, and no cell: `exit`, `In`
-            return ""
-        if "\nBefore that, " in message:  # the cell that defines it is here as it stands, and why it failed is said
-            return ""
-        return (
-            f"This kernel still has {match[1]}, from a cell that has changed since or was not run here as it stands: "
-            "run a cell that defines it. After a restart it would be gone here, too."
-        )
-
-    def _before(self, info: Any) -> None:
-        number = len(self._shell.user_ns["In"])  # the execution count is one more by now, in IPython 9 and later
-        self._add(info.raw_cell, getattr(info, "cell_id", None), number)
-
-    def _add(self, source: str, cell: str | None, count: int) -> None:
-        key = cell or source  # editors name their cells; elsewhere the same source is the same cell
-        before, _ = self._cells.pop(f"{key} again", self._cells.get(key, ("", "")))
-        if before == source and only_imports(source):
-            key = f"{key} again"
-        else:
-            self._cells.pop(key, None)
-        if source.strip():
-            self._cells[key] = source, f"In [{count}]"
-
-
 def in_vain(message: str) -> str:
     """What to do about a cell that every check waits for in vain; empty if there is none."""
     match = re.search(r"(In \[\d+\]) did not end within", message)
     if match is None:
         return ""
     return f"Change {match[1]} and run it again. If you deleted it, restart the kernel: until then it counts as run."
-
-
-def only_imports(source: str) -> bool:
-    """Whether a cell does nothing but import."""
-    try:
-        return all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in ast.parse(source).body)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
 
 
 class _Judge:
@@ -247,7 +189,7 @@ class _Progress:
             self._show("")
 
     def _show(self, text: str) -> None:
-        if _shell() is None:
+        if shell() is None:
             return
         from IPython.display import display
 
@@ -256,11 +198,3 @@ class _Progress:
             self._line = display(data, raw=True, display_id=True)
         else:
             self._line.update(data, raw=True)
-
-
-def _shell() -> Any:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return None
-    return get_ipython()
