@@ -19,7 +19,7 @@ from course.graph import Node, add, mul, power
 # ## `backward`
 #
 # Add the gradient of `output` to the `.grad` of every node that it depends on, `output` itself included; a `.grad` of
-# `None` counts as 0. The gradient of `output` with respect to itself is 1. Return nothing and change nothing else.
+# `None` counts as 0. The gradient of `output` with respect to itself is 1. Change no other number of the graph.
 #
 # - Within one call: a node's gradient is the sum over all its uses, passed on once, when that sum is complete.
 # - Across calls: what stands in `.grad` before the call stays, and is never passed on. `backward(c)` twice leaves

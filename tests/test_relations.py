@@ -277,6 +277,14 @@ def test_finds(mistake: str) -> None:
     assert all(sentence[-1] in ".?" and "?." not in sentence for sentence in sentences)
 
 
+def test_what_is_almost_an_input_is_not_called_unchanged() -> None:
+    """x masked by the sign of g was called x itself: where g is negative x was so small that 0 is within tolerance."""
+    x = np.array([1.0851, -8.5e-10, 2.0371, 0.4102, -1.2703])
+    masked = np.where(x == -8.5e-10, 0.0, x)
+    assert not any("itself" in sentence for sentence in said(masked, np.array([3.0, 1, 4, 1, 5]), "dx", {"x": x}))
+    assert said(x.astype(np.float32), np.array([3.0, 1, 4, 1, 5]), "dx", {"x": x}) == ["dx is x itself, unchanged."]
+
+
 def test_a_second_sentence_adds_to_the_first() -> None:
     assert said(GX, DRELU, "dx", UNARY) == [
         "dx is g itself, unchanged.",

@@ -35,6 +35,17 @@ def test_cells_share_one_module_and_values_come_back(run_cells: Make) -> None:
     assert info == {"n": 3}
 
 
+def test_a_namedtuple_is_the_tuple_that_it_is(run_cells: Make) -> None:
+    """It was "an object of type Grads; expected a tuple of 2". One inside of what is returned stays what it is."""
+    run = run_cells(
+        "from collections import namedtuple\nGrads = namedtuple('Grads', 'da db')\n"
+        "def f():\n    return Grads(1, 2)\ndef g():\n    return 1, Grads(3, 4)\ndef h(cache):\n    return cache.db"
+    )
+    assert value(run, "f") == (1, 2)
+    _, cache = value(run, "g")
+    assert value(run, "h", cache) == 4
+
+
 def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -> None:
     run = run_cells(
         "def f(:\n    pass", "def g():\n    return 1", "1 / 0\ndef h():\n    return 2", "def k():\n    return 3"

@@ -69,7 +69,7 @@ class Callee:
             if scenario:
                 answer["value"] = self.scenarios[scenario](self.program.module, *args)
             else:
-                answer["value"] = self.program.call(name, args, kwargs)
+                answer["value"] = _plain(self.program.call(name, args, kwargs))
         except BaseException as error:
             answer["failure"] = failure(error).as_data()
         changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
@@ -98,6 +98,13 @@ class Callee:
     def function(self, number: int) -> Callable[..., Any]:
         """The caller's function of this number."""
         raise NotImplementedError
+
+
+def _plain(value: Any) -> Any:
+    """A tuple of a class of the submission's own, as `namedtuple` makes them, as the tuple that it is."""
+    if type(value) is not tuple and issubclass(type(value), tuple):
+        return tuple(tuple.__iter__(value))
+    return value
 
 
 def snapshot(value: Any, refer: Callable[[Any], wire.Reference]) -> Any:

@@ -636,8 +636,8 @@ an_empty_one_at_the_end = mistake(
 totals_in_float64 = mistake(
     "microbatch_gradient",
     {ZEROS: "total = {name: np.zeros(value.shape) for name, value in params.items()}"},
-    says="The gradients were collected in float64, whatever the parameters are: np.zeros(shape) is float64. "
-    "np.zeros_like(parameter) keeps the dtype.",
+    says="The gradients are collected in float64, whatever the parameters are. np.zeros(shape) is float64, and so is "
+    "what an np.float64 is multiplied with; np.zeros_like(parameter) and Python's own numbers keep the dtype.",
 )
 
 starts_from_the_parameters = mistake(
@@ -855,8 +855,8 @@ def weighted_by_rows(model, batches, lr, accumulate=1):
 parameters_never_change = mistake(
     "train",
     {"p -= lr * p.grad": "p = p - lr * p.grad"},
-    says="The parameters never change. Either p = p - lr * p.grad only gave the name p to a new tensor (p -= ... "
-    "under no_grad writes into the parameter), or the gradients were cleared between backward() and the step.",
+    says="The parameters never change. There is no step, or the gradients are cleared between backward() and the step, "
+    "or p = p - lr * p.grad only gives the name p to a new tensor (p -= ... under no_grad writes into the parameter).",
     where="step",
 )
 
