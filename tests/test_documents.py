@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import jupytext
 import pytest
 
 from course.syllabus import syllabus
@@ -52,3 +53,10 @@ def test_the_table_of_lessons_is_the_syllabus() -> None:
 
 def _readme() -> str:
     return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("slug", syllabus())
+def test_a_downloaded_page_is_a_notebook(slug: str) -> None:
+    """jupytext refused them: their kernel had no display name."""
+    notebook = jupytext.read(ROOT / "book" / f"{slug}.md")
+    assert any(cell.cell_type == "code" for cell in notebook.cells)
