@@ -19,6 +19,7 @@ from autograder.isolation import Workers, forking
 from autograder.isolation.forking import ForkingWorker
 from autograder.judging.keys import key_of
 from autograder.judging.recorder import Recorder
+from autograder.judging.run import request_of
 from autograder.judging.session import Judge, with_judge
 from autograder.submission import Submission, read_submission
 from autograder.worker import wire
@@ -284,7 +285,7 @@ def test_calls_are_foreseen_with_what_they_were_made_with() -> None:
     def use(judge: Judge) -> None:
         recorder = Recorder(judge.reference)
         array, items, nested = np.ones(2), [3, 4, 5], {"a": [1, 2, 3]}
-        recorder.call("saved_bytes", [items, 2, array, nested], {"kept": array}, 1.0)
+        recorder.ask(request_of("saved_bytes", [items, 2, array, nested], {"kept": array}), 1.0)
         array += 1
         items.reverse()
         nested["a"].append(4)

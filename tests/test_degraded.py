@@ -24,7 +24,7 @@ from traces import look
 
 from autograder.isolation import Workers, sandbox
 from autograder.isolation.choice import start_worker
-from autograder.judging.run import SubmissionRun
+from autograder.judging.run import SubmissionRun, request_of
 from autograder.judging.session import with_judge
 from autograder.submission import Submission, read_submission
 from autograder.worker.landlock import FULL_ABI, landlock_abi
@@ -198,10 +198,10 @@ def test_a_submission_reaches_nothing_whatever_landlock_knows(
     worker = start_worker(LESSON.kit, "sandbox")
     run = SubmissionRun(Submission.of_cells("a probe", [surroundings.source()]), worker)
     try:
-        answer = run.call("tell", [], {}, 20.0)
+        answer = run.ask(request_of("tell", []), 20.0)
         assert (answer.get("failure"), run.process.problems) == (None, [])
         assert answer["value"] == ([], False, "a library", "its own")
-        assert run.call("tell", [], {}, 20.0)["value"], "the worker is still there"
+        assert run.ask(request_of("tell", []), 20.0)["value"], "the worker is still there"
         assert surroundings.state() == before
         assert ("degraded" in worker.isolation) == (abi < 6)
         assert worker.isolation.endswith(f"(Landlock ABI {abi})")

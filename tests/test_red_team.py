@@ -30,7 +30,7 @@ from autograder.isolation import Worker, start_worker
 from autograder.judging import run as judging_run
 from autograder.judging import submission_process
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost
-from autograder.judging.run import SubmissionRun
+from autograder.judging.run import SubmissionRun, request_of
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
@@ -627,11 +627,11 @@ def run_of(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 def test_calls_just_below_their_limit_meet_that_of_the_submission(run_of: Callable[..., SubmissionRun]) -> None:
     run = run_of("import time\ndef slow(seconds):\n    time.sleep(seconds)\ndef other(): ...")
-    run.call("slow", [0.9], {}, 60.0)
+    run.ask(request_of("slow", [0.9]), 60.0)
     with pytest.raises(TimedOut, match="slow did not return within the 3 seconds of the submission"):
-        run.call("slow", [10], {}, 60.0)
+        run.ask(request_of("slow", [10]), 60.0)
     with pytest.raises(TimedOut, match="has used its 3 seconds; other was not called"):
-        run.call("other", [], {}, 60.0)
+        run.ask(request_of("other", []), 60.0)
 
 
 def test_a_worker_that_starts_slowly_takes_no_submission_s_time(
@@ -645,7 +645,7 @@ def test_a_worker_that_starts_slowly_takes_no_submission_s_time(
 
     monkeypatch.setattr(worker, "ready", slowly)
     run = run_of("def f(): return 1")
-    assert run.call("f", [], {}, 60.0)["value"] == 1
+    assert run.ask(request_of("f", []), 60.0)["value"] == 1
 
 
 def test_cells_just_below_their_limit_meet_that_of_the_submission(run_of: Callable[..., SubmissionRun]) -> None:
@@ -660,19 +660,19 @@ def test_crashes_after_slow_cells_meet_the_limit_too(run_of: Callable[..., Submi
     run = run_of("import time; time.sleep(0.9)", *(f"def {name}():\n    import os; os._exit(0)" for name in names))
     for name in names:
         with contextlib.suppress(Crashed, TimedOut):
-            run.call(name, [], {}, 60.0)
+            run.ask(request_of(name, []), 60.0)
     with pytest.raises(TimedOut, match="The cells did not run within 3 seconds"):
-        run.call("f9", [], {}, 60.0)
+        run.ask(request_of("f9", []), 60.0)
 
 
 def test_large_answers_are_counted(run_of: Callable[..., SubmissionRun], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging_run, "FUNCTION_BYTES", 10**6)
     run = run_of("import numpy as np\ndef f():\n    return np.zeros(10**5)\ndef g():\n    return 1")
     for _ in range(2):
-        run.call("f", [], {}, 60.0)
+        run.ask(request_of("f", []), 60.0)
     with pytest.raises(Crashed, match="was not called again"):
-        run.call("f", [], {}, 60.0)
-    assert run.call("g", [], {}, 60.0)["value"] == 1
+        run.ask(request_of("f", []), 60.0)
+    assert run.ask(request_of("g", []), 60.0)["value"] == 1
 
 
 def test_a_plain_process_leaves_no_children_either(tmp_path: Path) -> None:

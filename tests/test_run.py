@@ -14,7 +14,7 @@ from autograder.isolation import Worker
 from autograder.isolation.base import kill_tree
 from autograder.judging import transport
 from autograder.judging.errors import Crashed, TimedOut
-from autograder.judging.run import SubmissionRun
+from autograder.judging.run import SubmissionRun, request_of
 from autograder.submission import Submission
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ Make = Callable[..., SubmissionRun]
 
 
 def value(run: SubmissionRun, name: str, *args: Any) -> Any:
-    answer = run.call(name, list(args), {}, 5.0)
+    answer = run.ask(request_of(name, list(args)), 5.0)
     assert answer.get("failure") is None, answer
     return answer["value"]
 
@@ -52,7 +52,7 @@ def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -
     )
     assert value(run, "g") == 1
     assert value(run, "k") == 3
-    assert run.call("f", [], {}, 5.0) == {"missing": True}
+    assert run.ask(request_of("f", []), 5.0) == {"missing": True}
     assert "cell 1, line 1 is not Python (SyntaxError" in run.source.why_missing("f")
     assert "cell 3, line 1 raised ZeroDivisionError" in run.source.why_missing("h")
 
@@ -73,7 +73,7 @@ def test_a_forbidden_import_costs_its_own_names_only(run_cells: Make) -> None:
         "import torch\nimport numpy as np\ndef f():\n    return np.pi\ndef g():\n    return torch.tensor(1)"
     )
     assert value(run, "f") == pytest.approx(3.14159265)
-    failure = run.call("g", [], {}, 5.0)["failure"]
+    failure = run.ask(request_of("g", []), 5.0)["failure"]
     assert failure["kind"] == "NameError"
     assert "torch is not among the packages" in run.process.problems[0].text
 
@@ -140,28 +140,28 @@ def test_a_cell_that_every_check_waits_for_is_known(run_cells: Make) -> None:
 def test_a_call_that_hangs_costs_its_exercise_and_the_rest_goes_on(run_cells: Make) -> None:
     run = run_cells("def f():\n    while True: pass", "def g():\n    return 2")
     with pytest.raises(TimedOut, match="did not return within 1 seconds"):
-        run.call("f", [], {}, 1.0)
+        run.ask(request_of("f", []), 1.0)
     with pytest.raises(TimedOut):
-        run.call("f", [], {}, 1.0)
+        run.ask(request_of("f", []), 1.0)
     assert value(run, "g") == 2
 
 
 def test_a_call_that_ends_the_process_is_said_to(run_cells: Make) -> None:
     run = run_cells("import os\ndef f():\n    os._exit(7)", "def g():\n    return 2")
     with pytest.raises(Crashed, match="exit status 7"):
-        run.call("f", [], {}, 5.0)
+        run.ask(request_of("f", []), 5.0)
     assert value(run, "g") == 2
 
 
 def test_memory_is_limited_and_running_out_is_an_ordinary_error(run_cells: Make) -> None:
     run = run_cells("import numpy as np\ndef f():\n    return np.ones(10**11)\ndef g():\n    return 2")
-    assert run.call("f", [], {}, 5.0)["failure"]["kind"] == "MemoryError"
+    assert run.ask(request_of("f", []), 5.0)["failure"]["kind"] == "MemoryError"
     assert value(run, "g") == 2
 
 
 def test_changed_arguments_are_noticed(run_cells: Make) -> None:
     run = run_cells("def f(x, y):\n    y[0] = 5\n    return 1")
-    assert run.call("f", [np.zeros(2), np.zeros(2)], {}, 5.0)["changed"] == [1]
+    assert run.ask(request_of("f", [np.zeros(2), np.zeros(2)]), 5.0)["changed"] == [1]
 
 
 def test_functions_are_called_back_and_counted_where_they_live(run_cells: Make) -> None:
@@ -215,7 +215,7 @@ def test_the_arguments_of_call_backs_are_counted(run_cells: Make, monkeypatch: p
         "import numpy as np\ndef f(g):\n    for _ in range(1000): g(np.zeros(10**3))\ndef h():\n    return 2"
     )
     with pytest.raises(Crashed, match="call-backs with more than"):
-        run.call("f", [kept.append], {}, 9.0)
+        run.ask(request_of("f", [kept.append]), 9.0)
     assert len(kept) < 130
     assert value(run, "h") == 2
 
@@ -225,7 +225,7 @@ def test_a_call_back_takes_what_its_function_is_made_for(run_cells: Make) -> Non
     run = run_cells("import numpy as np\ndef f(g, size):\n    return g(np.zeros(size))\ndef h():\n    return 2")
     assert value(run, "f", len, 1000) == 1000
     with pytest.raises(Crashed, match="a call-back with 1953 KiB of arguments"):
-        run.call("f", [len, 250_000], {}, 9.0)
+        run.ask(request_of("f", [len, 250_000]), 9.0)
     assert value(run, "h") == 2
 
 
@@ -234,7 +234,7 @@ def test_a_class_that_refuses_to_be_looked_at_has_no_method(run_cells: Make) -> 
         "class Meta(type):\n    def __getattr__(cls, name): raise SystemExit\n"
         "class Tensor(metaclass=Meta): pass\ndef h():\n    return 2"
     )
-    assert run.call("Tensor.backward", [], {}, 9.0).get("missing")
+    assert run.ask(request_of("Tensor.backward", []), 9.0).get("missing")
     assert value(run, "h") == 2
 
 
@@ -261,7 +261,7 @@ def test_results_that_cannot_be_sent_are_named(run_cells: Make, expression: str)
     run = run_cells(
         f"import numpy as np\ndeep = []\nfor _ in range(500): deep = [deep]\ndef f():\n    return {expression}"
     )
-    assert run.call("f", [], {}, 9.0)["failure"]["kind"] == "UnreadableResult"
+    assert run.ask(request_of("f", []), 9.0)["failure"]["kind"] == "UnreadableResult"
 
 
 def test_the_random_state_is_the_same_for_every_submission(run_cells: Make) -> None:

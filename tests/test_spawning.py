@@ -8,7 +8,7 @@ import pytest
 
 from autograder.isolation.spawning import SpawningWorker
 from autograder.judging.errors import Crashed, TimedOut
-from autograder.judging.run import SubmissionRun
+from autograder.judging.run import SubmissionRun, request_of
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
@@ -29,12 +29,12 @@ def run() -> Iterator[SubmissionRun]:
 
 
 def test_calls_are_answered(run: SubmissionRun) -> None:
-    assert run.call("f", [0.0], {}, 30.0)["value"] == 1.0
+    assert run.ask(request_of("f", [0.0]), 30.0)["value"] == 1.0
 
 
 def test_what_hangs_or_ends_costs_itself_only(run: SubmissionRun) -> None:
     with pytest.raises(TimedOut):
-        run.call("g", [], {}, 1.0)
+        run.ask(request_of("g", []), 1.0)
     with pytest.raises(Crashed, match="exit status 4"):
-        run.call("h", [], {}, 30.0)
-    assert run.call("f", [0.0], {}, 30.0)["value"] == 1.0
+        run.ask(request_of("h", []), 30.0)
+    assert run.ask(request_of("f", [0.0]), 30.0)["value"] == 1.0

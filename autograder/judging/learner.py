@@ -11,7 +11,7 @@ from typing import Any
 from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
 from autograder.judging.expect import CHANGED, Call, Comparison, as_arrays, current_record
 from autograder.judging.reference import Reference
-from autograder.judging.run import Run
+from autograder.judging.run import Run, request_of
 from autograder.wording import clean, enumeration
 from autograder.worker.execution import Failure
 from autograder.worker.messages import Answer
@@ -45,7 +45,8 @@ class Learner:
             names = _argument_names(self._reference.signatures.get(name), args, kwargs)
             values = (*args, *kwargs.values())
             current_record().calls.append(Call(name, tuple(zip(names, as_arrays(values), strict=True))))
-            answer = self._run.call(name, list(args), kwargs, exercise.seconds, forbidden=exercise.forbidden)
+            request = request_of(name, list(args), kwargs, forbidden=exercise.forbidden)
+            answer = self._run.ask(request, exercise.seconds)
             return self._value(name, names, answer)
 
         return call
@@ -56,9 +57,8 @@ class Learner:
         exercise = self._lesson.exercise(record.exercise)
         names = _argument_names(inspect.signature(self._reference.scenarios[name]), (None, *args), {})[1:]
         record.calls.append(Call(name, tuple(zip(names, as_arrays(args), strict=True)), scenario=True))
-        answer = self._run.call(
-            exercise.name, list(args), {}, exercise.seconds, scenario=name, forbidden=exercise.forbidden
-        )
+        request = request_of(exercise.name, list(args), scenario=name, forbidden=exercise.forbidden)
+        answer = self._run.ask(request, exercise.seconds)
         return self._value(exercise.name, names, answer)
 
     def _value(self, name: str, names: list[str], answer: Answer) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.judging.ahead import Ahead
 from autograder.judging.errors import Crashed
+from autograder.judging.run import called
 from autograder.judging.source_text import SourceText
 from autograder.judging.transport import revive
 from autograder.submission import Submission
@@ -14,7 +15,7 @@ from autograder.wording import clean
 from autograder.worker import wire
 from autograder.worker.callee import Callee
 from autograder.worker.execution import failure
-from autograder.worker.messages import Answer
+from autograder.worker.messages import Answer, Call
 
 
 class LocalRun:
@@ -37,24 +38,16 @@ class LocalRun:
         self._callee.scenarios = scenarios or {}
         self._ended: dict[str, Crashed] = {}
 
-    def call(
-        self,
-        name: str,
-        args: list[Any],
-        kwargs: dict[str, Any],
-        seconds: float,
-        *,
-        scenario: str = "",
-        forbidden: tuple[str, ...] = (),
-    ) -> Answer:
-        """The answer to a call of `name`, or of a `scenario` that exercises it, however long that takes.
+    def ask(self, request: Call, seconds: float) -> Answer:
+        """The answer to a call, however long that takes.
 
         Raises `Crashed`, at once if it did so before, where something cannot cross to another process.
         """
+        name = called(request)
         if name in self._ended:
             raise self._ended[name]
         try:
-            return self._callee.asked(name, args, kwargs, scenario)
+            return self._callee.asked(request)
         except wire.WireError as unreadable:
             why = f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}."
             self._ended[name] = Crashed(why)
@@ -82,11 +75,11 @@ class _LocalCallee(Callee):
         super().__init__(forbidden=[])
         self._passed: list[Callable[..., Any]] = []
 
-    def asked(self, name: str, args: list[Any], kwargs: dict[str, Any], scenario: str) -> Answer:
+    def asked(self, request: Call) -> Answer:
         """The answer to one call. `WireError` where a question or an answer cannot cross."""
         self._passed.clear()
-        args, kwargs = wire.decode(wire.encode([args, kwargs], self._pass), self.revive)
-        answer = self.call(name, args, kwargs, scenario)
+        args, kwargs = wire.decode(wire.encode([request["args"], request["kwargs"]], self._pass), self.revive)
+        answer = self.call(called(request), args, kwargs, request["name"] if request["do"] == "scenario" else "")
         try:
             frame = wire.encode(answer, self.refer, wire.ANSWER)
         except wire.WireError as error:

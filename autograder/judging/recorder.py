@@ -12,10 +12,10 @@ from autograder.judging.ahead import Foreseen, ForeseenCheck, request_key
 from autograder.judging.errors import LearnerError
 from autograder.judging.local_run import LocalRun
 from autograder.judging.reference import Reference
-from autograder.judging.run import request_of
+from autograder.judging.run import called
 from autograder.worker import wire
 from autograder.worker.execution import failure
-from autograder.worker.messages import Answer
+from autograder.worker.messages import Answer, Call
 
 
 class NotForeseen(LearnerError):
@@ -40,33 +40,23 @@ class Recorder(LocalRun):
         calls, self._calls = self._calls, []
         return calls
 
-    def call(
-        self,
-        name: str,
-        args: list[Any],
-        kwargs: dict[str, Any],
-        seconds: float,
-        *,
-        scenario: str = "",
-        forbidden: tuple[str, ...] = (),
-    ) -> Answer:
+    def ask(self, request: Call, seconds: float) -> Answer:
         """The answer; the check compares with it next.
 
         Raises:
             NotForeseen: more than data is passed. The check ends there: those that pass functions do so again and
                 again, and to answer them all takes long and tells nothing.
         """
-        request = request_of(name, args, kwargs, scenario, forbidden)
         key = request_key(request)
         if key is None:
             self._calls.append(None)
-            raise NotForeseen(f"{name} is called with more than data")
+            raise NotForeseen(f"{called(request)} is called with more than data")
         # as it is now: the check may go on to change what it has passed
         self._calls.append(Foreseen(key, wire.decode(wire.encode(request))))
-        function = getattr(self._reference.scenario, scenario) if scenario else getattr(self._reference, name)
+        of = self._reference.scenario if request["do"] == "scenario" else self._reference
         answer: Answer = {"value": None, "failure": None, "changed": [], "forbidden": []}
         try:
-            value = function(*args, **kwargs)
+            value = getattr(of, request["name"])(*request["args"], **request["kwargs"])
             answer["value"] = other(value) if self._otherwise else value
         except Exception as error:
             answer["failure"] = failure(error).as_data()

@@ -31,27 +31,29 @@ class Run(Protocol):
     ahead: Ahead | None
     """The calls that were foreseen for the exercise that is judged now."""
 
-    def call(
-        self,
-        name: str,
-        args: list[Any],
-        kwargs: dict[str, Any],
-        seconds: float,
-        *,
-        scenario: str = "",
-        forbidden: tuple[str, ...] = (),
-    ) -> Answer:
-        """The answer to a call of `name`, or of a `scenario` that exercises it; neither may call `forbidden`.
-
-        Raises `LearnerError` where there is none within `seconds`.
-        """
+    def ask(self, request: Call, seconds: float) -> Answer:
+        """The answer to a call. Raises `LearnerError` where there is none within `seconds`."""
 
 
-def request_of(name: str, args: list[Any], kwargs: dict[str, Any], scenario: str, forbidden: tuple[str, ...]) -> Call:
-    """What a worker is asked: to call `name`, or the scenario that exercises it."""
+def request_of(
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    scenario: str = "",
+    forbidden: tuple[str, ...] = (),
+) -> Call:
+    """A call of `name`, or of a `scenario` that exercises it; neither may call `forbidden`."""
     if not scenario:
-        return CallFunction(do="call", name=name, args=args, kwargs=kwargs, forbidden=list(forbidden))
-    return CallScenario(do="scenario", name=scenario, needs=name, args=args, kwargs=kwargs, forbidden=list(forbidden))
+        return CallFunction(do="call", name=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden))
+    return CallScenario(
+        do="scenario", name=scenario, needs=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden)
+    )
+
+
+def called(request: Call) -> str:
+    """The function of the submission that a call is about."""
+    return request["needs"] if request["do"] == "scenario" else request["name"]
 
 
 class SubmissionRun:
@@ -108,27 +110,18 @@ class SubmissionRun:
         self._returned[name] = returned
         return None
 
-    def call(
-        self,
-        name: str,
-        args: list[Any],
-        kwargs: dict[str, Any],
-        seconds: float,
-        *,
-        scenario: str = "",
-        forbidden: tuple[str, ...] = (),
-    ) -> Answer:
-        """The worker's answer to a call of `name`, or of a `scenario` that exercises it; neither may call `forbidden`.
+    def ask(self, request: Call, seconds: float) -> Answer:
+        """The worker's answer to a call.
 
-        Raises `TimedOut` or `Crashed`, at once, if a call for `name` did so before.
+        Raises `TimedOut` or `Crashed`, at once, if a call of the same function did so before.
         """
+        name = called(request)
         if name in self._ended:
             raise self._ended[name]
         if self._seconds_left <= 0:
             raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
         if self._returned.get(name, 0) > FUNCTION_BYTES:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
-        request = request_of(name, args, kwargs, scenario, forbidden)
         answer = self._answered_ahead(request)
         return self._asked(name, request, seconds) if answer is None else answer
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,9 @@ from autograder.judging.expect import Comparison, Record
 from autograder.judging.local_run import LocalRun
 from autograder.judging.plugin import identify
 from autograder.judging.recorder import Recorder
+from autograder.judging.run import called
 from autograder.judging.session import WORTH, CheckError, Judge, earned_share, with_judge
-from autograder.worker.messages import Answer
+from autograder.worker.messages import Answer, Call
 from course.syllabus import Lesson
 
 SALTS = ("a class", "another class")
@@ -79,8 +79,8 @@ def _answers(judge: Judge) -> dict[str, list[Answer]]:
     found: dict[str, list[Answer]] = {}
 
     class Listening(Recorder):
-        def call(self, *args: Any, **kwargs: Any) -> Answer:
-            answer = super().call(*args, **kwargs)
+        def ask(self, request: Call, seconds: float) -> Answer:
+            answer = super().ask(request, seconds)
             found[item.name].append(answer)
             return answer
 
@@ -99,8 +99,8 @@ class _Memory(LocalRun):
         super().__init__({})
         self._left = deque(answers)
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> Answer:
+    def ask(self, request: Call, seconds: float) -> Answer:
         """The next answer, whatever is asked."""
         if not self._left:
-            raise Missing(f"{name} was asked once too often.")
+            raise Missing(f"{called(request)} was asked once too often.")
         return self._left.popleft()
