@@ -13,6 +13,7 @@ import pytest
 
 from autograder.isolation import Worker, start_worker
 from autograder.judging.run import SubmissionRun
+from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson
@@ -58,7 +59,11 @@ def run_cells(worker: Worker) -> Iterator[Callable[..., SubmissionRun]]:
     runs = []
 
     def make(*sources: str, cell_seconds: float = 10.0) -> SubmissionRun:
-        runs.append(SubmissionRun(Submission.of_cells("a test", list(sources)), worker, cell_seconds=cell_seconds))
+        runs.append(
+            SubmissionRun(
+                SubmissionProcess(Submission.of_cells("a test", list(sources)), worker, cell_seconds=cell_seconds)
+            )
+        )
         return runs[-1]
 
     yield make

@@ -1,7 +1,7 @@
 """Runs a command under a kernel that knows an older Landlock: `python old_kernel.py ABI COMMAND...`.
 
 The real kernel asks this process (seccomp's user notification) what to answer to `landlock_create_ruleset`: which
-version it is, and that it does not know what came later. All else is the kernel's own. Linux on x86-64.
+version it is, and that it does not know what came later; with 0, that it has no Landlock. All else is its own.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import ctypes
 import errno
 import fcntl
 import os
+import platform
 import select
 import socket
 import struct
 import sys
 
-CREATE_RULESET, SECCOMP = 444, 317
+CREATE_RULESET, SECCOMP = 444, {"x86_64": 317, "aarch64": 277}.get(platform.machine(), 0)
 PR_SET_NO_NEW_PRIVS, SET_MODE_FILTER, NEW_LISTENER = 38, 1, 1 << 3
 RECEIVE, SEND, GO_ON = 0xC0502100, 0xC0182101, 1
 LINES = [(0x20, 0, 0, 0), (0x15, 0, 1, CREATE_RULESET), (0x06, 0, 0, 0x7FC00000), (0x06, 0, 0, 0x7FFF0000)]
@@ -62,7 +63,9 @@ def answer(asked: int, abi: int) -> None:
     number, pid = struct.unpack_from("=QI", call)
     attributes, size, flags = struct.unpack_from("=QQQ", call, 32)
     value, error, how = 0, 0, GO_ON
-    if flags == TELL_VERSION:
+    if abi == 0:
+        error, how = -errno.ENOSYS, 0
+    elif flags == TELL_VERSION:
         value, how = abi, 0
     elif not known(pid, attributes, min(size, 24), abi):
         error, how = -errno.EINVAL, 0

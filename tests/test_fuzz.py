@@ -26,6 +26,7 @@ from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun
 from autograder.judging.session import Judge, with_judge
+from autograder.judging.submission_process import SubmissionProcess
 from autograder.judging.transport import Transport
 from autograder.submission import Cell, Submission, SubmissionError, read_submission
 from autograder.wording import clean
@@ -403,7 +404,7 @@ class HostileWorker(Worker):
 def served(talk: list[bytes], *, tame: bool = True) -> Iterator[SubmissionRun]:
     """A run of a submission of two cells whose process writes `talk`."""
     worker = HostileWorker(talk, tame=tame)
-    run = SubmissionRun(Submission.of_cells("hostile", ["def f(): ...", "x = 1"]), worker)
+    run = SubmissionRun(SubmissionProcess(Submission.of_cells("hostile", ["def f(): ...", "x = 1"]), worker))
     try:
         yield run
     finally:

@@ -18,6 +18,7 @@ from autograder.classroom.plan import Plan
 from autograder.classroom.results_folder import hold
 from autograder.isolation import IsolationError, Worker, forking, start_worker
 from autograder.judging.run import SubmissionRun, request_of
+from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
@@ -77,7 +78,7 @@ def test_bombs_cost_honest_classmates_nothing(backprop: Command, tmp_path: Path)
 @confined
 def test_threads_are_counted_for_each_submission_alone(worker: Worker) -> None:
     """As many as one may have, for two at once: neither counts for the other."""
-    runs = [SubmissionRun(Submission.of_cells("threads", [THREADS]), worker) for _ in range(2)]
+    runs = [SubmissionRun(SubmissionProcess(Submission.of_cells("threads", [THREADS]), worker)) for _ in range(2)]
     try:
         assert [run.ask(request_of("begin", [100]), 20.0)["value"] for run in runs] == [63, 63]
         assert [run.ask(request_of("begin", [1]), 20.0)["value"] for run in runs] == [0, 0]

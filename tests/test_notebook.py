@@ -181,6 +181,25 @@ def test_a_cell_that_ran_again_was_there_for_those_that_needed_it(again: str) ->
     assert outputs[-1].data["text/plain"] == "2.0"
 
 
+def test_the_same_where_the_editor_names_its_cells() -> None:
+    """As JupyterLab does."""
+    with a_kernel() as (_, client):
+
+        def run_cell(name: str, source: str) -> str:
+            content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
+            request = client.session.msg("execute_request", content, metadata={"cellId": name})
+            client.shell_channel.send(request)
+            return "\n".join(outputs_of(client, request["header"]["msg_id"]))
+
+        exercise = "def relu_vjp(g, x, one=ONE):\n    return (g * one * (x > 0)).astype(x.dtype)"
+        cells = {"setup": SETUP, "numpy": "import numpy as np", "mine": "ONE = 1.0", "exercise": exercise}
+        for name in (*cells, "mine"):
+            run_cell(name, cells[name])
+        assert run_cell("check", CHECK) == "2.0"
+        run_cell("mine", "ONE = 1")
+        assert run_cell("check", CHECK) == "2.0"
+
+
 OPERATOR = "def add(a, b): ...\nTensor.__add__ = add"
 
 

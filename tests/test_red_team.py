@@ -31,6 +31,7 @@ from autograder.judging import run as judging_run
 from autograder.judging import submission_process
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost
 from autograder.judging.run import SubmissionRun, request_of
+from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
@@ -615,7 +616,11 @@ def run_of(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     runs = []
 
     def make(*cells: str, cell_seconds: float = 2.0) -> SubmissionRun:
-        runs.append(SubmissionRun(Submission.of_cells("slow", list(cells)), worker, cell_seconds=cell_seconds))
+        runs.append(
+            SubmissionRun(
+                SubmissionProcess(Submission.of_cells("slow", list(cells)), worker, cell_seconds=cell_seconds)
+            )
+        )
         return runs[-1]
 
     monkeypatch.setattr(submission_process, "LOAD_SECONDS", 3.0)

@@ -15,6 +15,7 @@ from autograder.isolation.base import kill_tree
 from autograder.judging import transport
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun, request_of
+from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
 
 pytestmark = pytest.mark.slow
@@ -125,7 +126,7 @@ def test_the_slow_cell_is_named_and_none_before_it(worker: Worker) -> None:
     """'cell 1 took 2 s' has been said of those before it: answers are held while more is asked."""
     at: list[str] = []
     submission = Submission.of_cells("a test", ["x = 1", "y = 2", "import time\ntime.sleep(1.5)"])
-    run = SubmissionRun(submission, worker, at_cell=at.append)
+    run = SubmissionRun(SubmissionProcess(submission, worker, at_cell=at.append))
     run.process.load()
     run.close()
     assert (at, list(run.process.slow)) == (["cell 1", "cell 2", "cell 3"], ["cell 3"])

@@ -9,6 +9,7 @@ import pytest
 from autograder.isolation.spawning import SpawningWorker
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun, request_of
+from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
@@ -22,7 +23,7 @@ CELLS = [
 @pytest.fixture
 def run() -> Iterator[SubmissionRun]:
     worker = SpawningWorker(find_lesson("ch06_vjps").kit)
-    run = SubmissionRun(Submission.of_cells("a test", CELLS), worker)
+    run = SubmissionRun(SubmissionProcess(Submission.of_cells("a test", CELLS), worker))
     yield run
     run.close()
     worker.stop()

@@ -77,7 +77,7 @@ class GELU(torch.autograd.Function):
 """
 
 
-@pytest.mark.skipif(landlock_abi() < 6, reason="full confinement needs Linux 6.12 or newer")
+@pytest.mark.skipif(landlock_abi() < 1, reason="a class is graded in the sandbox, and there is no Landlock")
 def test_right_values_without_the_technique_earn_nothing(tmp_path: Path) -> None:
     for lesson in WITHOUT:
         folder = tmp_path / "class" / "plain"

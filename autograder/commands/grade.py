@@ -62,8 +62,8 @@ def grade(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a job system's way to say Ctrl-C
     grading = _Grading(order)
     with _errors_in_a_line(grading), hold(out):
-        grading.run()
-    grading.conclude()
+        plan, record, found = grading.run()
+    _conclude(order, plan, record, found)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _Grading:
         self.plan: Plan | None = None
         """What is to be graded, once the class is read."""
 
-    def run(self) -> None:
+    def run(self) -> tuple[Plan, ClassRecord, ClassFolder]:
         """Read the class, grade what must be graded, and show what came of it."""
         from autograder.classroom.class_folder import find_work
         from autograder.classroom.class_record import ClassRecord
@@ -117,16 +117,16 @@ class _Grading:
         from autograder.reports.progress import progress
 
         order = self.order
-        self.found: ClassFolder = find_work(order.folder, scratch=order.out / UNFINISHED / "handed-in")
-        if not self.found.work and not self.found.not_recognised:
-            say_all(self.found.remarks)
+        found = find_work(order.folder, scratch=order.out / UNFINISHED / "handed-in")
+        if not found.work and not found.not_recognised:
+            say_all(found.remarks)
             give_up(f"there are no submissions in {order.folder}; {LAYOUT}")
-        self.record = record = ClassRecord(order.out)
+        record = ClassRecord(order.out)
         _see_to_the_salt(record, order)
-        record.note(order.folder, self.found)
+        record.note(order.folder, found)
         if not order.diff:
             record.write()
-        self.plan = plan = Plan(self.found.work, order.out, salt=order.salt, regrade=order.regrade, diff=order.diff)
+        self.plan = plan = Plan(found.work, order.out, salt=order.salt, regrade=order.regrade, diff=order.diff)
         with plan.writing(), closing(_results(order, plan)) as results, progress(len(plan.work)) as advance:
             for result in results:
                 plan.keep(result)
@@ -134,41 +134,41 @@ class _Grading:
         say_what_was_there(plan)
         if order.diff:
             show_changes(plan)
-            return
+            return plan, record, found
         if order.regrade:
             record.salt_sha256 = fingerprint(order.salt)
             record.write()
         plan.take_over()
-        show_class(plan, record, self.found)
-
-    def conclude(self) -> None:
-        """Say what else there is to know, after the table, where it is read; and end with the exit status."""
-        from autograder.commands.console import say
-        from autograder.commands.grade_output import about_others, say_all
-        from autograder.judging.session import PUBLIC_SALT
-
-        order, plan, found = self.order, self.plan, self.found
-        assert plan is not None
-        not_graded = [f"{row.student}/{row.file}: {row.why}" for row in found.not_recognised]
-        damaged = [self.record.problem] if self.record.problem else []
-        remarks = [*found.remarks, *not_graded, *damaged, *about_others(self.record, order.folder, order.out)]
-        say_all([*remarks, *plan.problems, *plan.ungraded])
-        if order.salt == PUBLIC_SALT:
-            say("no --salt: the hidden inputs are the public ones, and answers to them can be memorised")
-        if _is_root():
-            say("this is root: what breaks out of the sandbox has the whole machine; grade as another user")
-        if order.diff:
-            files = plan.waiting.with_name("changes")
-            typer.echo(f"\nThe same as files:  {files}.csv and .json")
-            typer.echo(f"Nothing is overwritten. To do that:  {_command(diff=False)}")
-        else:
-            typer.echo(f"\nFull results:  {order.out}/<student>/<lesson>.json")
-            typer.echo(f"One student:   backprop report {order.out} --student NAME")
-        raise typer.Exit(1 if plan.problems or plan.ungraded else 3 if found.not_recognised else 0)
+        show_class(plan, record, found)
+        return plan, record, found
 
     def so_far(self) -> str:
         plan = self.plan
         return "nothing graded yet" if plan is None else f"{plan.done} of {plan.to_grade} graded, all kept"
+
+
+def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
+    """Say what else there is to know, after the table, where it is read; and end with the exit status."""
+    from autograder.commands.console import say
+    from autograder.commands.grade_output import about_others, say_all
+    from autograder.judging.session import PUBLIC_SALT
+
+    not_graded = [f"{row.student}/{row.file}: {row.why}" for row in found.not_recognised]
+    damaged = [record.problem] if record.problem else []
+    remarks = [*found.remarks, *not_graded, *damaged, *about_others(record, order.folder, order.out)]
+    say_all([*remarks, *plan.problems, *plan.ungraded])
+    if order.salt == PUBLIC_SALT:
+        say("no --salt: the hidden inputs are the public ones, and answers to them can be memorised")
+    if _is_root():
+        say("this is root: what breaks out of the sandbox has the whole machine; grade as another user")
+    if order.diff:
+        files = plan.waiting.with_name("changes")
+        typer.echo(f"\nThe same as files:  {files}.csv and .json")
+        typer.echo(f"Nothing is overwritten. To do that:  {_command(diff=False)}")
+    else:
+        typer.echo(f"\nFull results:  {order.out}/<student>/<lesson>.json")
+        typer.echo(f"One student:   backprop report {order.out} --student NAME")
+    raise typer.Exit(1 if plan.problems or plan.ungraded else 3 if found.not_recognised else 0)
 
 
 def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, None]:

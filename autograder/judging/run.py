@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from autograder.isolation import Worker, Workers
+from autograder.isolation import Workers
 from autograder.judging.ahead import Ahead, ForeseenCheck
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.patience import Patience
 from autograder.judging.source_text import CellProblem, SourceText
-from autograder.judging.submission_process import CELL_SECONDS, HURRY, SubmissionProcess
+from autograder.judging.submission_process import HURRY, SubmissionProcess
 from autograder.judging.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
 from autograder.submission import Submission
 from autograder.wording import clean
@@ -60,23 +60,12 @@ class SubmissionRun:
     """The functions of one submission, callable until the run is closed.
 
     A call that hangs or kills its process costs its own exercise: that exercise is not called again, and the
-    submission is loaded afresh for the others. The arguments are those of `SubmissionProcess`.
+    submission is loaded afresh for the others.
     """
 
-    def __init__(
-        self,
-        submission: Submission,
-        worker: Worker,
-        *,
-        scenarios: str = "",
-        watched: tuple[str, ...] = (),
-        cell_seconds: float = CELL_SECONDS,
-        at_cell: Callable[[str], None] | None = None,
-    ) -> None:
-        self.process = SubmissionProcess(
-            submission, worker, scenarios=scenarios, watched=watched, cell_seconds=cell_seconds, at_cell=at_cell
-        )
-        self.source = SourceText(submission, self.process.problems)
+    def __init__(self, process: SubmissionProcess) -> None:
+        self.process = process
+        self.source = SourceText(process.submission, process.problems)
         self.patience = Patience()
         """What may be spent on judging this submission."""
         self.ahead: Ahead | None = None
@@ -200,7 +189,9 @@ class SubmissionRuns:
             watched = tuple(dict.fromkeys(call for exercise in exercises for call in exercise.forbidden))
             worker = self._workers.of(kit)
             run = SubmissionRun(
-                self._submission, worker, scenarios=self._scenarios, watched=watched, at_cell=self._at_cell
+                SubmissionProcess(
+                    self._submission, worker, scenarios=self._scenarios, watched=watched, at_cell=self._at_cell
+                )
             )
             self._runs[kit] = run
             run.process.load()

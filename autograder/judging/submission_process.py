@@ -53,7 +53,7 @@ class SubmissionProcess:
         """What befell the cells; the same list, however often they run."""
         self.slow: dict[str, str] = {}
         """The cells that take longer than others, by label, and in words how long."""
-        self._submission = submission
+        self.submission = submission
         self._at_cell = at_cell
         self._worker = worker
         self._scenarios = scenarios
@@ -136,7 +136,7 @@ class SubmissionProcess:
         if self._watched:
             self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
         self.problems[:] = [problem for problem in self.problems if problem.cell.number in self._left_out]
-        cells = [cell for cell in self._submission.cells if cell.number not in self._left_out]
+        cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
         answers = self._run_cells(transport, cells, until)
         for cell in cells:
             start = time.monotonic()
@@ -178,7 +178,7 @@ class SubmissionProcess:
     def _cell_request(self, cell: Cell) -> RunCell:
         return {
             "do": "cell",
-            "module": self._submission.module,
+            "module": self.submission.module,
             "source": cell.source,
             "label": cell.label,
             "offset": cell.offset,

@@ -29,25 +29,24 @@ class RunCell(TypedDict):
     offset: int
 
 
-class CallFunction(TypedDict):
+class _Call(TypedDict):
+    name: str
+    args: list[Any]
+    kwargs: dict[str, Any]
+    forbidden: list[str]
+
+
+class CallFunction(_Call):
     """Call a function of the submission, which may not call what is `forbidden` meanwhile."""
 
     do: Literal["call"]
-    name: str
-    args: list[Any]
-    kwargs: dict[str, Any]
-    forbidden: list[str]
 
 
-class CallScenario(TypedDict):
-    """Call a scenario, which exercises what it `needs`, a function of the submission."""
+class CallScenario(_Call):
+    """The same of a scenario, which exercises what it `needs`, a function of the submission."""
 
     do: Literal["scenario"]
-    name: str
     needs: str
-    args: list[Any]
-    kwargs: dict[str, Any]
-    forbidden: list[str]
 
 
 class MakeForeseen(TypedDict):
