@@ -1,0 +1,591 @@
+# %% [markdown]
+# # Debugging gradients
+#
+# Four tools that say what is wrong with a gradient, then twelve training programs that are wrong, each in one place.
+# PyTorch. Read along in [the chapter](../book/ch12_debugging.md).
+
+# %%
+import math
+import re
+import statistics
+import warnings
+
+import torch
+import torch.nn.functional as F
+
+# %% [markdown]
+# ## `gradient_report`
+#
+# One look at every gradient of a model after `backward()`. Return a list with one dict for each parameter of `model`,
+# in the order of `model.named_parameters()` (which lists a shared parameter once), with the keys
+#
+# - `"name"`: as `named_parameters()` has it;
+# - `"norm"`: the square root of the sum of the squares of the entries of `.grad`, a Python float, or `None` where
+#   `.grad` is `None`. Take it in **float64**: a float32 gradient of 1e-27 is no zero, but its square is. Where an entry
+#   is nan, so is the norm; where one is inf and none is nan, the norm is inf;
+# - `"status"`: the first of these that is true.
+#
+# | status | when |
+# | --- | --- |
+# | `"none"` | `.grad` is `None` |
+# | `"nonfinite"` | an entry is nan or inf |
+# | `"zero"` | all entries are 0 (so too if there are no entries) |
+# | `"exploding"` | the norm is more than 1,000 times the median of all finite norms of the model that are not 0 |
+# | `"ok"` | else |
+#
+# The median of an even number of norms is the mean of the middle two. What counts is `.grad`, whether or not the
+# parameter is frozen now. Parameters may be of any floating dtype, bfloat16 among them; entries whose squares leave
+# float64 do not occur. Change nothing: neither a `.grad` nor a parameter.
+# [Chapter section](../book/ch12_debugging.md#ch12-gradient-report)
+
+
+# %% exercise="gradient_report"
+def gradient_report(model):
+    """One dict(name, norm, status) for each parameter of the model, in the order of named_parameters()."""
+    ### BEGIN SOLUTION
+    grads = {name: parameter.grad for name, parameter in model.named_parameters()}
+    norms = {name: None if grad is None else grad.double().norm().item() for name, grad in grads.items()}
+    finite = [norm for norm in norms.values() if norm is not None and 0 < norm < math.inf]
+    limit = 1000 * statistics.median(finite) if finite else math.inf
+
+    def status(norm):
+        if norm is None:
+            return "none"
+        if not math.isfinite(norm):
+            return "nonfinite"
+        if norm == 0:
+            return "zero"
+        return "exploding" if norm > limit else "ok"
+
+    return [{"name": name, "norm": norm, "status": status(norm)} for name, norm in norms.items()]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `first_nonfinite`
+#
+# The loss is nan. Which layer was it? Run `model(x)` once and return the name, as `model.named_modules()` has it, of the
+# first **leaf** module (one without modules of its own) whose output has an entry that is nan or inf; `None` if there is
+# none. First in the order in which modules **run**, which need not be the order in which they were registered. A model
+# that is a leaf itself has the name `""`. A module that is registered twice has the first of its names, and one that
+# runs twice is looked at twice.
+#
+# An output may be a tensor of any dtype, or a tuple, list or dict of outputs (as an LSTM's is), and it may hold things
+# that are no tensors. Look at it inside of the hook: the model may write into it afterwards.
+#
+# Use forward hooks, and leave none: not when the model raises either, which is not yours to catch. Hooks of other
+# people stay. Leave parameters, every `.grad`, the mode, `train` or `eval`, in which you also run it, and `x` as they
+# are. (Buffers may move as in any run.)
+# [Chapter section](../book/ch12_debugging.md#ch12-first-nonfinite)
+
+
+# %% exercise="first_nonfinite"
+def first_nonfinite(model, x):
+    """The name of the first leaf module, in order of execution, whose output has a nan or an inf; or None."""
+    ### BEGIN SOLUTION
+    found = []
+
+    def finite(output):
+        if isinstance(output, torch.Tensor):
+            return bool(output.isfinite().all())
+        if isinstance(output, dict):
+            output = output.values()
+        elif not isinstance(output, tuple | list):
+            return True
+        return all(finite(part) for part in output)
+
+    def watch(name):
+        return lambda module, inputs, output: None if finite(output) else found.append(name)
+
+    leaves = [(name, module) for name, module in model.named_modules() if not list(module.children())]
+    hooks = [module.register_forward_hook(watch(name)) for name, module in leaves]
+    try:
+        with torch.no_grad():
+            model(x)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found[0] if found else None
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `anomaly_op`
+#
+# The loss is finite and a gradient is nan. Which operation made it? `fn()` runs a forward pass and returns its loss, a
+# tensor with one entry. Call it once, run the backward pass in PyTorch's anomaly mode, and return the name of the
+# autograd node whose backward made the nan, as PyTorch's message names it: `"SqrtBackward0"`. Return `None` if the
+# backward pass makes no nan. Anomaly mode looks for nan alone: an inf that stays one is no anomaly.
+#
+# Any other exception, of `fn` or of the backward pass, is not yours to catch. Anomaly mode is after the call what it was
+# before, on or off. The backward pass may add to the `.grad` of what `fn` uses. (PyTorch's warnings may appear or not.)
+# [Chapter section](../book/ch12_debugging.md#ch12-anomaly-op)
+
+
+# %% exercise="anomaly_op"
+def anomaly_op(fn):
+    """The name of the autograd node whose backward made a nan, as PyTorch names it; None if none did."""
+    ### BEGIN SOLUTION
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.detect_anomaly():
+            loss = fn()
+            try:
+                loss.backward()
+            except RuntimeError as error:
+                told = re.search(r"Function '(.+)' returned nan values", str(error))
+                if told is None:
+                    raise
+                return told[1]
+    return None
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `repeated_batches`
+#
+# A data loader that serves the same batch again and again makes a loss that falls nicely and a model that has learned
+# little. `batches` is a list; each batch is a tensor, or a tuple of tensors. Return every pair `(i, j)` with `i < j` whose
+# batches are equal, as a list of tuples in ascending order.
+#
+# Two tensors are equal if their dtype, their shape and all entries are; here a nan is equal to a nan. Two tuples are
+# equal if they are of the same length and their tensors are equal, one by one. A tensor is not equal to a tuple.
+# Tensors may be of any dtype and shape, 0-d and empty ones included.
+# [Chapter section](../book/ch12_debugging.md#ch12-repeated-batches)
+
+
+# %% exercise="repeated_batches"
+def repeated_batches(batches):
+    """Every pair (i, j), i < j, of equal batches, in ascending order."""
+
+    ### BEGIN SOLUTION
+    def equal(a, b):
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            return len(a) == len(b) and all(equal(*pair) for pair in zip(a, b, strict=True))
+        if isinstance(a, tuple) or isinstance(b, tuple) or a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        return bool(((a == b) | ((a != a) & (b != b))).all())  # a nan alone differs from itself
+
+    return [(i, j) for j in range(len(batches)) for i in range(j) if equal(batches[i], batches[j])]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Twelve programs
+#
+# Each of the following functions is a whole training program, short and complete. Each has **one** bug, a real one, and
+# the text above it says what you would see. Find the cause and mend it, in a line or two. Run it first: make a small
+# model and a few batches in a cell of your own, and look at losses, gradients, parameters.
+#
+# Everything but the bug stays: the architecture, the data and their order, the learning rate, the number of steps, what
+# is returned. The programs are graded by what they do: by the losses that they return and by the trained parameters,
+# compared with those of the right program on other models and other data. Any repair that has these counts, whatever
+# it looks like. One that hides the symptom (a smaller learning rate, a batch that is skipped, a nan that is replaced)
+# does not.
+#
+# Models are small `torch.nn.Module`s in float32 and in train mode, without gradients yet. `batches` is a list; where
+# nothing else is said, of pairs `(X, y)`. Models take `X` of shape `(n, n_in)`; where the loss is a cross-entropy, `y`
+# holds class numbers `(n,)`, where it is a mean squared error, it has the shape of the output.
+
+# %% [markdown]
+# ## `fix_01`
+#
+# Plain regression, one step of SGD for each batch. Returned are the losses of the batches, each before its step.
+#
+# **What you see:** The loss falls for some steps, then it rises again, higher than where it began. A smaller learning
+# rate makes the waves longer, and does not end them.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-01)
+
+
+# %% exercise="fix_01"
+def fix_01(model, batches, lr):
+    """Train the model by SGD; the loss of each batch, floats."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for X, y in batches:
+        loss = F.mse_loss(model(X), y)
+        ### BEGIN SOLUTION
+        optimizer.zero_grad()
+        ### HANDED OUT
+        ### END SOLUTION
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+# %% [markdown]
+# ## `fix_02`
+#
+# A residual network for classification: `layers`, an `nn.ModuleList` of `Linear`s, each with a tanh and a skip
+# connection around both, and a `head`. Returned are the losses of the batches.
+#
+# **What you see:** The first backward pass raises a RuntimeError. Mind the usual advice: a repair that only quiets the
+# error leaves gradients that are wrong.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-02)
+
+
+# %% exercise="fix_02"
+def fix_02(layers, head, batches, lr):
+    """Train a residual network, h + tanh(layer(h)) for each layer, by SGD; the loss of each batch, floats."""
+    optimizer = torch.optim.SGD([*layers.parameters(), *head.parameters()], lr=lr)
+    losses = []
+    for X, y in batches:
+        h = X
+        for layer in layers:
+            branch = torch.tanh(layer(h))
+            ### BEGIN SOLUTION
+            branch = branch + h
+            ### HANDED OUT
+            # branch += h
+            ### END SOLUTION
+            h = branch
+        loss = F.cross_entropy(head(h), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+# %% [markdown]
+# ## `fix_03`
+#
+# An encoder and a head are trained together, and the spread of the features is logged. Returned are the losses of the
+# batches and the spreads, two lists.
+#
+# **What you see:** The loss falls a little and stalls. The logged spread of the features of a batch does not depend on
+# how long one has trained.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-03)
+
+
+# %% exercise="fix_03"
+def fix_03(encoder, head, batches, lr):
+    """Train encoder and head by SGD; the loss of each batch, and the spread of its features, two lists of floats."""
+    optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=lr)
+    losses, spreads = [], []
+    for X, y in batches:
+        ### BEGIN SOLUTION
+        features = encoder(X)
+        ### HANDED OUT
+        # features = encoder(X).detach()
+        ### END SOLUTION
+        spreads.append(features.std().item())
+        loss = F.cross_entropy(head(features), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, spreads
+
+
+# %% [markdown]
+# ## `fix_04`
+#
+# Classification; after each step the loss on a validation set, `validation = (X, y)`, is noted. Returned are the losses
+# of the batches and those of the validation set, two lists.
+#
+# **What you see:** The first backward pass raises a RuntimeError. The line that the search engines suggest makes it go
+# away, and then the losses do not move.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-04)
+
+
+# %% exercise="fix_04"
+def fix_04(model, batches, validation, lr):
+    """Train the model by SGD; the loss of each batch, and that of the validation set after each step, floats."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+
+    def loss_of(X, y):
+        ### BEGIN SOLUTION
+        return F.cross_entropy(model(X), y)
+        ### HANDED OUT
+        # with torch.no_grad():
+        #     return F.cross_entropy(model(X), y)
+        ### END SOLUTION
+
+    losses, validation_losses = [], []
+    for X, y in batches:
+        loss = loss_of(X, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        validation_losses.append(loss_of(*validation).item())
+    return losses, validation_losses
+
+
+# %% [markdown]
+# ## `fix_05`
+#
+# A network with `depth` hidden layers is built (with PyTorch's default initialisation, hidden layers first to last, then
+# the head), trained and returned, with the losses of the batches.
+#
+# **What you see:** The loss stalls. And the trained network that was saved with `torch.save(model.state_dict(), …)` and
+# loaded into a fresh one answers like another network.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-05)
+
+
+# %% exercise="fix_05"
+def fix_05(n_in, n_out, width, depth, batches, lr):
+    """Build a network of `depth` hidden ReLU layers and train it by SGD; the network and the loss of each batch."""
+
+    class Network(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            widths = [n_in] + [width] * depth
+            ### BEGIN SOLUTION
+            self.hidden = torch.nn.ModuleList([torch.nn.Linear(a, b) for a, b in zip(widths, widths[1:])])
+            ### HANDED OUT
+            # self.hidden = [torch.nn.Linear(a, b) for a, b in zip(widths, widths[1:])]
+            ### END SOLUTION
+            self.head = torch.nn.Linear(width, n_out)
+
+        def forward(self, x):
+            for layer in self.hidden:
+                x = torch.relu(layer(x))
+            return self.head(x)
+
+    model = Network()
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for X, y in batches:
+        loss = F.cross_entropy(model(X), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return model, losses
+
+
+# %% [markdown]
+# ## `fix_06`
+#
+# Regression with a validation set, `validation = (X, y)`, whose loss is noted after each step. Returned are the losses of
+# the batches and those of the validation set, two lists of plain floats or of 0-d tensors without a graph.
+#
+# **What you see:** All numbers are right. Memory climbs from step to step, until a long run ends for lack of it.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-06)
+
+
+# %% exercise="fix_06"
+def fix_06(model, batches, validation, lr):
+    """Train the model by SGD; the loss of each batch, and that of the validation set after each step."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    X_val, y_val = validation
+    losses, validation_losses = [], []
+    for X, y in batches:
+        loss = F.mse_loss(model(X), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        validation_loss = F.mse_loss(model(X_val), y_val)
+        ### BEGIN SOLUTION
+        validation_losses.append(validation_loss.item())
+        ### HANDED OUT
+        # validation_losses.append(validation_loss)
+        ### END SOLUTION
+    return losses, validation_losses
+
+
+# %% [markdown]
+# ## `fix_07`
+#
+# Classification by cross-entropy. Returned are the losses of the batches, and for new points `X_new` the probabilities of
+# the classes, `(n, classes)`, each row with the sum 1.
+#
+# **What you see:** The model learns, but slowly, and the loss never comes near 0, not even for points that are told
+# right: with 3 classes it stays above 0.55.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-07)
+
+
+# %% exercise="fix_07"
+def fix_07(model, batches, X_new, lr):
+    """Train a classifier by SGD on its cross-entropy; the loss of each batch, and the probabilities for X_new."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+
+    def predict(X):
+        return torch.softmax(model(X), dim=1)
+
+    losses = []
+    for X, y in batches:
+        ### BEGIN SOLUTION
+        loss = F.cross_entropy(model(X), y)
+        ### HANDED OUT
+        # loss = F.cross_entropy(predict(X), y)
+        ### END SOLUTION
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    with torch.no_grad():
+        return losses, predict(X_new)
+
+
+# %% [markdown]
+# ## `fix_08`
+#
+# An agent learns from examples which action to take. A batch is `(X, allowed, y)`; `allowed`, `(n, actions)` and boolean,
+# says which actions are possible, and forbidden ones have the probability 0. The loss is the cross-entropy minus `beta`
+# times the mean entropy, −Σ p log p (in which 0 log 0 is 0), so that the agent does not decide too early. Returned are
+# the losses of the batches.
+#
+# **What you see:** The loss is nan from the first batch in which an action is forbidden.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-08)
+
+
+# %% exercise="fix_08"
+def fix_08(model, batches, beta, lr):
+    """Train by SGD on cross-entropy − beta · entropy, forbidden actions masked; the loss of each batch, floats."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for X, allowed, y in batches:
+        logits = model(X).masked_fill(~allowed, -1e9)
+        p = torch.softmax(logits, dim=1)
+        ### BEGIN SOLUTION
+        log_p = torch.log_softmax(logits, dim=1)
+        ### HANDED OUT
+        # log_p = torch.log(p)
+        ### END SOLUTION
+        entropy = -(p * log_p).sum(dim=1).mean()
+        loss = F.cross_entropy(logits, y) - beta * entropy
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+# %% [markdown]
+# ## `fix_09`
+#
+# Several epochs over the batches, and after each the loss on a validation set, `validation = (X, y)`. The model has
+# Dropout and BatchNorm in it. Returned are the validation losses.
+#
+# **What you see:** The validation loss jumps up and down, also where the model hardly changes, and with one point in the
+# validation set the program raises an exception. Scores that are measured again later, from the saved model, differ.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-09)
+
+
+# %% exercise="fix_09"
+def fix_09(model, batches, validation, epochs, lr):
+    """Train the model by SGD for some epochs; the validation loss after each, floats."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    X_val, y_val = validation
+    scores = []
+    for _ in range(epochs):
+        for X, y in batches:
+            loss = F.cross_entropy(model(X), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        ### BEGIN SOLUTION
+        model.eval()
+        ### HANDED OUT
+        ### END SOLUTION
+        with torch.no_grad():
+            scores.append(F.cross_entropy(model(X_val), y_val).item())
+        ### BEGIN SOLUTION
+        model.train()
+        ### HANDED OUT
+        ### END SOLUTION
+    return scores
+
+
+# %% [markdown]
+# ## `fix_10`
+#
+# Regression with gradient accumulation: `batches` are micro-batches, all of the same size, and after every `accumulate`
+# of them the optimizer makes one step, which shall be the step of one large batch. Their number is a multiple of
+# `accumulate`. Returned are the mean squared errors of the micro-batches.
+#
+# **What you see:** With `accumulate=1` all is well. With more, on the same data, training is unstable, and the more the
+# worse.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-10)
+
+
+# %% exercise="fix_10"
+def fix_10(model, batches, accumulate, lr):
+    """Train by SGD with weight decay, a step for every `accumulate` micro-batches; the loss of each, floats."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05)
+    losses = []
+    for i, (X, y) in enumerate(batches, 1):
+        loss = F.mse_loss(model(X), y)
+        ### BEGIN SOLUTION
+        (loss / accumulate).backward()
+        ### HANDED OUT
+        # loss.backward()
+        ### END SOLUTION
+        if i % accumulate == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
+# %% [markdown]
+# ## `fix_11`
+#
+# A classifier is trained in half precision: autocast runs the matrix products in float16. The batch is one of very many
+# that run on other machines at the same time, so the loss is the sum over the batch divided by `n_tokens`, the number of
+# examples of all machines, some ten millions. (What the others would add is left out here, and Adam makes up for the
+# size.) Returned are the mean losses of the batches.
+#
+# **What you see:** The loss hardly moves, and most gradients are exactly 0. The same program in float32 learns. That is
+# no repair: the matrix products stay in float16.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-11)
+
+
+# %% exercise="fix_11"
+def fix_11(model, batches, n_tokens, lr):
+    """Train by Adam, matrix products in float16; the mean loss of each batch, floats."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    ### BEGIN SOLUTION
+    scaler = torch.amp.GradScaler("cpu")
+    ### HANDED OUT
+    ### END SOLUTION
+    losses = []
+    for X, y in batches:
+        with torch.autocast("cpu", dtype=torch.float16):
+            logits = model(X)
+        total = F.cross_entropy(logits.float(), y, reduction="sum")
+        optimizer.zero_grad()
+        ### BEGIN SOLUTION
+        scaler.scale(total / n_tokens).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        ### HANDED OUT
+        # (total / n_tokens).backward()
+        # optimizer.step()
+        ### END SOLUTION
+        losses.append(total.item() / len(y))
+    return losses
+
+
+# %% [markdown]
+# ## `fix_12`
+#
+# Regression on data as they come, which now and then have a value that is far too large. `max_norm` is the largest norm
+# that the gradient of all parameters together may have in a step. Returned are the losses of the batches.
+#
+# **What you see:** All goes well for many steps. Then the loss jumps by orders of magnitude, and what was learned is
+# gone. No batch may be left out, and no data changed.
+# [Chapter section](../book/ch12_debugging.md#ch12-fix-12)
+
+
+# %% exercise="fix_12"
+def fix_12(model, batches, max_norm, lr):
+    """Train the model by SGD with gradients of a norm of `max_norm` at most; the loss of each batch, floats."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for X, y in batches:
+        loss = F.mse_loss(model(X), y)
+        optimizer.zero_grad()
+        loss.backward()
+        ### BEGIN SOLUTION
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        ### HANDED OUT
+        ### END SOLUTION
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
