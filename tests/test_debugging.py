@@ -1,0 +1,178 @@
+"""The tools to take home from the chapter on debugging, and that no submission to its lesson can import them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from course.debugging import anomaly_op, first_nonfinite, gradient_report, repeated_batches  # noqa: E402
+from course.syllabus import syllabus  # noqa: E402
+
+LESSON = "ch12_debugging"
+WAYS = [
+    "from course.debugging import *",
+    "import importlib; globals().update(vars(importlib.import_module('course.debugging')))",
+]
+
+
+class Parts(nn.Module):
+    """Parameters of one entry, and the gradients that they are given."""
+
+    def __init__(self, **grads: float | None) -> None:
+        super().__init__()
+        for name, grad in grads.items():
+            setattr(self, name, nn.Parameter(torch.ones(1)))
+            getattr(self, name).grad = None if grad is None else torch.tensor([grad])
+
+
+# gradient_report
+
+
+def test_each_status() -> None:
+    model = Parts(a=1.0, b=1000.0, c=1001.0, d=None, e=0.0, f=math.nan, g=math.inf, h=1.0, i=1.0)
+    report = gradient_report(model)
+    statuses = ["ok", "ok", "exploding", "none", "zero", "nonfinite", "nonfinite", "ok", "ok"]
+    assert [entry["name"] for entry in report] == list("abcdefghi")
+    assert [entry["status"] for entry in report] == statuses
+    assert [entry["norm"] for entry in report[:5]] == [1.0, 1000.0, 1001.0, None, 0.0]
+
+
+def test_a_small_gradient_is_not_zero() -> None:
+    """The square of 1e-27 is 0 in float32; that of 1e30 is inf."""
+    small, large = gradient_report(Parts(a=1e-27, b=1e30))
+    assert small["norm"] == pytest.approx(1e-27, rel=1e-6, abs=0.0)
+    assert (small["status"], large["status"]) == ("ok", "ok")
+    assert large["norm"] == pytest.approx(1e30, rel=1e-6)
+
+
+def test_a_report_of_nothing_and_of_bfloat16() -> None:
+    assert gradient_report(nn.Identity()) == []
+    model = nn.Linear(2, 1, bias=False).bfloat16()
+    model.weight.grad = torch.tensor([[3.0, 4.0]], dtype=torch.bfloat16)
+    assert gradient_report(model) == [{"name": "weight", "norm": 5.0, "status": "ok"}]
+
+
+# first_nonfinite
+
+
+class Backwards(nn.Module):
+    """Runs its modules in the other order than it registers them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.late = nn.Linear(2, 2)
+        self.early = nn.Linear(2, 2)
+        for layer in (self.late, self.early):
+            nn.init.constant_(layer.weight, math.inf)
+
+    def forward(self, x: Any) -> Any:
+        return self.late(self.early(x))
+
+
+class Tuple(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x, {"of": [torch.tensor(math.nan), None]}
+
+
+def test_the_first_that_runs() -> None:
+    assert first_nonfinite(Backwards(), torch.ones(1, 2)) == "early"
+    assert first_nonfinite(nn.Sequential(nn.Identity(), Tuple()), torch.ones(2)) == "1"
+    assert first_nonfinite(Tuple(), torch.ones(2)) == ""
+    assert first_nonfinite(nn.Linear(2, 2), torch.ones(1, 2)) is None
+
+
+def test_no_hook_stays_and_an_exception_goes_on() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(3, 3))
+    with pytest.raises(RuntimeError, match="shapes"):
+        first_nonfinite(model, torch.ones(1, 2))
+    assert not any(module._forward_hooks for module in model.modules())
+    assert model[0].weight.grad is None
+
+
+# anomaly_op
+
+
+def root(at: float) -> Any:
+    x = torch.tensor([at], requires_grad=True)
+    return lambda: (torch.sqrt(x) * 0).sum()
+
+
+def test_the_node_that_made_the_nan() -> None:
+    assert anomaly_op(root(0.0)) == "SqrtBackward0"
+    assert anomaly_op(root(1.0)) is None
+
+
+def test_inf_is_no_anomaly() -> None:
+    x = torch.tensor(0.0, requires_grad=True)
+    assert anomaly_op(lambda: 1 / x) is None
+    assert x.grad is not None
+    assert x.grad.item() == -math.inf
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_mode_is_as_it_was(before: bool) -> None:
+    with torch.autograd.set_detect_anomaly(before):
+        for at in (0.0, 1.0):
+            anomaly_op(root(at))
+            assert torch.is_anomaly_enabled() == before
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            anomaly_op(lambda: torch.ones(1))
+        assert torch.is_anomaly_enabled() == before
+
+
+@pytest.mark.filterwarnings("error")
+def test_it_gives_no_warning() -> None:
+    assert anomaly_op(root(0.0)) == "SqrtBackward0"
+
+
+# repeated_batches
+
+
+def test_every_pair_in_order() -> None:
+    a, b = torch.tensor([1.0, math.nan]), torch.tensor([1.0, 2.0])
+    assert repeated_batches([a, b, a.clone(), b.clone(), a.clone()]) == [(0, 2), (0, 4), (1, 3), (2, 4)]
+    assert repeated_batches([(a, b), (a, a), (a.clone(), b.clone())]) == [(0, 2)]
+
+
+def test_what_is_not_equal() -> None:
+    a = torch.zeros(2)
+    assert repeated_batches([a, a.double(), torch.zeros(1), torch.zeros(1, 2), (a,), (a, a)]) == []
+    assert repeated_batches([]) == []
+    assert repeated_batches([torch.zeros(0), torch.zeros(0), torch.tensor(1), torch.tensor(1)]) == [(0, 1), (2, 3)]
+
+
+# out of a submission's reach
+
+
+def test_no_lesson_lists_them() -> None:
+    for lesson in syllabus().values():
+        for kit in (lesson.kit, *lesson.kits):
+            assert "course.debugging" not in kit.modules
+            assert "course" not in kit.modules
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(LESSON not in syllabus(), reason="the lesson is not there yet")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
+    """A hand-in that takes all four from here has no point, and is told what it may not import."""
+    file = tmp_path / "class" / "ann" / f"{LESSON}.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"try:\n    exec({way!r})\nexcept ImportError as error:\n    print(error)\n")
+    command = [str(Path(sys.executable).with_name("backprop")), "grade", str(tmp_path / "class")]
+    subprocess.run([*command, "--out", str(tmp_path / "results")], env=dict(os.environ), check=True)
+    result = json.loads((tmp_path / "results" / "ann" / f"{LESSON}.json").read_text())
+    assert result["status"] == "graded", result["message"]
+    assert result["points"] == 0
