@@ -64,11 +64,11 @@ def gradient_report(model):
 # %% [markdown]
 # ## `first_nonfinite`
 #
-# The loss is nan. Which layer was it? Run `model(x)` once and return the name, as `model.named_modules()` has it, of the
-# first **leaf** module (one without modules of its own) whose output has an entry that is nan or inf; `None` if there is
-# none. First in the order in which modules **run**, which need not be the order in which they were registered. A model
-# that is a leaf itself has the name `""`. A module that is registered twice has the first of its names, and one that
-# runs twice is looked at twice.
+# The loss is nan. Which layer was it? Run `model(x)` once and return the name, as `model.named_modules()` has it, of
+# the first **leaf** module (one without modules of its own) whose output has an entry that is nan or inf; `None` if
+# there is none. First in the order in which modules **run**, which need not be the order in which they were registered.
+# A model that is a leaf itself has the name `""`. A module that is registered twice has the first of its names, and one
+# that runs twice is looked at twice.
 #
 # An output may be a tensor of any dtype, or a tuple, list or dict of outputs (as an LSTM's is), and it may hold things
 # that are no tensors. Look at it inside of the hook: the model may write into it afterwards.
@@ -117,8 +117,9 @@ def first_nonfinite(model, x):
 # autograd node whose backward made the nan, as PyTorch's message names it: `"SqrtBackward0"`. Return `None` if the
 # backward pass makes no nan. Anomaly mode looks for nan alone: an inf that stays one is no anomaly.
 #
-# Any other exception, of `fn` or of the backward pass, is not yours to catch. Anomaly mode is after the call what it was
-# before, on or off. The backward pass may add to the `.grad` of what `fn` uses. (PyTorch's warnings may appear or not.)
+# Any other exception, of `fn` or of the backward pass, is not yours to catch. Anomaly mode is after the call what it
+# was before, on or off. The backward pass may add to the `.grad` of what `fn` uses. (PyTorch's warnings may appear or
+# not.)
 # [Chapter section](../book/ch12_debugging.md#ch12-anomaly-op)
 
 
@@ -145,8 +146,8 @@ def anomaly_op(fn):
 # ## `repeated_batches`
 #
 # A data loader that serves the same batch again and again makes a loss that falls nicely and a model that has learned
-# little. `batches` is a list; each batch is a tensor, or a tuple of tensors. Return every pair `(i, j)` with `i < j` whose
-# batches are equal, as a list of tuples in ascending order.
+# little. `batches` is a list; each batch is a tensor, or a tuple of tensors. Return every pair `(i, j)` with `i < j`
+# whose batches are equal, as a list of tuples in ascending order.
 #
 # Two tensors are equal if their dtype, their shape and all entries are; here a nan is equal to a nan. Two tuples are
 # equal if they are of the same length and their tensors are equal, one by one. A tensor is not equal to a tuple.
@@ -192,8 +193,8 @@ def repeated_batches(batches):
 #
 # Plain regression, one step of SGD for each batch. Returned are the losses of the batches, each before its step.
 #
-# **What you see:** The loss falls for some steps, then it rises again, higher than where it began. A smaller learning
-# rate makes the waves longer, and does not end them.
+# **What you see:** The loss falls for some steps, then it rises again, and so on: it comes in waves. A smaller learning
+# rate makes them longer and does not end them.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-01)
 
 
@@ -317,8 +318,8 @@ def fix_04(model, batches, validation, lr):
 # %% [markdown]
 # ## `fix_05`
 #
-# A network with `depth` hidden layers is built (with PyTorch's default initialisation, hidden layers first to last, then
-# the head), trained and returned, with the losses of the batches.
+# A network with `depth` hidden layers is built (with PyTorch's default initialisation, hidden layers first to last,
+# then the head), trained and returned, with the losses of the batches.
 #
 # **What you see:** The loss stalls. And the trained network that was saved with `torch.save(model.state_dict(), …)` and
 # loaded into a fresh one answers like another network.
@@ -332,11 +333,11 @@ def fix_05(n_in, n_out, width, depth, batches, lr):
     class Network(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            widths = [n_in] + [width] * depth
+            layers = [torch.nn.Linear(n_in if i == 0 else width, width) for i in range(depth)]
             ### BEGIN SOLUTION
-            self.hidden = torch.nn.ModuleList([torch.nn.Linear(a, b) for a, b in zip(widths, widths[1:])])
+            self.hidden = torch.nn.ModuleList(layers)
             ### HANDED OUT
-            # self.hidden = [torch.nn.Linear(a, b) for a, b in zip(widths, widths[1:])]
+            # self.hidden = layers
             ### END SOLUTION
             self.head = torch.nn.Linear(width, n_out)
 
@@ -360,8 +361,8 @@ def fix_05(n_in, n_out, width, depth, batches, lr):
 # %% [markdown]
 # ## `fix_06`
 #
-# Regression with a validation set, `validation = (X, y)`, whose loss is noted after each step. Returned are the losses of
-# the batches and those of the validation set, two lists of plain floats or of 0-d tensors without a graph.
+# Regression with a validation set, `validation = (X, y)`, whose loss is noted after each step. Returned are the losses
+# of the batches and those of the validation set, two lists of plain floats or of 0-d tensors without a graph.
 #
 # **What you see:** All numbers are right. Memory climbs from step to step, until a long run ends for lack of it.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-06)
@@ -391,8 +392,8 @@ def fix_06(model, batches, validation, lr):
 # %% [markdown]
 # ## `fix_07`
 #
-# Classification by cross-entropy. Returned are the losses of the batches, and for new points `X_new` the probabilities of
-# the classes, `(n, classes)`, each row with the sum 1.
+# Classification by cross-entropy. Returned are the losses of the batches, and for new points `X_new` the probabilities
+# of the classes, `(n, classes)`, each row with the sum 1.
 #
 # **What you see:** The model learns, but slowly, and the loss never comes near 0, not even for points that are told
 # right: with 3 classes it stays above 0.55.
@@ -425,10 +426,10 @@ def fix_07(model, batches, X_new, lr):
 # %% [markdown]
 # ## `fix_08`
 #
-# An agent learns from examples which action to take. A batch is `(X, allowed, y)`; `allowed`, `(n, actions)` and boolean,
-# says which actions are possible, and forbidden ones have the probability 0. The loss is the cross-entropy minus `beta`
-# times the mean entropy, −Σ p log p (in which 0 log 0 is 0), so that the agent does not decide too early. Returned are
-# the losses of the batches.
+# An agent learns from examples which action to take. A batch is `(X, allowed, y)`; `allowed`, `(n, actions)` and
+# boolean, says which actions are possible, and forbidden ones have the probability 0. The loss is the cross-entropy
+# minus `beta` times the mean entropy, −Σ p log p (in which 0 log 0 is 0), so that the agent does not decide too early.
+# Returned are the losses of the batches.
 #
 # **What you see:** The loss is nan from the first batch in which an action is forbidden.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-08)
@@ -462,8 +463,9 @@ def fix_08(model, batches, beta, lr):
 # Several epochs over the batches, and after each the loss on a validation set, `validation = (X, y)`. The model has
 # Dropout and BatchNorm in it. Returned are the validation losses.
 #
-# **What you see:** The validation loss jumps up and down, also where the model hardly changes, and with one point in the
-# validation set the program raises an exception. Scores that are measured again later, from the saved model, differ.
+# **What you see:** The validation loss jumps up and down, also where the model hardly changes, and with one point in
+# the validation set the program raises an exception. Scores that are measured again later, from the saved model,
+# differ.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-09)
 
 
@@ -527,8 +529,8 @@ def fix_10(model, batches, accumulate, lr):
 # ## `fix_11`
 #
 # A classifier is trained in half precision: autocast runs the matrix products in float16. The batch is one of very many
-# that run on other machines at the same time, so the loss is the sum over the batch divided by `n_tokens`, the number of
-# examples of all machines, some ten millions. (What the others would add is left out here, and Adam makes up for the
+# that run on other machines at the same time, so the loss is the sum over the batch divided by `n_tokens`, the number
+# of examples of all machines, some ten millions. (What the others would add is left out here, and Adam makes up for the
 # size.) Returned are the mean losses of the batches.
 #
 # **What you see:** The loss hardly moves, and most gradients are exactly 0. The same program in float32 learns. That is

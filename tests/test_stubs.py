@@ -294,3 +294,74 @@ def test_parts_that_cannot_be_are_refused(tmp_path: Path, old: str, new: str, sa
     (tmp_path / "ch01_small.py").write_text(PARTS.replace(old, new))
     with pytest.raises(AuthoringError, match=said):
         stub_notebook(IN_PARTS, tmp_path)
+
+
+BROKEN = '''\
+# %% exercise="double"
+def double(x):
+    """Twice x."""
+    ### BEGIN SOLUTION
+    ### HANDED OUT
+    # if x < 0:
+    #     return x
+    ### END SOLUTION
+    y = x
+    ### BEGIN SOLUTION
+    y += x
+    ### HANDED OUT
+    ### END SOLUTION
+    return y
+
+# %% exercise="Counter"
+class Counter:
+    def __init__(self):
+        ### BEGIN SOLUTION
+        self.n = 0
+        ### HANDED OUT
+        # self.n = 1
+        ### END SOLUTION
+
+    def step(self):
+        ### BEGIN SOLUTION
+        self.n += 1
+        ### END SOLUTION
+'''
+
+
+def test_a_program_to_mend_is_handed_out(tmp_path: Path) -> None:
+    (tmp_path / "ch01_small.py").write_text(BROKEN)
+    cells = {cell.id: cell.source for cell in stub_notebook(LESSON, tmp_path).cells}
+    assert cells["ch01-double"] == (
+        'def double(x):\n    """Twice x."""\n    if x < 0:\n        return x\n    y = x\n    return y'
+    )
+    stub = 'raise NotImplementedError("Counter: your code here")'
+    assert cells["ch01-Counter"] == (
+        f"class Counter:\n    def __init__(self):\n        self.n = 1\n\n    def step(self):\n        {stub}"
+    )
+    solved = {cell.id: cell.source for cell in solved_notebook(LESSON, tmp_path).cells}
+    assert "HANDED OUT" not in "".join(solved.values())
+    assert "if x < 0" not in solved["ch01-double"]
+    assert "self.n = 1" not in solved["ch01-Counter"]
+    namespace: dict[str, Any] = {}
+    exec(solved["ch01-double"], namespace)
+    assert namespace["double"](-3) == -6
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "    ### BEGIN SOLUTION\n    ### HANDED OUT",
+            "    ### HANDED OUT\n    ### BEGIN SOLUTION",
+            "not the one of its",
+        ),
+        ("    ### HANDED OUT\n    # if", "    ### HANDED OUT\n    ### HANDED OUT\n    # if", "not the one of its"),
+        ("    # if x < 0:", "    y = 0", "no comment behind ### HANDED OUT: 'y = 0'"),
+        ("    #     return x", "    # return x", "the stub of exercise 'double' is not Python"),
+    ],
+)
+def test_what_cannot_be_handed_out_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in BROKEN
+    (tmp_path / "ch01_small.py").write_text(BROKEN.replace(old, new))
+    with pytest.raises(AuthoringError, match=said):
+        stub_notebook(LESSON, tmp_path)

@@ -34,6 +34,8 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 METADATA = ("exercise", "part", "tags")
 OURS = ("setup", "check")
 """Tags of the cells that the build writes; a source that has them is wrong."""
+BEGIN, HANDED_OUT, END = "### BEGIN SOLUTION", "### HANDED OUT", "### END SOLUTION"
+"""The marks of a region: nbgrader's, and ours between them, behind which stands, commented out, what learners get."""
 
 
 class NameTheExercise(ClearSolutions):
@@ -41,6 +43,8 @@ class NameTheExercise(ClearSolutions):
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
         name = cell.metadata.get("exercise")
+        if name and BEGIN not in cell.source:
+            return cell, resources  # all of its regions were handed out; nbgrader would replace the whole cell
         if name:
             part = cell.metadata.get("part")
             todo = f"{name} ({part})" if part else name
@@ -94,6 +98,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
         due = []
         built.append(cell)
         if name:
+            cell.source = _regions(cell.source, solved=keep_solution_cells)
             exercise = lesson.exercise(name)
             cell.metadata["nbgrader"] = _nbgrader(_slug(name, cell.metadata.get("part")), solution=True)
             due = [_check(exercise)] if cell is last[name] else []
@@ -150,7 +155,7 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
     if cell.cell_type == "code":
         _require_python(cell, lesson)
     lines = [line.strip() for line in cell.source.split("\n")]
-    begins, ends = lines.count("### BEGIN SOLUTION"), lines.count("### END SOLUTION")
+    begins, ends = lines.count(BEGIN), lines.count(END)
     first = cell.source.split("\n")[0]
     for tag in OURS:
         if tag in tags:
@@ -161,7 +166,46 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
         return
     if begins == 0 or begins != ends:
         # Without a region nbgrader would replace the whole cell, the signature included.
-        raise AuthoringError(f"{file}: exercise {name!r} needs ### BEGIN SOLUTION and ### END SOLUTION, in pairs")
+        raise AuthoringError(f"{file}: exercise {name!r} needs {BEGIN} and {END}, in pairs")
+    mark = END
+    for line in lines:
+        if line == HANDED_OUT and mark != BEGIN:
+            raise AuthoringError(f"{file}: exercise {name!r} has a {HANDED_OUT} that is not the one of its region")
+        if mark == HANDED_OUT and line != END and not re.match(r"#(?!#)", line):
+            raise AuthoringError(
+                f"{file}: exercise {name!r} has a line that is no comment behind {HANDED_OUT}: {line!r}"
+            )
+        mark = line if line in (BEGIN, HANDED_OUT, END) else mark
+
+
+def _regions(source: str, *, solved: bool) -> str:
+    """A cell whose regions have `HANDED_OUT` in them: solved, without what stands behind it; else with that alone.
+
+    What is handed out takes the place of its region and loses its `# `; no mark is left to say where it stands.
+    """
+    kept: list[str] = []
+    region: list[str] | None = None
+    for line in source.split("\n"):
+        if line.strip() == BEGIN:
+            region = []
+        if region is None:
+            kept.append(line)
+            continue
+        region.append(line)
+        if line.strip() == END:
+            kept += _region(region, solved=solved)
+            region = None
+    return "\n".join(kept)
+
+
+def _region(lines: list[str], *, solved: bool) -> list[str]:
+    """What becomes of one region, from its first mark to its last."""
+    marks = [i for i, line in enumerate(lines) if line.strip() == HANDED_OUT]
+    if not marks:
+        return lines
+    if solved:
+        return [*lines[: marks[0]], lines[-1]]
+    return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines[marks[0] + 1 : -1]]
 
 
 def _defines(source: str, name: str) -> bool:
