@@ -7,6 +7,7 @@ how far they were from each other.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -18,6 +19,485 @@ from autograder.judging import F32, F64, compare, exercise, expect, expect_close
 RUN: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-5}
 """For float32 programs of some tens of steps. Right repairs were within 1e-5 of each other."""
 IDENTICAL: dict[str, Any] = {"rtol": 0.0, "atol": 0.0}
+
+
+# gradient_report
+
+STATUSES = ("none", "nonfinite", "zero", "exploding", "ok")
+NAMES = ("encoder", "decoder", "head", "norm", "embed", "mix", "gate", "out", "first", "last", "proj", "skip")
+
+
+def some_names(rng, count):
+    return [str(name) for name in rng.choice(NAMES, size=count, replace=False)]
+
+
+def gradient(rng, norm, shape=(3, 2), dtype="float64"):
+    """(values, gradient of this norm, dtype, requires_grad) of a parameter."""
+    direction = rng.normal(size=shape)
+    return random(rng, shape), direction * (norm / np.sqrt((direction**2).sum())), dtype, True
+
+
+def spoiled(rng, *values, dtype="float64"):
+    """One whose gradient has these entries among others."""
+    parameter = gradient(rng, 1.0, dtype=dtype)
+    places = rng.choice(6, size=len(values), replace=False)
+    parameter[1].reshape(-1)[places] = values
+    return parameter
+
+
+def without(rng):
+    return random(rng, (2, 2)), None, "float32", True
+
+
+def zeros(rng, shape=(2, 3), dtype="float32"):
+    return random(rng, shape), np.zeros(shape), dtype, True
+
+
+def check_report(learner, reference, rng, parameters, case, *, rtol=1e-9, names=None):
+    """Expect names, norms and statuses of a model with these parameters, in an order that is drawn."""
+    order = rng.permutation(len(parameters)).tolist()
+    names = names or [f"{name}.weight" for name in some_names(rng, len(parameters))]
+    listed = [(name, *parameters[i]) for name, i in zip(names, order, strict=True)]
+    expected, got = (who.scenario.report(listed) for who in (reference, learner))
+    compare_reports(got, expected, case=case, rtol=rtol)
+
+
+def compare_reports(got, expected, *, case, rtol=1e-9):
+    message = "gradient_report did not return a list of dicts."
+    if not isinstance(got, dict) or got.get("a list of dicts") is not True:
+        expect(False, message, case=case)
+        return
+    if got["keys"] is not True:
+        expect(False, "An entry of the report has other keys than name, norm and status.", case=case)
+        return
+    changes = {name: value for name, value in expected.items() if name.endswith("changed")}
+    if not fine(got, changes, case=case):
+        return
+    expect_close(got["name"], expected["name"], names=("the names",), case=case, **IDENTICAL)
+    if got["name"] != expected["name"]:
+        return
+    for name, norm, right in zip(got["name"], got["norm"], expected["norm"], strict=True):
+        expect_close(norm, right, names=(f"the norm of {name}",), case=case, rtol=rtol, atol=0.0)
+    for name, status, right in zip(got["name"], got["status"], expected["status"], strict=True):
+        expect_close(status, right, names=(f"the status of {name}",), case=case, **IDENTICAL)
+
+
+@exercise("gradient_report")
+def test_norms(learner, reference, rng):
+    """Names in order, and the norm of each gradient."""
+    for count in (1, 2, 4):
+        parameters = [gradient(rng, norm) for norm in rng.uniform(1, 9, size=count)]
+        check_report(learner, reference, rng, parameters, f"{count} parameter{'s' * (count > 1)}")
+    parameters = [gradient(rng, 3.0, shape) for shape in [(), (1,), (5,), (2, 3, 2)]]
+    check_report(learner, reference, rng, parameters, "parameters of several shapes")
+    names = ["head", "body.0.weight", "body.0.bias", "body.1.inner.scale"]
+    check_report(learner, reference, rng, [gradient(rng, 2.0) for _ in names], "modules inside of modules", names=names)
+
+
+@exercise("gradient_report")
+def test_none_and_zero(learner, reference, rng):
+    """No gradient is another thing than one of 0, and some zeros are not all."""
+    few = random(rng, (2, 3)), np.array([[0, 0, float(rng.uniform(1, 2))], [0, 0, 0]]), "float64", True
+    for case, parameters in [
+        ("a parameter without a gradient", [gradient(rng, 2.0), without(rng)]),
+        ("a gradient of zeros", [gradient(rng, 2.0), zeros(rng)]),
+        ("a gradient with zeros in it", [gradient(rng, 2.0), few]),
+        ("none, zeros, and others", [without(rng), *(gradient(rng, 2.0) for _ in range(2)), zeros(rng)]),
+        ("a gradient without entries", [gradient(rng, 2.0), zeros(rng, (0, 3))]),
+        ("frozen, with a gradient and without", [(*gradient(rng, 2.0)[:3], False), (*without(rng)[:3], False)]),
+    ]:
+        check_report(learner, reference, rng, parameters, case)
+
+
+@exercise("gradient_report")
+def test_nothing_to_compare_with(learner, reference, rng):
+    """No gradients, zeros alone, no finite norm: there is no median."""
+    check_report(learner, reference, rng, [gradient(rng, 2.0), without(rng)], "one gradient and none")
+    for case, parameters in [
+        ("no parameter has a gradient", [without(rng) for _ in range(3)]),
+        ("all gradients are 0", [zeros(rng) for _ in range(3)]),
+        ("no norm is finite", [spoiled(rng, math.nan), spoiled(rng, math.inf)]),
+        ("none, zeros and nan", [without(rng), zeros(rng), spoiled(rng, math.nan)]),
+    ]:
+        check_report(learner, reference, rng, parameters, case)
+    check_report(learner, reference, rng, [], "a model without parameters")
+
+
+@exercise("gradient_report")
+def test_nan_and_inf(learner, reference, rng):
+    """nan and inf, alone and together, beside others."""
+    for case, values in [
+        ("a nan", [math.nan]),
+        ("an inf", [math.inf]),
+        ("a −inf", [-math.inf]),
+        ("inf and −inf", [math.inf, -math.inf]),
+        ("inf and nan", [math.inf, math.nan]),
+    ]:
+        parameters = [spoiled(rng, *values), gradient(rng, 2.0), gradient(rng, 3.0)]
+        check_report(learner, reference, rng, parameters, f"{case} in a gradient")
+
+
+@exercise("gradient_report")
+def test_exploding(learner, reference, rng):
+    """Over 1,000 times the median of the finite norms that are not 0."""
+    norm = float(rng.uniform(1, 9))
+    for case, norms in [
+        ("three norms, one 1,001 times the others", [1, 1, 1001]),
+        ("three norms, one 999 times the others", [1, 1, 999]),
+        ("an even number of norms, the largest over 1,000 times the mean of the middle two", [1, 1, 3, 2100]),
+        ("an even number of norms, the largest under 1,000 times the mean of the middle two", [1, 1, 3, 1900]),
+        ("the largest is 1,000 times the mean, and not 1,000 times the median", [1, 500, 600, 3000]),
+        ("over 1,000 times the smallest, and not 1,000 times the median", [0.01, 1, 1, 100]),
+        ("two norms far apart", [1, 1e9]),
+        ("far below the median is no explosion", [1e-9, 1, 1]),
+        ("two that explode, of five", [1, 2, 3, 5000, 9000]),
+    ]:
+        parameters = [gradient(rng, norm * factor) for factor in norms]
+        check_report(learner, reference, rng, parameters, case)
+
+
+@exercise("gradient_report")
+def test_what_the_median_is_of(learner, reference, rng):
+    """Not of zeros, not of what is not finite, not of what is not there."""
+    large = [gradient(rng, norm) for norm in (1.0, 1.5, 2000.0)]
+    for case, others in [
+        ("zeros count for nothing in the median", [zeros(rng) for _ in range(4)]),
+        ("parameters without a gradient count for nothing", [without(rng) for _ in range(4)]),
+        ("inf and nan count for nothing", [spoiled(rng, value) for value in (math.inf, math.inf, math.nan, math.nan)]),
+    ]:
+        check_report(learner, reference, rng, [*large, *others], f"{case}, one explodes")
+        calm = [gradient(rng, norm) for norm in (900.0, 1.0, 1.5)]
+        check_report(learner, reference, rng, [*calm, *others], f"{case}, none explodes")
+
+
+@exercise("gradient_report")
+def test_low_precision(learner, reference, rng):
+    """1e-27 and 1e30 in float32, 1e-6 in float16, bfloat16: the squares need float64."""
+    for case, norm, dtype in [
+        ("float32", 2.0, "float32"),
+        ("float32 gradients of about 1e-27", 1e-27, "float32"),
+        ("float32 gradients of about 1e30", 1e30, "float32"),
+        ("float16 gradients of about 1e-6", 1e-6, "float16"),
+        ("float16 gradients of about 1e4", 1e4, "float16"),
+        ("bfloat16", 2.0, "bfloat16"),
+        ("bfloat16 gradients of about 1e-30", 1e-30, "bfloat16"),
+    ]:
+        parameters = [gradient(rng, norm * factor, dtype=dtype) for factor in rng.uniform(1, 3, size=3)]
+        check_report(learner, reference, rng, parameters, case)
+    parameters = [gradient(rng, 2.0, dtype=dtype) for dtype in ("float16", "bfloat16", "float32", "float64")]
+    check_report(learner, reference, rng, parameters, "four dtypes in one model")
+
+
+@exercise("gradient_report")
+def test_a_shared_parameter(learner, reference, rng):
+    """One Linear under two names is there once."""
+    for n in (2, 4):
+        layer_ = {"W": random(rng, (n, n)), "b": random(rng, n)}
+        arguments = layer_, random(rng, (n, n)) + 1
+        expected, got = (who.scenario.report_of_shared(*arguments) for who in (reference, learner))
+        compare_reports(got, expected, case="a Linear that the model has under two names")
+
+
+# first_nonfinite
+
+BAD = (math.nan, math.inf, -math.inf)
+
+
+def check_name(learner, reference, scenario, *arguments, case):
+    expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
+    expect_close(got, expected, names=("the name",), case=case, **IDENTICAL)
+
+
+def points(rng):
+    return rng.uniform(-1, 1, size=(2, 3))
+
+
+@exercise("first_nonfinite")
+def test_one_bad_layer(learner, reference, rng):
+    """One layer whose output has a nan or an inf; what comes after it shows it, too."""
+    for count in (1, 2, 5):
+        for value in BAD:
+            names = some_names(rng, count)
+            setting = names, names, {names[int(rng.integers(count))]: value}
+            case = f"{count} layer{'s' * (count > 1)}, one output has {'a' if math.isnan(value) else 'an'} {value}"
+            check_name(learner, reference, "nonfinite", "order", setting, points(rng), case=case)
+
+
+@exercise("first_nonfinite")
+def test_order_of_execution(learner, reference, rng):
+    """The first to run is not the first to be registered."""
+    for count in (2, 3, 6):
+        names = some_names(rng, count)
+        order = [*names[1:], names[0]]
+        bad = {name: float(rng.choice(BAD)) for name in [names[0], order[int(rng.integers(count - 1))]]}
+        case = f"{count} layers, the first to be registered runs last"
+        check_name(learner, reference, "nonfinite", "order", (names, order, bad), points(rng), case=case)
+
+
+@exercise("first_nonfinite")
+def test_all_is_finite(learner, reference, rng):
+    """None where nothing is wrong, also where a layer that does not run would be."""
+    for count in (2, 4):
+        names = some_names(rng, count)
+        bad = {names[-1]: math.nan}
+        check_name(
+            learner,
+            reference,
+            "nonfinite",
+            "order",
+            (names, names, bad),
+            points(rng),
+            case="the last layer gives a nan",
+        )
+        check_name(
+            learner, reference, "nonfinite", "order", (names, names[:-1], bad), points(rng), case="a layer does not run"
+        )
+        check_name(
+            learner, reference, "nonfinite", "order", (names, names, {}), points(rng), case="all outputs are finite"
+        )
+
+
+@exercise("first_nonfinite")
+def test_leaves_inside_of_modules(learner, reference, rng):
+    """The full name of a leaf, not that of a block around it; a model that is a leaf has the name ''."""
+    for _ in range(3):
+        setting = int(rng.integers(3)), int(rng.integers(3)), float(rng.choice(BAD))
+        check_name(learner, reference, "nonfinite", "nested", setting, points(rng), case="layers inside of blocks")
+    check_name(learner, reference, "nonfinite", "leaf", math.inf, points(rng), case="the model is a leaf")
+    check_name(learner, reference, "nonfinite", "leaf", None, points(rng), case="the model is a leaf, and fine")
+    check_name(
+        learner, reference, "nonfinite", "between", None, points(rng), case="the model's own forward makes a nan"
+    )
+
+
+@exercise("first_nonfinite")
+def test_modules_that_are_shared_or_run_twice(learner, reference, rng):
+    """The first of two names; and a layer that is fine the first time and not the second."""
+    for _ in range(2):
+        setting = some_names(rng, 3), float(rng.choice(BAD))
+        case = "a layer that is registered under two names"
+        check_name(learner, reference, "nonfinite", "shared", setting, points(rng), case=case)
+        setting = some_names(rng, 3), int(rng.integers(3))
+        case = "layers that run twice, one gives an inf the second time"
+        check_name(learner, reference, "nonfinite", "twice", setting, points(rng), case=case)
+
+
+@exercise("first_nonfinite")
+def test_outputs_of_all_kinds(learner, reference, rng):
+    """Tuples, lists and dicts of tensors, numbers, None and text; an LSTM; float32; integers."""
+    places = {"tuple": "tuple", "list": "list", "dict": "dict", "deep": "list in the tuple in the dict", None: ""}
+    for place, words in places.items():
+        setting = some_names(rng, 3), place
+        what = f"a nan in the {words}" if words else "all finite"
+        case = f"the output is a tuple with a list and a dict in it, {what}"
+        check_name(learner, reference, "nonfinite", "packed", setting, points(rng), case=case)
+    for weight in (math.nan, float(rng.uniform())):
+        x = random(rng, (4, 2, 3))
+        case = "an LSTM" + (" with a nan in its weights" if math.isnan(weight) else "")
+        check_name(learner, reference, "nonfinite_of_lstm", weight, x, case=case)
+    names = some_names(rng, 3)
+    setting = names, names, {names[int(rng.integers(3))]: math.inf}
+    check_name(learner, reference, "nonfinite", "order", setting, points(rng).astype(F32), case="float32")
+
+
+@exercise("first_nonfinite")
+def test_outputs_that_are_written_into(learner, reference, rng):
+    """The model mends the output of its layer in place: who looks afterwards sees nothing."""
+    names = some_names(rng, 3)
+    setting = names, names, {names[int(rng.integers(3))]: math.nan}
+    check_name(learner, reference, "nonfinite", "order", setting, points(rng), case="three layers, one gives a nan")
+    for value in BAD:
+        case = "the model writes over what is not finite in the output of its first layer"
+        check_name(learner, reference, "nonfinite", "overwritten", value, points(rng), case=case)
+
+
+@exercise("first_nonfinite")
+def test_in_the_mode_of_the_model(learner, reference, rng):
+    """Two layers: one is bad in train mode alone, one in eval mode alone."""
+    for training in (True, False):
+        case = f"the model is in {'train' if training else 'eval'} mode"
+        check_name(learner, reference, "nonfinite", "modes", None, points(rng), training, case=case)
+
+
+@exercise("first_nonfinite", promise="instrumented")
+def test_no_hook_is_left(learner, reference, rng):
+    """Hooks, parameters, .grad and mode are those from before, also where the model raises."""
+    for case, kind, setting, training in [
+        ("after the call", "nested", (1, 1, math.nan), True),
+        ("after the call, a model in eval mode, nothing found", "nested", (1, 1, None), False),
+        ("the model raises an exception", "raises", None, True),
+        ("the model raises an exception after a nan", "raises", math.nan, True),
+    ]:
+        arguments = kind, setting, points(rng), training
+        expected, got = (who.scenario.after_nonfinite(*arguments) for who in (reference, learner))
+        compare(got, expected, case=case)
+
+
+# anomaly_op
+
+KINDS = ("sqrt", "log", "rsqrt", "divide", "power", "log10", "acos", "of one's own")
+
+
+def with_a_zero(rng):
+    x = rng.uniform(0.2, 0.9, size=4)
+    x[int(rng.integers(4))] = 0.0
+    return x
+
+
+@exercise("anomaly_op")
+def test_names_of_nodes(learner, reference, rng):
+    """Each of eight operations makes a nan at 0."""
+    for kind in (KINDS[i] for i in rng.permutation(len(KINDS))):
+        expected, got = (who.scenario.anomaly(kind, with_a_zero(rng)) for who in (reference, learner))
+        compare(got, expected, case="a loss of one operation and torch.where, one entry is 0")
+
+
+@exercise("anomaly_op")
+def test_no_anomaly(learner, reference, rng):
+    """None without a nan, also where a gradient is inf or where a nan is in the values alone."""
+    for kind, x, case in [
+        ("sqrt", with_a_zero(rng), "a loss of one operation and torch.where, one entry is 0"),
+        (str(rng.choice(KINDS)), rng.uniform(0.2, 0.9, size=3), "a loss of one operation, all is well"),
+        ("inf", with_a_zero(rng), "a gradient is inf"),
+        ("nan in the values alone", with_a_zero(rng), "the loss is nan, all gradients are finite"),
+        (str(rng.choice(KINDS)), with_a_zero(rng), "a loss of one operation and torch.where, one entry is 0"),
+    ]:
+        expected, got = (who.scenario.anomaly(kind, x) for who in (reference, learner))
+        compare(got, expected, case=case)
+
+
+@exercise("anomaly_op", promise="instrumented")
+def test_the_mode_afterwards(learner, reference, rng):
+    """Anomaly mode is what it was, on or off, with a nan and without."""
+    for already in (False, True):
+        for x in (with_a_zero(rng), rng.uniform(0.2, 0.9, size=3)):
+            arguments = str(rng.choice(KINDS)), x, already
+            expected, got = (who.scenario.anomaly(*arguments) for who in (reference, learner))
+            compare(got, expected, case=f"anomaly mode was {'on' if already else 'off'}")
+
+
+@exercise("anomaly_op", promise="instrumented")
+def test_other_exceptions(learner, reference):
+    """Those of fn, and those of the backward pass that are no anomaly."""
+    for who_raises, case in [
+        ("fn", "fn raises a RuntimeError"),
+        ("backward", "backward raises: a saved tensor was modified by an inplace operation"),
+        ("no graph", "backward raises: the loss has no graph"),
+    ]:
+        message = "Function 'Loader' returned nothing"
+        expected, got = (who.scenario.anomaly_raises(who_raises, message) for who in (reference, learner))
+        compare(got, expected, case=case)
+
+
+# repeated_batches
+
+
+def tensors(*arrays):
+    import torch
+
+    return [torch.tensor(array) for array in arrays]
+
+
+def check_pairs(learner, reference, batches, case):
+    got, expected = learner.repeated_batches(batches), reference.repeated_batches(batches)
+    expect_close(got, expected, names=("the pairs",), case=case, **IDENTICAL)
+
+
+def copies(rng, make, counts):
+    """Batches that `make` makes, so many copies of each, in an order that is drawn."""
+    kinds = [kind for kind, count in enumerate(counts) for _ in range(count)]
+    made = [make() for _ in counts]
+    again = [made[kind] for kind in rng.permutation(kinds)]
+    return [tuple(part.clone() for part in batch) if isinstance(batch, tuple) else batch.clone() for batch in again]
+
+
+@exercise("repeated_batches")
+def test_pairs_of_tensors(learner, reference, rng):
+    """All pairs, in order; three equal batches are three pairs."""
+    for counts in [(2,), (2, 1), (3, 1, 1), (2, 3, 1, 2), (1, 1, 1, 4)]:
+        batches = copies(rng, lambda: tensors(random(rng, (2, 3)))[0], counts)
+        check_pairs(learner, reference, batches, f"{len(batches)} tensors")
+
+
+@exercise("repeated_batches")
+def test_pairs_of_tuples(learner, reference, rng):
+    """Tuples (X, y), all tensors of which must be equal."""
+    for counts in [(2, 1), (1, 3, 2)]:
+        make = lambda: tuple(tensors(random(rng, (2, 3)), rng.integers(1000, size=2)))  # noqa: E731
+        batches = copies(rng, make, counts)
+        check_pairs(learner, reference, batches, f"{len(batches)} tuples (X, y)")
+    X, Z, y, w = tensors(
+        random(rng, (2, 3)), random(rng, (2, 3)), rng.integers(9, size=2), rng.integers(10, 19, size=2)
+    )
+    batches = [(X, y), (X.clone(), w), (Z, y), (Z.clone(), y.clone())]
+    order = rng.permutation(4)
+    check_pairs(learner, reference, [batches[i] for i in order], "the same X with another y")
+
+
+@exercise("repeated_batches")
+def test_tuples_that_are_not_alike(learner, reference, rng):
+    """Tuples of several lengths, and tensors beside tuples."""
+    X, y, w = tensors(random(rng, (2, 3)), rng.integers(9, size=2), random(rng, 2))
+    for case, batches in [
+        ("tuples of one and of two tensors", [(X,), (X, y), (X,), (X, y)]),
+        ("tuples of two and of three tensors", [(X, y), (X, y, w), (X, y, w)]),
+        ("tensors and tuples of one tensor", [X, (X,), X.clone(), (X.clone(),)]),
+        ("a tensor and a tuple of its rows", [X, tuple(X), X.clone()]),
+    ]:
+        order = rng.permutation(len(batches))
+        check_pairs(learner, reference, [batches[i] for i in order], case)
+
+
+@exercise("repeated_batches")
+def test_shapes_and_dtypes(learner, reference, rng):
+    """The same numbers in another shape or dtype are another batch; shapes that broadcast, too."""
+    row = random(rng, (1, 3))
+    whole = rng.integers(5, size=(2, 2))
+    for case, arrays in [
+        ("two shapes of the same numbers", [row, row.reshape(3), row.reshape(3, 1), row.copy()]),
+        ("a row, and a matrix of that row", [row, np.repeat(row, 2, axis=0), np.repeat(row, 2, axis=0)]),
+        ("one number, and a vector of it", [row[0, :1], np.repeat(row[0, :1], 3), row[0, 0], row[0, :1].copy()]),
+        ("integers and floats", [whole, whole.astype(F64), whole.astype(F32), whole.copy()]),
+        ("float32 and float64", [whole.astype(F32), whole.astype(F64), whole.astype(F32)]),
+        ("integers of two kinds", [whole, whole.astype(np.int32), whole.astype(np.int32)]),
+        ("bools", [whole > 2, whole > 2, whole.astype(np.uint8)]),
+        ("0-d tensors", [row[0, 0], row[0, 1], row[0, 0].copy()]),
+        ("empty tensors of two shapes", [np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 3))]),
+    ]:
+        order = rng.permutation(len(arrays))
+        check_pairs(learner, reference, tensors(*(arrays[i] for i in order)), case)
+
+
+@exercise("repeated_batches")
+def test_nan_and_small_differences(learner, reference, rng):
+    """A nan is equal to a nan in the same place; numbers that are close are not equal; order within a batch counts."""
+    x = random(rng, 4)
+    holes, other = x.copy(), x.copy()
+    holes[int(rng.integers(1, 3))] = math.nan
+    other[0] = math.nan
+    infinite = x.copy()
+    infinite[1] = math.inf
+    for case, arrays in [
+        ("a nan in the same place", [holes, holes, x]),
+        ("a nan in another place", [holes, other, holes]),
+        ("nan, and the number 0", [np.nan_to_num(holes), holes, holes]),
+        ("inf, and nan", [infinite, np.where(np.isinf(infinite), math.nan, x), infinite]),
+        ("inf, and −inf", [infinite, -infinite, np.where(np.isinf(infinite), -math.inf, x)]),
+        ("one entry is 1e-9 larger", [x, x + np.array([0, 0, 1e-9, 0]), x]),
+        ("the same rows in another order", [x, x[::-1].copy(), x]),
+        ("0.0 and −0.0", [0 * np.abs(x), -0.0 * np.abs(x), x]),
+    ]:
+        order = rng.permutation(len(arrays))
+        check_pairs(learner, reference, tensors(*(arrays[i] for i in order)), case)
+
+
+@exercise("repeated_batches")
+def test_few_batches(learner, reference, rng):
+    """None, one, and none that are equal."""
+    check_pairs(learner, reference, copies(rng, lambda: tensors(random(rng, 2))[0], (2, 1)), "three batches")
+    check_pairs(learner, reference, [], "no batches")
+    check_pairs(learner, reference, tensors(random(rng, 3)), "one batch")
+    check_pairs(learner, reference, tensors(*(random(rng, 3) for _ in range(4))), "four batches, none equal")
 
 
 # The programs
@@ -33,7 +513,7 @@ def layer(rng, fan_in, fan_out):
 
 
 def layers(rng, *widths):
-    return [layer(rng, fan_in, fan_out) for fan_in, fan_out in zip(widths, widths[1:], strict=False)]
+    return [layer(rng, fan_in, fan_out) for fan_in, fan_out in itertools.pairwise(widths)]
 
 
 def regression(rng, n, d, steps):
@@ -82,7 +562,9 @@ def told_of_series(name, got, expected, *, rtol, atol):
     if not wrong.any():
         return None
     first = int(wrong.argmax()) + 1
-    value = "nan" if np.isnan(got[first - 1]) else "inf" if np.isinf(got[first - 1]) else "not that of the right program"
+    value = (
+        "nan" if np.isnan(got[first - 1]) else "inf" if np.isinf(got[first - 1]) else "not that of the right program"
+    )
     if first == 1 and name == "losses":
         return f"The first {one} is {value}. No step was made before it: the loss itself is computed in another way."
     if first == 1:
@@ -93,10 +575,6 @@ def told_of_series(name, got, expected, *, rtol, atol):
 def run(scenario, learner, reference, *arguments, case, **tolerance):
     expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
     same_run(got, expected, case=case, **tolerance)
-
-
-# gradient_report
-# TOOLS
 
 
 # fix_01

@@ -164,7 +164,9 @@ class _Packed(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> Any:
         bad = x.clone()
         bad.view(-1)[0] = self.value
-        first, second, third, fourth = (bad if self.place == place else x for place in ("tuple", "list", "dict", "deep"))
+        first, second, third, fourth = (
+            bad if self.place == place else x for place in ("tuple", "list", "dict", "deep")
+        )
         return first, [second, None, "text"], {"a": third, "b": (3.0, [fourth])}, x.argmax()
 
 
@@ -309,8 +311,6 @@ def nonfinite_of_lstm(submission: Any, weights: float, x: np.ndarray) -> Any:
         model = Reader()
         with torch.no_grad():
             model.lstm.weight_ih_l0[0, 0] = weights
-            if not np.isfinite(weights):
-                model.head.weight.fill_(1.0)
         return _named(submission.first_nonfinite(model, torch.tensor(x)))
 
 
@@ -362,7 +362,7 @@ class _Halves(torch.autograd.Function):
         return x / 2
 
     @staticmethod
-    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
         (x,) = ctx.saved_tensors
         return g / 2 * x / x
 
@@ -555,7 +555,7 @@ class _Marked(torch.autograd.Function):
         return x.view_as(x)
 
     @staticmethod
-    def backward(ctx: Any, g: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, g: torch.Tensor) -> tuple[torch.Tensor, None]:
         return g, None
 
 

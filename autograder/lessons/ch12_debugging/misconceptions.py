@@ -1,0 +1,1005 @@
+"""Wrong answers to ch12_debugging that learners write, and repairs of its programs that hide the symptom."""
+
+from __future__ import annotations
+
+from autograder.diagnosis import mistake
+
+# gradient_report
+
+GRADS = "grads = {name: parameter.grad for name, parameter in model.named_parameters()}"
+NORMS = "norms = {name: None if grad is None else grad.double().norm().item() for name, grad in grads.items()}"
+FINITE = "finite = [norm for norm in norms.values() if norm is not None and 0 < norm < math.inf]"
+LIMIT = "limit = 1000 * statistics.median(finite) if finite else math.inf"
+
+
+def _norm(expression):
+    return {NORMS: f"norms = {{name: None if grad is None else {expression} for name, grad in grads.items()}}"}
+
+
+norm_in_the_dtype_of_the_gradient = mistake(
+    "gradient_report",
+    _norm("grad.norm().item()"),
+    says="The norm was taken in the dtype of the gradient. In float32 the square of 1e-27 is 0 and that of 1e30 is inf: a "
+    "small gradient then looks like zero, a large one like inf. Convert first: grad.double().norm().",
+)
+norm_in_float32 = mistake(
+    "gradient_report",
+    _norm("grad.float().norm().item()"),
+    says="The norm was taken in float32, where the square of 1e-27 is 0 and that of 1e30 is inf. Convert to float64: "
+    "grad.double().norm().",
+)
+converted_after_the_norm = mistake(
+    "gradient_report",
+    _norm("grad.norm().double().item()"),
+    says="The norm was converted to float64 after it was taken: the squares had underflowed by then. Convert the "
+    "gradient: grad.double().norm().",
+)
+largest_entry = mistake(
+    "gradient_report",
+    _norm("(grad.double().abs().max().item() if grad.numel() else 0.0)"),
+    says="This is the largest entry. The root of the sum of squares is asked.",
+)
+none_taken_for_zero = mistake(
+    "gradient_report",
+    {
+        NORMS: "norms = {name: 0.0 if grad is None else grad.double().norm().item() for name, grad in grads.items()}",
+    },
+    says="A parameter without a gradient was reported with a norm of 0. None and 0 have different causes: None is a path "
+    'that is cut, zeros are a path that carries nothing. Its norm is None and its status "none".',
+)
+zero_called_none = mistake(
+    "gradient_report",
+    {'if norm is None:\n    return "none"': 'if not norm:\n    return "none"'},
+    says='A gradient of zeros was called "none": 0.0 is as false as None. Ask "is None".',
+)
+parameters_without_gradient_left_out = mistake(
+    "gradient_report",
+    {GRADS: "grads = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}"},
+    says='Parameters without a gradient are not in the report. They are what one looks for: status "none".',
+)
+frozen_left_out = mistake(
+    "gradient_report",
+    {GRADS: "grads = {name: p.grad for name, p in model.named_parameters() if p.requires_grad}"},
+    says="Parameters that do not require a gradient were left out. Every parameter of named_parameters() is asked, with "
+    "what is in its .grad.",
+)
+zeros_in_the_median = mistake(
+    "gradient_report",
+    {FINITE: "finite = [norm for norm in norms.values() if norm is not None and 0 <= norm < math.inf]"},
+    says="Norms of 0 count in the median, so that where half the gradients are 0 every other one explodes. The median is "
+    "that of the finite norms that are not 0.",
+)
+infinite_in_the_median = mistake(
+    "gradient_report",
+    {FINITE: "finite = [norm for norm in norms.values() if norm is not None and norm > 0]"},
+    says="inf counts in the median. The median is that of the finite norms that are not 0.",
+)
+mean_for_the_median = mistake(
+    "gradient_report",
+    {LIMIT: "limit = 1000 * statistics.mean(finite) if finite else math.inf"},
+    says="Norms were compared with their mean. One that explodes raises the mean, and with fewer than 1,000 parameters "
+    "none can be 1,000 times it. Take the median.",
+)
+lower_median = mistake(
+    "gradient_report",
+    {LIMIT: "limit = 1000 * statistics.median_low(finite) if finite else math.inf"},
+    says="With an even number of norms the lower of the middle two was taken, as torch.median does. The median is the mean "
+    "of both.",
+)
+upper_median = mistake(
+    "gradient_report",
+    {LIMIT: "limit = 1000 * statistics.median_high(finite) if finite else math.inf"},
+    says="With an even number of norms the upper of the middle two was taken. The median is the mean of both.",
+)
+smallest_for_the_median = mistake(
+    "gradient_report",
+    {LIMIT: "limit = 1000 * min(finite) if finite else math.inf"},
+    says="Norms were compared with the smallest one. The median is asked.",
+)
+absolute_limit = mistake(
+    "gradient_report",
+    {LIMIT: "limit = 1000"},
+    says="The limit is a fixed number. What is large depends on the model: 1,000 times the median of its norms.",
+)
+nan_alone = mistake(
+    "gradient_report",
+    {'if not math.isfinite(norm):\n    return "nonfinite"': 'if math.isnan(norm):\n    return "nonfinite"'},
+    says='Only nan was looked for. An inf is "nonfinite", too.',
+)
+infinite_called_exploding = mistake(
+    "gradient_report",
+    {
+        'if not math.isfinite(norm):\n    return "nonfinite"': 'if norm == math.inf:\n    return "exploding"\n'
+        'if math.isnan(norm):\n    return "nonfinite"'
+    },
+    says='An inf was called "exploding". It has a status of its own, "nonfinite": what is inf has no norm to compare.',
+)
+
+# first_nonfinite
+
+FINITE_TENSOR = "return bool(output.isfinite().all())"
+CONTAINERS = """\
+if isinstance(output, dict):
+    output = output.values()
+elif not isinstance(output, tuple | list):
+    return True
+return all(finite(part) for part in output)"""
+LEAVES = "leaves = [(name, module) for name, module in model.named_modules() if not list(module.children())]"
+WATCH = "return lambda module, inputs, output: None if finite(output) else found.append(name)"
+RUN = """\
+try:
+    with torch.no_grad():
+        model(x)
+finally:
+    for hook in hooks:
+        hook.remove()"""
+FIRST = "return found[0] if found else None"
+
+order_of_registration = mistake(
+    "first_nonfinite",
+    {FIRST: "return next((name for name, _ in leaves if name in found), None)"},
+    says="The first in the order of named_modules() was returned. Modules need not run in the order in which they were "
+    "registered: the first hook that fires with a bad output is the answer.",
+)
+last_one = mistake(
+    "first_nonfinite",
+    {FIRST: "return found[-1] if found else None"},
+    says="The last bad module was returned. All that comes after the first one inherits its nan.",
+)
+nan_only = mistake(
+    "first_nonfinite",
+    {FINITE_TENSOR: "return not bool((output != output).any())"},
+    says="Only nan was looked for. An inf comes first, as a rule, and becomes a nan later: inf − inf, 0 · inf.",
+)
+inf_only = mistake(
+    "first_nonfinite",
+    {FINITE_TENSOR: "return not bool((output.abs() == math.inf).any())"},
+    says="Only inf was looked for. A nan is not finite either.",
+)
+all_entries_bad = mistake(
+    "first_nonfinite",
+    {FINITE_TENSOR: "return bool(output.isfinite().any())"},
+    says="An output was called bad only if all of its entries are. One is enough.",
+)
+tensors_only = mistake(
+    "first_nonfinite",
+    {CONTAINERS: "return True"},
+    says="Outputs that are tuples, lists or dicts were not looked into. An LSTM's output is a tuple with a tuple in it.",
+)
+tuples_only = mistake(
+    "first_nonfinite",
+    {CONTAINERS: "return all(finite(part) for part in output) if isinstance(output, tuple) else True"},
+    says="Tuples were looked into, lists and dicts were not.",
+)
+first_level_only = mistake(
+    "first_nonfinite",
+    {
+        "return all(finite(part) for part in output)": "return all(\n"
+        "    bool(part.isfinite().all()) for part in output if isinstance(part, torch.Tensor)\n)"
+    },
+    says="Containers were looked into, and those inside of them were not. An LSTM's output is a tuple with a tuple in it.",
+)
+blocks_too = mistake(
+    "first_nonfinite",
+    {
+        LEAVES: "leaves = [(name, module) for name, module in model.named_modules()]",
+        FIRST: "return found[-1] if found else None",
+    },
+    says="Modules that have modules of their own were asked, too. A block is done after its layers, and the model last: "
+    "the leaf is what is looked for.",
+)
+children_only = mistake(
+    "first_nonfinite",
+    {LEAVES: "leaves = list(model.named_children())"},
+    says="Only the model's direct children were watched. named_modules() goes into them; leaves are those without children.",
+)
+outputs_looked_at_afterwards = mistake(
+    "first_nonfinite",
+    {
+        WATCH: "return lambda module, inputs, output: found.append((name, output))",
+        FIRST: "return next((name for name, output in found if not finite(output)), None)",
+    },
+    says="The outputs were collected and looked at after the run. The model may have written into them by then: look "
+    "inside of the hook.",
+)
+inputs_looked_at = mistake(
+    "first_nonfinite",
+    {WATCH: "return lambda module, inputs, output: None if finite(inputs) else found.append(name)"},
+    says="The inputs of the modules were looked at: that names the module after the one that is wrong.",
+)
+weights_looked_at = mistake(
+    "first_nonfinite",
+    {
+        WATCH: "return lambda module, inputs, output: None",
+        FIRST: "return next((name for name, m in leaves if not all(finite(p) for p in m.parameters())), None)",
+    },
+    says="The parameters were looked at. Finite weights can give an inf, and what counts is the outputs.",
+)
+switched_to_eval = mistake(
+    "first_nonfinite",
+    {"model(x)": "model.eval()(x)"},
+    says="The model was switched to eval mode, in which other things happen, and is left in it. Run it in the mode that "
+    "it is in.",
+)
+hooks_left = mistake(
+    "first_nonfinite",
+    {RUN: "with torch.no_grad():\n    model(x)"},
+    says="The hooks were not removed. Each later run fires them, and they keep what they refer to alive.",
+)
+hooks_left_when_it_raises = mistake(
+    "first_nonfinite",
+    {RUN: "with torch.no_grad():\n    model(x)\nfor hook in hooks:\n    hook.remove()"},
+    says="Where the model raises, the hooks are left on it: put their removal into a finally block.",
+)
+exception_swallowed = mistake(
+    "first_nonfinite",
+    {RUN: "try:\n    model(x)\nexcept Exception:\n    pass\nfor hook in hooks:\n    hook.remove()"},
+    says="The model's own exception was caught. Whoever calls must see it: finally, not except.",
+)
+
+# anomaly_op
+
+DETECT = "with torch.autograd.detect_anomaly():"
+RERAISED = "if told is None:\n    raise"
+
+mode_left_on = mistake(
+    "anomaly_op",
+    {DETECT: "torch.autograd.set_detect_anomaly(True)\nif True:"},
+    says="Anomaly mode stays on after the call, and makes all that follows slow. As a context manager it ends by itself.",
+)
+mode_always_switched_off = mistake(
+    "anomaly_op",
+    {
+        DETECT: "torch.autograd.set_detect_anomaly(True)\ntry:",
+        "return None": "finally:\n    torch.autograd.set_detect_anomaly(False)\nreturn None",
+    },
+    says="Anomaly mode is off after the call, also where the caller had it on. Leave it as it was: the context manager "
+    "remembers.",
+)
+anything_swallowed = mistake(
+    "anomaly_op",
+    {RERAISED: "if told is None:\n    return None"},
+    says="Every RuntimeError of the backward pass was taken for none at all. One that is no anomaly has to pass: raise.",
+)
+fn_inside_of_the_try = mistake(
+    "anomaly_op",
+    {
+        "loss = fn()": "",
+        "loss.backward()": "fn().backward()",
+        RERAISED: "if told is None:\n    return None",
+    },
+    says="Every RuntimeError, also one of fn itself, was taken for none at all. What is no anomaly has to pass: raise.",
+)
+whole_message = mistake(
+    "anomaly_op",
+    {"return told[1]": "return str(error)"},
+    says="The whole message was returned. The name of the node is the part in quotation marks.",
+)
+operation_not_node = mistake(
+    "anomaly_op",
+    {"return told[1]": 'return told[1].replace("Backward0", "").lower()'},
+    says="The name was shortened to that of the operation. The node's is asked, as PyTorch writes it: SqrtBackward0.",
+)
+root_of_the_graph = mistake(
+    "anomaly_op",
+    {"return told[1]": "return loss.grad_fn.name()"},
+    says="This is the loss's own node, where the backward pass begins. The one that made the nan is in the message.",
+)
+called_twice = mistake(
+    "anomaly_op",
+    {"loss = fn()": "fn()\nloss = fn()"},
+    says="fn was called twice. It may be slow, or draw random numbers: call it once.",
+)
+checks_switched_off = mistake(
+    "anomaly_op",
+    {DETECT: "with torch.autograd.detect_anomaly(check_nan=False):"},
+    says="With check_nan=False anomaly mode records where operations were called and looks for no nan.",
+)
+
+# repeated_batches
+
+EQUAL_TUPLES = "return len(a) == len(b) and all(equal(*pair) for pair in zip(a, b, strict=True))"
+DIFFERENT = "if isinstance(a, tuple) or isinstance(b, tuple) or a.dtype != b.dtype or a.shape != b.shape:"
+ENTRIES = "return bool(((a == b) | ((a != a) & (b != b))).all())"
+PAIRS = "return [(i, j) for j in range(len(batches)) for i in range(j) if equal(batches[i], batches[j])]"
+
+nan_differs_from_itself = mistake(
+    "repeated_batches",
+    {ENTRIES: "return bool((a == b).all())"},
+    says="A batch with a nan in it was not found again: a nan is not equal to itself. Ask also whether both are nan.",
+)
+dtypes_not_compared = mistake(
+    "repeated_batches",
+    {DIFFERENT: "if isinstance(a, tuple) or isinstance(b, tuple) or a.shape != b.shape:"},
+    says="Integers and floats with the same values were called equal. The dtypes must be the same, too; == converts, "
+    "and so does torch.equal.",
+)
+shapes_that_broadcast = mistake(
+    "repeated_batches",
+    {
+        DIFFERENT: """\
+def broadcasts(a, b):
+    try:
+        return torch.broadcast_shapes(a.shape, b.shape) is not None
+    except RuntimeError:
+        return False
+if isinstance(a, tuple) or isinstance(b, tuple) or a.dtype != b.dtype or not broadcasts(a, b):"""
+    },
+    says="Batches of different shapes were called equal: == stretches a row over a matrix. Compare the shapes first.",
+)
+numbers_alone = mistake(
+    "repeated_batches",
+    {
+        DIFFERENT: "if isinstance(a, tuple) or isinstance(b, tuple) or a.dtype != b.dtype or a.numel() != b.numel():",
+        ENTRIES: "a, b = a.reshape(-1), b.reshape(-1)\nreturn bool(((a == b) | ((a != a) & (b != b))).all())",
+    },
+    says="Batches with the same numbers in another shape were called equal. Compare the shapes, too.",
+)
+first_tensor_alone = mistake(
+    "repeated_batches",
+    {EQUAL_TUPLES: "return len(a) == len(b) and equal(a[0], b[0])"},
+    says="Only the first tensor of a tuple was compared. The same X with another y is another batch.",
+)
+one_equal_tensor_is_enough = mistake(
+    "repeated_batches",
+    {EQUAL_TUPLES: "return len(a) == len(b) and any(equal(*pair) for pair in zip(a, b, strict=True))"},
+    says="Tuples were called equal when one of their tensors is. All must be.",
+)
+lengths_not_compared = mistake(
+    "repeated_batches",
+    {EQUAL_TUPLES: "return all(equal(*pair) for pair in zip(a, b))"},
+    says="A tuple was called equal to a longer one that begins alike: zip ends at the shorter. Compare the lengths.",
+)
+almost_equal = mistake(
+    "repeated_batches",
+    {ENTRIES: "return torch.allclose(a.double(), b.double(), equal_nan=True)"},
+    says="Batches that are close were called equal. A batch that is served twice is the same to the last bit.",
+)
+neighbours_only = mistake(
+    "repeated_batches",
+    {PAIRS: "return [(i, i + 1) for i in range(len(batches) - 1) if equal(batches[i], batches[i + 1])]"},
+    says="Only neighbours were compared. A batch can come back at any time: every pair i < j is asked.",
+)
+first_occurrence_alone = mistake(
+    "repeated_batches",
+    {
+        PAIRS: """\
+firsts = [next(i for i in range(j + 1) if i == j or equal(batches[i], batches[j])) for j in range(len(batches))]
+return sorted((i, j) for j, i in enumerate(firsts) if i < j)"""
+    },
+    says="Each repeat was paired with the first of its kind alone. Three equal batches are three pairs: (0, 1), (0, 2), "
+    "(1, 2).",
+)
+both_orders = mistake(
+    "repeated_batches",
+    {
+        PAIRS: """\
+n = range(len(batches))
+return [(i, j) for i in n for j in n if i != j and equal(batches[i], batches[j])]"""
+    },
+    says="Each pair is there twice, once in either order. Only i < j is asked.",
+)
+with_itself = mistake(
+    "repeated_batches",
+    {
+        PAIRS: """\
+n = range(len(batches))
+return [(i, j) for i in n for j in n if i <= j and (i == j or equal(batches[i], batches[j]))]"""
+    },
+    says="Each batch was paired with itself. i < j is asked.",
+)
+
+# The programs
+
+SGD = "optimizer = torch.optim.SGD(model.parameters(), lr=lr)"
+BACK = "loss.backward()"
+ZERO = "optimizer.zero_grad()"
+
+
+def _as_handed_out(what, where_to_look):
+    return f"The program does what it did when it was handed out: {what}. {where_to_look}"
+
+
+def _with_rate(factor):
+    return {SGD: f"optimizer = torch.optim.SGD(model.parameters(), lr={factor} * lr)"}
+
+
+SMALLER = (
+    "A smaller learning rate makes a symptom smaller, and everything else slower. The bug is still there. Leave the "
+    "learning rate as it is."
+)
+
+# fix_01
+
+as_handed_out_01 = mistake(
+    "fix_01",
+    {ZERO: ""},
+    says=_as_handed_out(
+        "the loss falls and rises in waves", "Print the norm of a parameter's .grad before and after each backward()."
+    ),
+)
+smaller_rate_01 = mistake("fix_01", {ZERO: "", **_with_rate(0.1)}, says=SMALLER)
+rate_by_the_number_of_batches = mistake(
+    "fix_01",
+    {ZERO: 'optimizer.param_groups[0]["lr"] = lr / (len(losses) + 1)'},
+    says="The step was divided by the number of batches so far: that makes a mean of all gradients since the start, "
+    "taken at parameters that are long gone. A step needs the gradient of its own batch.",
+)
+emptied_before_the_step = mistake(
+    "fix_01",
+    {ZERO: "", BACK: f"{BACK}\n{ZERO}"},
+    says="The gradients are emptied between backward() and step(): the step finds none, and nothing is learned.",
+)
+emptied_every_other_time = mistake(
+    "fix_01",
+    {ZERO: "if len(losses) % 2 == 0:\n    optimizer.zero_grad()"},
+    says="The gradients are emptied after every other batch. Half of the steps still follow two batches.",
+)
+clipped_01 = mistake(
+    "fix_01",
+    {ZERO: "", BACK: f"{BACK}\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"},
+    says="Clipping bounds the step and leaves its direction wrong: it is still that of the sum of all gradients.",
+)
+halved_01 = mistake(
+    "fix_01",
+    {
+        ZERO: """\
+for parameter in model.parameters():
+    if parameter.grad is not None:
+        parameter.grad *= 0.5"""
+    },
+    says="Half of the old gradients is kept: that is momentum, another algorithm. Plain SGD is asked.",
+)
+
+# fix_02
+
+SUM = "branch = branch + h"
+
+written_past_the_check = mistake(
+    "fix_02",
+    {SUM: "branch.data += h"},
+    says=".data writes past the version counter: the error is gone, and tanh's backward reads the changed output. The "
+    "gradients are wrong without a word. Make a new tensor.",
+)
+branch_detached = mistake(
+    "fix_02",
+    {SUM: "branch = branch.detach() + h"},
+    says="The branch was detached: its layer gets no gradient any more, and does not learn.",
+)
+skip_detached = mistake(
+    "fix_02",
+    {SUM: "branch = branch + h.detach()"},
+    says="The skip connection was detached: its gradient, the reason why there is one, is lost.",
+)
+skip_left_out = mistake(
+    "fix_02",
+    {SUM: ""},
+    says="The skip connection is gone. That is another network; the architecture stays.",
+)
+tanh_around_both = mistake(
+    "fix_02",
+    {"branch = torch.tanh(layer(h))": "branch = layer(h)", SUM: "branch = torch.tanh(branch + h)"},
+    says="The tanh is around the sum now. That is another network: h + tanh(layer(h)) is asked.",
+)
+error_caught_02 = mistake(
+    "fix_02",
+    {SUM: "branch += h", BACK: "try:\n    loss.backward()\nexcept RuntimeError:\n    pass"},
+    says="The exception was caught, and the step that follows has no gradient, or only those of the layers behind the "
+    "error. Mend its cause.",
+)
+
+# fix_03
+
+FEATURES = "features = encoder(X)"
+
+as_handed_out_03 = mistake(
+    "fix_03",
+    {FEATURES: "features = encoder(X).detach()"},
+    says=_as_handed_out(
+        "the head learns and the encoder does not",
+        "Print the .grad of the encoder's parameters: it is None. (requires_grad on the features does not change that: it "
+        "makes them leaves, and the way to the encoder is still cut.)",
+    ),
+)
+faster_head = mistake(
+    "fix_03",
+    {
+        FEATURES: "features = encoder(X).detach()",
+        "optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=lr)": "optimizer = torch.optim.SGD("
+        "[*encoder.parameters(), *head.parameters()], lr=10 * lr)",
+    },
+    says="With another learning rate the head learns faster, on features that are still random. The encoder has no "
+    "gradient.",
+)
+head_left_out = mistake(
+    "fix_03",
+    {
+        "optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=lr)": "optimizer = torch.optim.SGD("
+        "encoder.parameters(), lr=lr)"
+    },
+    says="Now the head does not learn: its parameters are not with the optimizer. Both learn.",
+)
+detached_for_the_loss = mistake(
+    "fix_03",
+    {
+        "loss = F.cross_entropy(head(features), y)": "loss = F.cross_entropy(head(features.detach()), y) + features.std()"
+    },
+    says="The encoder has a gradient, but not that of the cross-entropy: the features are still detached on the way to "
+    "the head. The loss stays as it is.",
+)
+spread_after_the_step = mistake(
+    "fix_03",
+    {
+        "spreads.append(features.std().item())": "",
+        "losses.append(loss.item())": "losses.append(loss.item())\nspreads.append(encoder(X).std().item())",
+    },
+    says="The spreads are those after the step. They belong to the features that the loss was computed from.",
+)
+
+# fix_04
+
+LOSS_OF = "return F.cross_entropy(model(X), y)"
+
+nothing_learns = mistake(
+    "fix_04",
+    {LOSS_OF: "with torch.no_grad():\n    loss = F.cross_entropy(model(X), y)\nreturn loss.requires_grad_()"},
+    says="The error is gone and nothing learns. requires_grad_() makes a leaf of the loss: there is no graph behind it, "
+    "no parameter gets a gradient, and no step changes anything. The same holds where backward() is skipped.",
+)
+last_layer_alone = mistake(
+    "fix_04",
+    {
+        LOSS_OF: """\
+with torch.no_grad():
+    features = model[:-1](X)
+return F.cross_entropy(model[-1](features), y)"""
+    },
+    says="Only the last layer learns: the others still run without a graph. With a single layer one does not notice.",
+)
+validation_before_the_step = mistake(
+    "fix_04",
+    {
+        "validation_losses.append(loss_of(*validation).item())": "",
+        "loss = loss_of(X, y)": "loss = loss_of(X, y)\nvalidation_losses.append(loss_of(*validation).item())",
+    },
+    says="The validation losses are those before the step. Noted after it, they are those of the trained model.",
+)
+trained_on_the_validation_set = mistake(
+    "fix_04",
+    {ZERO: f"{ZERO}\nloss_of(*validation).backward()"},
+    says="The validation loss was sent backward, too: its gradient adds to that of the batch. The model is trained on "
+    "what it is to be tested on.",
+)
+
+# fix_05
+
+HIDDEN = "self.hidden = torch.nn.ModuleList(layers)"
+
+as_handed_out_05 = mistake(
+    "fix_05",
+    {HIDDEN: "self.hidden = layers"},
+    says=_as_handed_out(
+        "the head learns and the hidden layers do not, and state_dict() has the head alone",
+        "Print [name for name, _ in model.named_parameters()]. A tuple or a dict of layers is no more visible than a list.",
+    ),
+)
+optimizer_told = mistake(
+    "fix_05",
+    {
+        HIDDEN: "self.hidden = layers",
+        SGD: "hidden = [p for layer in model.hidden for p in layer.parameters()]\n"
+        "optimizer = torch.optim.SGD([*model.parameters(), *hidden], lr=lr)",
+    },
+    says="The optimizer knows the hidden layers now, and the model still does not: state_dict(), to(device) and "
+    "zero_grad() pass them over, and a network that is saved and loaded has other hidden layers.",
+)
+weights_alone = mistake(
+    "fix_05",
+    {HIDDEN: "self.hidden = layers\nself.weights = torch.nn.ParameterList([layer.weight for layer in layers])"},
+    says="The hidden layers' weights are registered, their biases are not: they neither learn nor are saved.",
+)
+one_layer_for_all = mistake(
+    "fix_05",
+    {HIDDEN: "self.hidden = torch.nn.ModuleList([layers[0], *layers[-1:] * (depth - 1)])"},
+    says="Fewer layers than `depth` have parameters of their own: one of them runs several times. The architecture stays.",
+)
+registered_and_frozen = mistake(
+    "fix_05",
+    {HIDDEN: "self.hidden = torch.nn.ModuleList(layers).requires_grad_(False)"},
+    says="The hidden layers are registered and frozen: they are saved, and still do not learn.",
+)
+larger_rate_05 = mistake(
+    "fix_05",
+    {HIDDEN: "self.hidden = layers", **_with_rate(10)},
+    says="With a larger learning rate the head learns faster, on features that are still random. Leave it as it is; the "
+    "hidden layers are not found.",
+)
+
+# fix_06
+
+NOTED = "validation_losses.append(validation_loss.item())"
+
+as_handed_out_06 = mistake(
+    "fix_06",
+    {NOTED: "validation_losses.append(validation_loss)"},
+    says=_as_handed_out(
+        "every validation loss is kept with its graph",
+        "Print validation_losses[-1].grad_fn. A clone has a graph, too, and `del` of one name does not free what a list "
+        "holds.",
+    ),
+)
+converted_at_the_end = mistake(
+    "fix_06",
+    {
+        NOTED: "validation_losses.append(validation_loss)",
+        "return losses, validation_losses": "return losses, [loss.item() for loss in validation_losses]",
+    },
+    says="The losses become numbers when all is over. Until then every graph is alive, and it is during the run that "
+    "memory ends.",
+)
+last_one_kept = mistake(
+    "fix_06",
+    {NOTED: "validation_losses = [validation_loss.item()]"},
+    says="Only the last validation loss is kept. All are asked; as numbers they need no memory to speak of.",
+)
+some_left_out = mistake(
+    "fix_06",
+    {NOTED: "if len(losses) % 4 == 0:\n    validation_losses.append(validation_loss)"},
+    says="The validation loss is noted less often. That makes the leak slower, does not end it, and the other losses are "
+    "missing.",
+)
+training_without_graph = mistake(
+    "fix_06",
+    {
+        NOTED: "validation_losses.append(validation_loss.item())\nmodel.requires_grad_(False)\nloss.requires_grad_()",
+        BACK: "if loss.requires_grad:\n    loss.backward()",
+    },
+    says="The model was frozen to save memory, and stops learning after the first step.",
+)
+
+# fix_07
+
+RIGHT_LOSS = "loss = F.cross_entropy(model(X), y)"
+PREDICTED = "return torch.softmax(model(X), dim=1)"
+
+as_handed_out_07 = mistake(
+    "fix_07",
+    {RIGHT_LOSS: "loss = F.cross_entropy(predict(X), y)"},
+    says=_as_handed_out(
+        "the loss stays far above 0",
+        "Compute the cross_entropy of a perfect prediction, [[1.0, 0.0]] with the target [0].",
+    ),
+)
+no_softmax_at_all = mistake(
+    "fix_07",
+    {PREDICTED: "return model(X)"},
+    says="The loss is right. But the softmax is gone from predict, and what is returned for X_new are no probabilities.",
+)
+log_probabilities = mistake(
+    "fix_07",
+    {PREDICTED: "return torch.log_softmax(model(X), dim=1)"},
+    says="The loss is right: the softmax of log-probabilities gives the probabilities again. What is returned for X_new "
+    "are the logarithms.",
+)
+probabilities_for_nll = mistake(
+    "fix_07",
+    {RIGHT_LOSS: "loss = F.nll_loss(predict(X), y)"},
+    says="nll_loss takes log-probabilities. Of probabilities it gives −p, which has no logarithm in it.",
+)
+larger_rate_07 = mistake(
+    "fix_07",
+    {RIGHT_LOSS: "loss = F.cross_entropy(predict(X), y)", **_with_rate(5)},
+    says="A larger learning rate makes up for some of the slowness; the loss is still that of a softmax of probabilities.",
+)
+sharpened = mistake(
+    "fix_07",
+    {RIGHT_LOSS: "loss = F.cross_entropy(10 * predict(X), y)"},
+    says="Probabilities times 10 are still no logits: the loss can fall lower, and its gradient is another one.",
+)
+squared_error = mistake(
+    "fix_07",
+    {RIGHT_LOSS: "loss = F.mse_loss(predict(X), F.one_hot(y, predict(X).shape[1]).float())"},
+    says="The loss is a squared error now. The cross-entropy is asked.",
+)
+
+# fix_08
+
+LOG_P = "log_p = torch.log_softmax(logits, dim=1)"
+LOG_OF_P = "log_p = torch.log(p)"
+ENTROPY = "entropy = -(p * log_p).sum(dim=1).mean()"
+TOTAL = "loss = F.cross_entropy(logits, y) - beta * entropy"
+
+as_handed_out_08 = mistake(
+    "fix_08",
+    {LOG_P: LOG_OF_P},
+    says=_as_handed_out("the loss is nan where an action is forbidden", "Print p, log_p and p * log_p of such a row."),
+)
+nan_replaced = mistake(
+    "fix_08",
+    {LOG_P: LOG_OF_P, ENTROPY: "entropy = -(p * log_p).nan_to_num(0.0).sum(dim=1).mean()"},
+    says="The loss is finite and its gradient is nan: nan_to_num sends a 0 backward, and the logarithm multiplies it by "
+    "1/0. After one step all parameters are nan. Keep the 0 away from the logarithm.",
+)
+chosen_afterwards = mistake(
+    "fix_08",
+    {LOG_P: "log_p = torch.where(p > 0, torch.log(p), 0.0)"},
+    says="The loss is finite and its gradient is nan: torch.where sends a 0 into the branch that was not chosen, and the "
+    "logarithm multiplies it by 1/0. Choose before the logarithm, not after it.",
+)
+loss_replaced = mistake(
+    "fix_08",
+    {LOG_P: LOG_OF_P, TOTAL: f"{TOTAL}\nloss = torch.nan_to_num(loss)"},
+    says="A nan was replaced by 0 in the loss. The gradients are nan or 0 all the same: nothing is mended.",
+)
+batch_skipped_08 = mistake(
+    "fix_08",
+    {
+        LOG_P: LOG_OF_P,
+        TOTAL: f"{TOTAL}\nif loss.isnan():\n    losses.append(F.cross_entropy(logits, y).item())\n    continue",
+    },
+    says="Batches with a nan are skipped: those with forbidden actions, from which there is something to learn.",
+)
+entropy_left_out = mistake(
+    "fix_08",
+    {LOG_P: "", ENTROPY: "", TOTAL: "loss = F.cross_entropy(logits, y)"},
+    says="The entropy is gone from the loss. It stays; only its value at p = 0 is at fault.",
+)
+large_floor = mistake(
+    "fix_08",
+    {LOG_P: "log_p = torch.log(p.clamp(min=0.05))"},
+    says="The floor for p is so large that honest probabilities lie below it: the entropy and its gradient change. The "
+    "smallest positive float is enough: torch.finfo(p.dtype).tiny.",
+)
+softer_mask = mistake(
+    "fix_08",
+    {
+        "logits = model(X).masked_fill(~allowed, -1e9)": "logits = model(X).masked_fill(~allowed, -3.0)",
+        LOG_P: LOG_OF_P,
+    },
+    says="The mask is so soft that forbidden actions have a probability above 0. They are forbidden.",
+)
+
+# fix_09
+
+as_handed_out_09 = mistake(
+    "fix_09",
+    {"model.eval()": "", "model.train()": ""},
+    says=_as_handed_out(
+        "the validation loss is that of a model with Dropout at work, and BatchNorm learns from the validation set",
+        "Compute it twice in a row: two numbers. torch.no_grad() switches off the graph, and no module.",
+    ),
+)
+never_back_to_train = mistake(
+    "fix_09",
+    {"model.train()": ""},
+    says="The first validation loss is right. From then on the model trains in eval mode, without Dropout and with frozen "
+    "statistics: go back to train mode.",
+)
+eval_from_the_start = mistake(
+    "fix_09",
+    {SGD: f"{SGD}\nmodel.eval()", "model.eval()": "", "model.train()": ""},
+    says="The model is in eval mode from the start, and trains in it: no Dropout, no batch statistics. Only the "
+    "measurement is in eval mode.",
+)
+dropout_alone = mistake(
+    "fix_09",
+    {
+        "model.eval()": "for module in model.modules():\n    if isinstance(module, torch.nn.Dropout):\n"
+        "        module.eval()"
+    },
+    says="Dropout is off and BatchNorm still in train mode: each point is judged by the statistics of the validation set, "
+    "which also move into the model. model.eval() reaches both.",
+)
+batchnorm_alone = mistake(
+    "fix_09",
+    {
+        "model.eval()": "for module in model.modules():\n    if isinstance(module, torch.nn.BatchNorm1d):\n"
+        "        module.eval()"
+    },
+    says="BatchNorm uses its running statistics, and Dropout still drops. model.eval() reaches both.",
+)
+dropout_removed = mistake(
+    "fix_09",
+    {"model.eval()": "model.eval()\nmodel[3].p = 0.0"},
+    says="Dropout is gone from the model, in training too. The architecture stays.",
+)
+
+# fix_10
+
+SCALED = "(loss / accumulate).backward()"
+DECAYED = "optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05)"
+
+as_handed_out_10 = mistake(
+    "fix_10",
+    {SCALED: BACK},
+    says=_as_handed_out(
+        "a step for several micro-batches is several times too large",
+        "Compare the .grad before a step with that of one large batch of the same rows.",
+    ),
+)
+rate_divided = mistake(
+    "fix_10",
+    {SCALED: BACK, DECAYED: "optimizer = torch.optim.SGD(model.parameters(), lr=lr / accumulate, weight_decay=0.05)"},
+    says="The learning rate was divided instead of the loss. That makes up for the gradient and weakens the weight decay, "
+    "and whatever else hangs on the learning rate. It stays.",
+)
+log_scaled = mistake(
+    "fix_10",
+    {SCALED: "loss = loss / accumulate\nloss.backward()"},
+    says="The gradients are right. But the losses that are returned are divided, too: they should be those of the "
+    "micro-batches, whatever `accumulate` is.",
+)
+divided_by_all = mistake(
+    "fix_10",
+    {SCALED: "(loss / len(batches)).backward()"},
+    says="The loss was divided by the number of all micro-batches. The mean of one step is asked: `accumulate` of them.",
+)
+divided_by_the_rows = mistake(
+    "fix_10",
+    {SCALED: "(loss / len(X)).backward()"},
+    says="The loss was divided by the rows of a micro-batch. mse_loss is a mean over them already; it is the "
+    "micro-batches of a step that are summed.",
+)
+divided_twice = mistake(
+    "fix_10",
+    {
+        "optimizer.step()": "for parameter in model.parameters():\n    parameter.grad /= accumulate\noptimizer.step()",
+    },
+    says="The gradient was divided twice, once with the loss and once before the step.",
+)
+last_one_alone = mistake(
+    "fix_10",
+    {SCALED: "optimizer.zero_grad()\nloss.backward()"},
+    says="The gradients are emptied for each micro-batch: a step follows the last one alone, and the others are lost.",
+)
+first_one_alone = mistake(
+    "fix_10",
+    {SCALED: "if (i - 1) % accumulate == 0:\n    loss.backward()"},
+    says="Only one micro-batch of each step is sent backward. All count.",
+)
+
+# fix_11
+
+SCALE = "scaler.scale(total / n_tokens).backward()"
+STEP = "scaler.step(optimizer)"
+ADAM = "optimizer = torch.optim.Adam(model.parameters(), lr=lr)"
+UNSCALED = {'scaler = torch.amp.GradScaler("cpu")': "", "scaler.update()": "", STEP: "optimizer.step()"}
+PLAIN = {**UNSCALED, SCALE: "(total / n_tokens).backward()"}
+AUTOCAST = 'with torch.autocast("cpu", dtype=torch.float16):'
+
+
+def _by_hand(scale, divided=True):
+    step = f"for parameter in model.parameters():\n    parameter.grad /= {scale}\noptimizer.step()"
+    return {
+        **UNSCALED,
+        SCALE: f"(total / n_tokens * {scale}).backward()",
+        STEP: step if divided else "optimizer.step()",
+    }
+
+
+as_handed_out_11 = mistake(
+    "fix_11",
+    PLAIN,
+    says=_as_handed_out(
+        "most gradients are exactly 0",
+        "Print them, and the smallest positive number of float16: torch.finfo(torch.float16).smallest_normal, or 2 ** -24 "
+        "without a leading one.",
+    ),
+)
+in_float32 = mistake(
+    "fix_11",
+    {**PLAIN, AUTOCAST: "if True:"},
+    says="The products run in float32 now: that needs twice the memory and more time, and is what float16 was there to "
+    "save. Keep them in float16.",
+)
+in_bfloat16 = mistake(
+    "fix_11",
+    {**PLAIN, AUTOCAST: 'with torch.autocast("cpu", dtype=torch.bfloat16):'},
+    says="bfloat16 has the range of float32, so nothing underflows. A fine choice where the machine has it; here the "
+    "products stay in float16.",
+)
+not_divided_again = mistake(
+    "fix_11",
+    _by_hand("2.0**16", divided=False),
+    says="The loss was scaled and the gradients were not divided again. Adam forgives most of that, but not its eps, which "
+    "is then 65,536 times too small, and clipping or weight decay would not.",
+)
+factor_too_small = mistake(
+    "fix_11",
+    _by_hand("16.0"),
+    says="The factor is too small: gradients that were 0 have a bit or two now. Ten bits more than the smallest one "
+    "needs are a good beginning, and 2 ** 16 is GradScaler's.",
+)
+factor_too_large = mistake(
+    "fix_11",
+    _by_hand("1e13"),
+    says="The factor is so large that gradients overflow: float16 ends at 65,504, and an inf divided by anything is inf.",
+)
+larger_rate_11 = mistake(
+    "fix_11",
+    {**PLAIN, ADAM: "optimizer = torch.optim.Adam(model.parameters(), lr=10 * lr)"},
+    says="A larger learning rate multiplies zeros, too. They are lost in backward(), before the optimizer sees them.",
+)
+scaled_after_backward = mistake(
+    "fix_11",
+    {
+        **PLAIN,
+        "optimizer.zero_grad()": "optimizer.zero_grad()",
+        STEP: "for parameter in model.parameters():\n    parameter.grad *= 1024.0\noptimizer.step()",
+    },
+    says="The gradients were multiplied after backward(). What is 0 by then stays 0: scale the loss.",
+)
+never_normalised = mistake(
+    "fix_11",
+    {**UNSCALED, SCALE: "total.backward()"},
+    says="The division by n_tokens is gone. Nothing underflows; but the gradients are those of another loss, some ten "
+    "million times as large, and all machines together would add up to it.",
+)
+
+# fix_12
+
+CLIP = "torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)"
+
+as_handed_out_12 = mistake(
+    "fix_12",
+    {CLIP: ""},
+    says=_as_handed_out(
+        "one batch destroys what was learned", "Print the norm of all gradients together at each step."
+    ),
+)
+clipped_by_value = mistake(
+    "fix_12",
+    {CLIP: "torch.nn.utils.clip_grad_value_(model.parameters(), max_norm)"},
+    says="Each entry was clipped by itself. That turns the gradient into another direction; max_norm is about the norm.",
+)
+each_by_itself = mistake(
+    "fix_12",
+    {CLIP: "for parameter in model.parameters():\n    torch.nn.utils.clip_grad_norm_(parameter, max_norm)"},
+    says="Each parameter's gradient was clipped by its own norm. max_norm is about all of them together, with one factor.",
+)
+clipped_before_backward = mistake(
+    "fix_12",
+    {CLIP: "", BACK: f"{CLIP}\n{BACK}"},
+    says="The gradients are clipped before backward() has made them. It belongs between backward() and step().",
+)
+clipped_after_the_step = mistake(
+    "fix_12",
+    {CLIP: "", "optimizer.step()": f"optimizer.step()\n{CLIP}"},
+    says="The gradients are clipped after the step that used them. It belongs between backward() and step().",
+)
+always_of_that_norm = mistake(
+    "fix_12",
+    {
+        CLIP: """\
+norm = torch.linalg.vector_norm(torch.cat([p.grad.flatten() for p in model.parameters()]))
+for parameter in model.parameters():
+    parameter.grad *= max_norm / norm"""
+    },
+    says="Every gradient gets the norm max_norm, small ones too. A gradient that is smaller stays as it is: the factor is "
+    "min(1, max_norm / norm).",
+)
+loss_capped = mistake(
+    "fix_12",
+    {CLIP: "", BACK: "loss.clamp(max=10.0).backward()"},
+    says="The loss was capped: above the cap its gradient is 0, so the batch is left out without a word.",
+)
+batch_skipped_12 = mistake(
+    "fix_12",
+    {CLIP: "if loss > 10:\n    losses.append(loss.item())\n    continue"},
+    says="The batch with the spike is skipped. No batch may be left out: it makes a step, one of bounded size.",
+)
+smaller_rate_12 = mistake("fix_12", {CLIP: "", **_with_rate(0.001)}, says=SMALLER)
+another_loss = mistake(
+    "fix_12",
+    {CLIP: "", "loss = F.mse_loss(model(X), y)": "loss = F.smooth_l1_loss(model(X), y)"},
+    says="The loss is another one now. A robust loss is a good idea for such data, and not this program: the squared "
+    "error stays.",
+)
+data_clipped = mistake(
+    "fix_12",
+    {
+        CLIP: "",
+        "loss = F.mse_loss(model(X), y)": "X, y = X.clamp(-5, 5), y.clamp(-5, 5)\nloss = F.mse_loss(model(X), y)",
+    },
+    says="The data were clipped. They stay as they are; it is the gradient that is bounded.",
+)

@@ -1,0 +1,1 @@
+"""The reference of ch12_debugging against something independent."""
