@@ -19,8 +19,8 @@ def _norm(expression):
 norm_in_the_dtype_of_the_gradient = mistake(
     "gradient_report",
     _norm("grad.norm().item()"),
-    says="The norm was taken in the dtype of the gradient. In float32 the square of 1e-27 is 0 and that of 1e30 is inf: a "
-    "small gradient then looks like zero, a large one like inf. Convert first: grad.double().norm().",
+    says="The norm was taken in the dtype of the gradient. In float32 the square of 1e-27 is 0 and that of 1e30 is "
+    "inf: a small gradient then looks like zero, a large one like inf. Convert first: grad.double().norm().",
 )
 norm_in_float32 = mistake(
     "gradient_report",
@@ -44,8 +44,8 @@ none_taken_for_zero = mistake(
     {
         NORMS: "norms = {name: 0.0 if grad is None else grad.double().norm().item() for name, grad in grads.items()}",
     },
-    says="A parameter without a gradient was reported with a norm of 0. None and 0 have different causes: None is a path "
-    'that is cut, zeros are a path that carries nothing. Its norm is None and its status "none".',
+    says="A parameter without a gradient was reported with a norm of 0. None and 0 have different causes: None is a "
+    'path that is cut, zeros are a path that carries nothing. Its norm is None and its status "none".',
 )
 zero_called_none = mistake(
     "gradient_report",
@@ -60,14 +60,14 @@ parameters_without_gradient_left_out = mistake(
 frozen_left_out = mistake(
     "gradient_report",
     {GRADS: "grads = {name: p.grad for name, p in model.named_parameters() if p.requires_grad}"},
-    says="Parameters that do not require a gradient were left out. Every parameter of named_parameters() is asked, with "
-    "what is in its .grad.",
+    says="Parameters that do not require a gradient were left out. Every parameter of named_parameters() is asked, "
+    "with what is in its .grad.",
 )
 zeros_in_the_median = mistake(
     "gradient_report",
     {FINITE: "finite = [norm for norm in norms.values() if norm is not None and 0 <= norm < math.inf]"},
-    says="Norms of 0 count in the median, so that where half the gradients are 0 every other one explodes. The median is "
-    "that of the finite norms that are not 0.",
+    says="Norms of 0 count in the median, so that where half the gradients are 0 every other one explodes. The "
+    "median is that of the finite norms that are not 0.",
 )
 infinite_in_the_median = mistake(
     "gradient_report",
@@ -83,8 +83,8 @@ mean_for_the_median = mistake(
 lower_median = mistake(
     "gradient_report",
     {LIMIT: "limit = 1000 * statistics.median_low(finite) if finite else math.inf"},
-    says="With an even number of norms the lower of the middle two was taken, as torch.median does. The median is the mean "
-    "of both.",
+    says="With an even number of norms the lower of the middle two was taken, as torch.median does. The median is "
+    "the mean of both.",
 )
 upper_median = mistake(
     "gradient_report",
@@ -164,7 +164,8 @@ all_entries_bad = mistake(
 tensors_only = mistake(
     "first_nonfinite",
     {CONTAINERS: "return True"},
-    says="Outputs that are tuples, lists or dicts were not looked into. An LSTM's output is a tuple with a tuple in it.",
+    says="Outputs that are tuples, lists or dicts were not looked into. An LSTM's output is a tuple with a tuple in "
+    "it.",
 )
 tuples_only = mistake(
     "first_nonfinite",
@@ -177,7 +178,8 @@ first_level_only = mistake(
         "return all(finite(part) for part in output)": "return all(\n"
         "    bool(part.isfinite().all()) for part in output if isinstance(part, torch.Tensor)\n)"
     },
-    says="Containers were looked into, and those inside of them were not. An LSTM's output is a tuple with a tuple in it.",
+    says="Containers were looked into, and those inside of them were not. An LSTM's output is a tuple with a tuple "
+    "in it.",
 )
 blocks_too = mistake(
     "first_nonfinite",
@@ -185,13 +187,14 @@ blocks_too = mistake(
         LEAVES: "leaves = [(name, module) for name, module in model.named_modules()]",
         FIRST: "return found[-1] if found else None",
     },
-    says="Modules that have modules of their own were asked, too. A block is done after its layers, and the model last: "
-    "the leaf is what is looked for.",
+    says="Modules that have modules of their own were asked, too. A block is done after its layers, and the model "
+    "last: the leaf is what is looked for.",
 )
 children_only = mistake(
     "first_nonfinite",
     {LEAVES: "leaves = list(model.named_children())"},
-    says="Only the model's direct children were watched. named_modules() goes into them; leaves are those without children.",
+    says="Only the model's direct children were watched. named_modules() goes into them; leaves are those without "
+    "children.",
 )
 outputs_looked_at_afterwards = mistake(
     "first_nonfinite",
@@ -218,8 +221,8 @@ weights_looked_at = mistake(
 switched_to_eval = mistake(
     "first_nonfinite",
     {"model(x)": "model.eval()(x)"},
-    says="The model was switched to eval mode, in which other things happen, and is left in it. Run it in the mode that "
-    "it is in.",
+    says="The model was switched to eval mode, in which other things happen, and is left in it. Run it in the mode "
+    "that it is in.",
 )
 hooks_left = mistake(
     "first_nonfinite",
@@ -245,13 +248,15 @@ RERAISED = "if told is None:\n    raise"
 mode_left_on = mistake(
     "anomaly_op",
     {DETECT: "torch.autograd.set_detect_anomaly(True)\nif True:"},
-    says="Anomaly mode stays on after the call, and makes all that follows slow. As a context manager it ends by itself.",
+    says="Anomaly mode stays on after the call, and makes all that follows slow. As a context manager it ends by "
+    "itself.",
 )
 mode_always_switched_off = mistake(
     "anomaly_op",
     {
-        DETECT: "torch.autograd.set_detect_anomaly(True)\ntry:",
-        "return None": "finally:\n    torch.autograd.set_detect_anomaly(False)\nreturn None",
+        DETECT: "torch.autograd.set_detect_anomaly(True)\nif True:",
+        "return told[1]": "torch.autograd.set_detect_anomaly(False)\nreturn told[1]",
+        "return None": "torch.autograd.set_detect_anomaly(False)\nreturn None",
     },
     says="Anomaly mode is off after the call, also where the caller had it on. Leave it as it was: the context manager "
     "remembers.",
@@ -259,7 +264,8 @@ mode_always_switched_off = mistake(
 anything_swallowed = mistake(
     "anomaly_op",
     {RERAISED: "if told is None:\n    return None"},
-    says="Every RuntimeError of the backward pass was taken for none at all. One that is no anomaly has to pass: raise.",
+    says="Every RuntimeError of the backward pass was taken for none at all. One that is no anomaly has to pass: "
+    "raise.",
 )
 fn_inside_of_the_try = mistake(
     "anomaly_op",
@@ -367,8 +373,8 @@ first_occurrence_alone = mistake(
 firsts = [next(i for i in range(j + 1) if i == j or equal(batches[i], batches[j])) for j in range(len(batches))]
 return sorted((i, j) for j, i in enumerate(firsts) if i < j)"""
     },
-    says="Each repeat was paired with the first of its kind alone. Three equal batches are three pairs: (0, 1), (0, 2), "
-    "(1, 2).",
+    says="Each repeat was paired with the first of its kind alone. Three equal batches are three pairs: (0, 1), (0, "
+    "2), (1, 2).",
 )
 both_orders = mistake(
     "repeated_batches",
@@ -497,8 +503,8 @@ as_handed_out_03 = mistake(
     {FEATURES: "features = encoder(X).detach()"},
     says=_as_handed_out(
         "the head learns and the encoder does not",
-        "Print the .grad of the encoder's parameters: it is None. (requires_grad on the features does not change that: it "
-        "makes them leaves, and the way to the encoder is still cut.)",
+        "Print the .grad of the encoder's parameters: it is None. (requires_grad on the features does not change "
+        "that: it makes them leaves, and the way to the encoder is still cut.)",
     ),
 )
 faster_head = mistake(
@@ -543,8 +549,9 @@ LOSS_OF = "return F.cross_entropy(model(X), y)"
 nothing_learns = mistake(
     "fix_04",
     {LOSS_OF: "with torch.no_grad():\n    loss = F.cross_entropy(model(X), y)\nreturn loss.requires_grad_()"},
-    says="The error is gone and nothing learns. requires_grad_() makes a leaf of the loss: there is no graph behind it, "
-    "no parameter gets a gradient, and no step changes anything. The same holds where backward() is skipped.",
+    says="The error is gone and nothing learns. requires_grad_() makes a leaf of the loss: there is no graph behind "
+    "it, no parameter gets a gradient, and no step changes anything. The same holds where backward() is "
+    "skipped.",
 )
 last_layer_alone = mistake(
     "fix_04",
@@ -580,7 +587,8 @@ as_handed_out_05 = mistake(
     {HIDDEN: "self.hidden = layers"},
     says=_as_handed_out(
         "the head learns and the hidden layers do not, and state_dict() has the head alone",
-        "Print [name for name, _ in model.named_parameters()]. A tuple or a dict of layers is no more visible than a list.",
+        "Print [name for name, _ in model.named_parameters()]. A tuple or a dict of layers is no more visible than a"
+        " list.",
     ),
 )
 optimizer_told = mistake(
@@ -601,7 +609,8 @@ weights_alone = mistake(
 one_layer_for_all = mistake(
     "fix_05",
     {HIDDEN: "self.hidden = torch.nn.ModuleList([layers[0], *layers[-1:] * (depth - 1)])"},
-    says="Fewer layers than `depth` have parameters of their own: one of them runs several times. The architecture stays.",
+    says="Fewer layers than `depth` have parameters of their own: one of them runs several times. The architecture "
+    "stays.",
 )
 registered_and_frozen = mistake(
     "fix_05",
@@ -611,8 +620,8 @@ registered_and_frozen = mistake(
 larger_rate_05 = mistake(
     "fix_05",
     {HIDDEN: "self.hidden = layers", **_with_rate(10)},
-    says="With a larger learning rate the head learns faster, on features that are still random. Leave it as it is; the "
-    "hidden layers are not found.",
+    says="With a larger learning rate the head learns faster, on features that are still random. Leave it as it is; "
+    "the hidden layers are not found.",
 )
 
 # fix_06
@@ -624,8 +633,8 @@ as_handed_out_06 = mistake(
     {NOTED: "validation_losses.append(validation_loss)"},
     says=_as_handed_out(
         "every validation loss is kept with its graph",
-        "Print validation_losses[-1].grad_fn. A clone has a graph, too, and `del` of one name does not free what a list "
-        "holds.",
+        "Print validation_losses[-1].grad_fn. A clone has a graph, too, and `del` of one name does not free what a "
+        "list holds.",
     ),
 )
 converted_at_the_end = mistake(
@@ -645,8 +654,8 @@ last_one_kept = mistake(
 some_left_out = mistake(
     "fix_06",
     {NOTED: "if len(losses) % 4 == 0:\n    validation_losses.append(validation_loss)"},
-    says="The validation loss is noted less often. That makes the leak slower, does not end it, and the other losses are "
-    "missing.",
+    says="The validation loss is noted less often. That makes the leak slower, does not end it, and the other losses"
+    " are missing.",
 )
 training_without_graph = mistake(
     "fix_06",
@@ -673,13 +682,14 @@ as_handed_out_07 = mistake(
 no_softmax_at_all = mistake(
     "fix_07",
     {PREDICTED: "return model(X)"},
-    says="The loss is right. But the softmax is gone from predict, and what is returned for X_new are no probabilities.",
+    says="The loss is right. But the softmax is gone from predict, and what is returned for X_new are no "
+    "probabilities.",
 )
 log_probabilities = mistake(
     "fix_07",
     {PREDICTED: "return torch.log_softmax(model(X), dim=1)"},
-    says="The loss is right: the softmax of log-probabilities gives the probabilities again. What is returned for X_new "
-    "are the logarithms.",
+    says="The loss is right: the softmax of log-probabilities gives the probabilities again. What is returned for "
+    "X_new are the logarithms.",
 )
 probabilities_for_nll = mistake(
     "fix_07",
@@ -689,7 +699,8 @@ probabilities_for_nll = mistake(
 larger_rate_07 = mistake(
     "fix_07",
     {RIGHT_LOSS: "loss = F.cross_entropy(predict(X), y)", **_with_rate(5)},
-    says="A larger learning rate makes up for some of the slowness; the loss is still that of a softmax of probabilities.",
+    says="A larger learning rate makes up for some of the slowness; the loss is still that of a softmax of "
+    "probabilities.",
 )
 sharpened = mistake(
     "fix_07",
@@ -717,14 +728,14 @@ as_handed_out_08 = mistake(
 nan_replaced = mistake(
     "fix_08",
     {LOG_P: LOG_OF_P, ENTROPY: "entropy = -(p * log_p).nan_to_num(0.0).sum(dim=1).mean()"},
-    says="The loss is finite and its gradient is nan: nan_to_num sends a 0 backward, and the logarithm multiplies it by "
-    "1/0. After one step all parameters are nan. Keep the 0 away from the logarithm.",
+    says="The loss is finite and its gradient is nan: nan_to_num sends a 0 backward, and the logarithm multiplies it"
+    " by 1/0. After one step all parameters are nan. Keep the 0 away from the logarithm.",
 )
 chosen_afterwards = mistake(
     "fix_08",
     {LOG_P: "log_p = torch.where(p > 0, torch.log(p), 0.0)"},
-    says="The loss is finite and its gradient is nan: torch.where sends a 0 into the branch that was not chosen, and the "
-    "logarithm multiplies it by 1/0. Choose before the logarithm, not after it.",
+    says="The loss is finite and its gradient is nan: torch.where sends a 0 into the branch that was not chosen, and"
+    " the logarithm multiplies it by 1/0. Choose before the logarithm, not after it.",
 )
 loss_replaced = mistake(
     "fix_08",
@@ -772,8 +783,8 @@ as_handed_out_09 = mistake(
 never_back_to_train = mistake(
     "fix_09",
     {"model.train()": ""},
-    says="The first validation loss is right. From then on the model trains in eval mode, without Dropout and with frozen "
-    "statistics: go back to train mode.",
+    says="The first validation loss is right. From then on the model trains in eval mode, without Dropout and with "
+    "frozen statistics: go back to train mode.",
 )
 eval_from_the_start = mistake(
     "fix_09",
@@ -787,8 +798,8 @@ dropout_alone = mistake(
         "model.eval()": "for module in model.modules():\n    if isinstance(module, torch.nn.Dropout):\n"
         "        module.eval()"
     },
-    says="Dropout is off and BatchNorm still in train mode: each point is judged by the statistics of the validation set, "
-    "which also move into the model. model.eval() reaches both.",
+    says="Dropout is off and BatchNorm still in train mode: each point is judged by the statistics of the validation"
+    " set, which also move into the model. model.eval() reaches both.",
 )
 batchnorm_alone = mistake(
     "fix_09",
@@ -820,8 +831,8 @@ as_handed_out_10 = mistake(
 rate_divided = mistake(
     "fix_10",
     {SCALED: BACK, DECAYED: "optimizer = torch.optim.SGD(model.parameters(), lr=lr / accumulate, weight_decay=0.05)"},
-    says="The learning rate was divided instead of the loss. That makes up for the gradient and weakens the weight decay, "
-    "and whatever else hangs on the learning rate. It stays.",
+    says="The learning rate was divided instead of the loss. That makes up for the gradient and weakens the weight "
+    "decay, and whatever else hangs on the learning rate. It stays.",
 )
 log_scaled = mistake(
     "fix_10",
@@ -832,7 +843,8 @@ log_scaled = mistake(
 divided_by_all = mistake(
     "fix_10",
     {SCALED: "(loss / len(batches)).backward()"},
-    says="The loss was divided by the number of all micro-batches. The mean of one step is asked: `accumulate` of them.",
+    says="The loss was divided by the number of all micro-batches. The mean of one step is asked: `accumulate` of "
+    "them.",
 )
 divided_by_the_rows = mistake(
     "fix_10",
@@ -882,8 +894,8 @@ as_handed_out_11 = mistake(
     PLAIN,
     says=_as_handed_out(
         "most gradients are exactly 0",
-        "Print them, and the smallest positive number of float16: torch.finfo(torch.float16).smallest_normal, or 2 ** -24 "
-        "without a leading one.",
+        "Print them, and the smallest positive number of float16: torch.finfo(torch.float16).smallest_normal, or 2 "
+        "** -24 without a leading one.",
     ),
 )
 in_float32 = mistake(
@@ -901,8 +913,8 @@ in_bfloat16 = mistake(
 not_divided_again = mistake(
     "fix_11",
     _by_hand("2.0**16", divided=False),
-    says="The loss was scaled and the gradients were not divided again. Adam forgives most of that, but not its eps, which "
-    "is then 65,536 times too small, and clipping or weight decay would not.",
+    says="The loss was scaled and the gradients were not divided again. Adam forgives most of that, but not its eps,"
+    " which is then 65,536 times too small, and clipping or weight decay would not.",
 )
 factor_too_small = mistake(
     "fix_11",
@@ -913,7 +925,8 @@ factor_too_small = mistake(
 factor_too_large = mistake(
     "fix_11",
     _by_hand("1e13"),
-    says="The factor is so large that gradients overflow: float16 ends at 65,504, and an inf divided by anything is inf.",
+    says="The factor is so large that gradients overflow: float16 ends at 65,504, and an inf divided by anything is "
+    "inf.",
 )
 larger_rate_11 = mistake(
     "fix_11",
@@ -950,12 +963,14 @@ as_handed_out_12 = mistake(
 clipped_by_value = mistake(
     "fix_12",
     {CLIP: "torch.nn.utils.clip_grad_value_(model.parameters(), max_norm)"},
-    says="Each entry was clipped by itself. That turns the gradient into another direction; max_norm is about the norm.",
+    says="Each entry was clipped by itself. That turns the gradient into another direction; max_norm is about the "
+    "norm.",
 )
 each_by_itself = mistake(
     "fix_12",
     {CLIP: "for parameter in model.parameters():\n    torch.nn.utils.clip_grad_norm_(parameter, max_norm)"},
-    says="Each parameter's gradient was clipped by its own norm. max_norm is about all of them together, with one factor.",
+    says="Each parameter's gradient was clipped by its own norm. max_norm is about all of them together, with one "
+    "factor.",
 )
 clipped_before_backward = mistake(
     "fix_12",
@@ -975,8 +990,8 @@ norm = torch.linalg.vector_norm(torch.cat([p.grad.flatten() for p in model.param
 for parameter in model.parameters():
     parameter.grad *= max_norm / norm"""
     },
-    says="Every gradient gets the norm max_norm, small ones too. A gradient that is smaller stays as it is: the factor is "
-    "min(1, max_norm / norm).",
+    says="Every gradient gets the norm max_norm, small ones too. A gradient that is smaller stays as it is: the "
+    "factor is min(1, max_norm / norm).",
 )
 loss_capped = mistake(
     "fix_12",

@@ -89,14 +89,16 @@ def report(submission: Any, parameters: list[tuple]) -> Any:
         bits = {"bfloat16": torch.int16, "float16": torch.int16, "float32": torch.int32, "float64": torch.int64}
         now = dict(model.named_parameters())
 
-        def same(tensor: torch.Tensor, values: Any, dtype: str) -> bool:
+        def same(tensor: torch.Tensor | None, values: Any, dtype: str) -> bool:
             expected = _tensor(values, dtype)
-            return tensor.dtype == expected.dtype and torch.equal(
-                tensor.detach().view(bits[dtype]), expected.view(bits[dtype])
+            return (
+                tensor is not None
+                and tensor.dtype == expected.dtype
+                and torch.equal(tensor.detach().view(bits[dtype]), expected.view(bits[dtype]))
             )
 
         found["A .grad of the model was changed"] = not all(
-            now[name].grad is None if grad is None else now[name].grad is not None and same(now[name].grad, grad, dtype)
+            now[name].grad is None if grad is None else same(now[name].grad, grad, dtype)
             for name, _, grad, dtype, _ in parameters
         )
         found["A parameter of the model was changed"] = not all(
@@ -248,7 +250,9 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
         return _InOrder({names[0]: other, names[1]: shared, names[2]: shared}, [names[0], names[2], names[1]])
     if kind == "twice":
         names, place = setting
-        modules = {name: _Blows() if i == place else _Spoils(None) for i, name in enumerate(names)}
+        modules: dict[str, torch.nn.Module] = {
+            name: _Blows() if i == place else _Spoils(None) for i, name in enumerate(names)
+        }
         return _InOrder(modules, [*names, *names])
     if kind == "packed":
         names, place = setting
@@ -305,7 +309,8 @@ def nonfinite_of_lstm(submission: Any, weights: float, x: np.ndarray) -> Any:
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             _, (_, cell) = self.lstm(x)
-            return self.head(cell[-1])
+            value: torch.Tensor = self.head(cell[-1])
+            return value
 
     with _fresh():
         model = Reader()
@@ -530,9 +535,13 @@ def built(submission: Any, seed: int, sizes: tuple, data: list, X: np.ndarray, l
     with _fresh(seed):
         batches = _batches(data)
         model, losses = _several(submission.fix_05(*sizes, batches, lr), 2)
-        found = {**_changed(batches, data), "The first value returned is no network": False, "losses": _series(losses)}
+        found: dict[str, Any] = {
+            **_changed(batches, data),
+            "The first value returned is no network": not isinstance(model, torch.nn.Module),
+            "losses": _series(losses),
+        }
         if not isinstance(model, torch.nn.Module):
-            return {**found, "The first value returned is no network": True}
+            return found
         other, _ = _several(submission.fix_05(*sizes, [], lr), 2)
         with torch.no_grad():
             found["outputs"] = model(torch.tensor(X)).numpy()
