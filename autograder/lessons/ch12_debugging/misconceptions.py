@@ -497,6 +497,8 @@ error_caught_02 = mistake(
 # fix_03
 
 FEATURES = "features = encoder(X)"
+SGD_OF_BOTH = "optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=lr)"
+HEAD_LOSS = "loss = F.cross_entropy(head(features), y)"
 
 as_handed_out_03 = mistake(
     "fix_03",
@@ -511,25 +513,19 @@ faster_head = mistake(
     "fix_03",
     {
         FEATURES: "features = encoder(X).detach()",
-        "optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=lr)": "optimizer = torch.optim.SGD("
-        "[*encoder.parameters(), *head.parameters()], lr=10 * lr)",
+        SGD_OF_BOTH: "optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=10 * lr)",
     },
     says="With another learning rate the head learns faster, on features that are still random. The encoder has no "
     "gradient.",
 )
 head_left_out = mistake(
     "fix_03",
-    {
-        "optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=lr)": "optimizer = torch.optim.SGD("
-        "encoder.parameters(), lr=lr)"
-    },
+    {SGD_OF_BOTH: "optimizer = torch.optim.SGD(encoder.parameters(), lr=lr)"},
     says="Now the head does not learn: its parameters are not with the optimizer. Both learn.",
 )
 detached_for_the_loss = mistake(
     "fix_03",
-    {
-        "loss = F.cross_entropy(head(features), y)": "loss = F.cross_entropy(head(features.detach()), y) + features.std()"
-    },
+    {HEAD_LOSS: "loss = F.cross_entropy(head(features.detach()), y) + features.std()"},
     says="The encoder has a gradient, but not that of the cross-entropy: the features are still detached on the way to "
     "the head. The loss stays as it is.",
 )
@@ -788,7 +784,7 @@ never_back_to_train = mistake(
 )
 eval_from_the_start = mistake(
     "fix_09",
-    {SGD: f"{SGD}\nmodel.eval()", "model.eval()": "", "model.train()": ""},
+    {"model.eval()": "", "model.train()": "", SGD: f"{SGD}\nmodel.eval()"},
     says="The model is in eval mode from the start, and trains in it: no Dropout, no batch statistics. Only the "
     "measurement is in eval mode.",
 )
