@@ -449,17 +449,19 @@ def anomaly_raises(submission: Any, who: str, message: str) -> dict[str, Any]:
 
 
 def _series(values: Any) -> np.ndarray | None:
-    """A list of numbers, or of tensors with one entry, as an array; None for anything else."""
+    """A list of numbers, or of tensors and arrays with one entry, as an array; None for anything else."""
     if isinstance(values, torch.Tensor) and values.ndim == 1:
         values = list(values)
     if not isinstance(values, list | tuple):
         return None
     if not all(
-        isinstance(value, int | float | np.number) or (isinstance(value, torch.Tensor) and value.numel() == 1)
+        isinstance(value, int | float | np.number)
+        or (isinstance(value, torch.Tensor) and value.numel() == 1)
+        or (isinstance(value, np.ndarray) and value.size == 1)
         for value in values
     ):
         return None
-    return np.array([float(value.detach() if isinstance(value, torch.Tensor) else value) for value in values])
+    return np.array([value.item() if hasattr(value, "item") else value for value in values], dtype=np.float64)
 
 
 def _several(values: Any, count: int) -> list[Any]:

@@ -1,0 +1,166 @@
+"""ch12's programs: every right repair earns everything, whatever it looks like, and the program handed out nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.authoring.stubs import solved_notebook, stub_notebook
+from autograder.diagnosis import Edit
+from autograder.diagnosis.edits import edited
+from autograder.judging.session import Judge, earned_share, with_judge
+from autograder.places import Places
+from course.syllabus import find_lesson
+
+pytestmark = pytest.mark.slow
+
+LESSON = find_lesson("ch12_debugging")
+PROGRAMS = [exercise.name for exercise in LESSON.exercises if exercise.name.startswith("fix_")]
+
+ZERO, BACKWARD, STEP = "optimizer.zero_grad()", "loss.backward()", "optimizer.step()"
+SUM = "branch = branch + h"
+FEATURES = "features = encoder(X)"
+LOSS_OF = "return F.cross_entropy(model(X), y)"
+HIDDEN = "self.hidden = torch.nn.ModuleList(layers)"
+NOTED = "validation_losses.append(validation_loss.item())"
+LOSS_07 = "loss = F.cross_entropy(model(X), y)"
+LOG_P = "log_p = torch.log_softmax(logits, dim=1)"
+ENTROPY = "entropy = -(p * log_p).sum(dim=1).mean()"
+MEASURED = "scores.append(F.cross_entropy(model(X_val), y_val).item())"
+SCALED = "(loss / accumulate).backward()"
+UNSCALED = {
+    'scaler = torch.amp.GradScaler("cpu")': "",
+    "scaler.step(optimizer)": "",
+    "scaler.update()": STEP,
+}
+SCALE = "scaler.scale(total / n_tokens).backward()"
+CLIP = "torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)"
+DIVIDED = "\nfor parameter in model.parameters():\n    parameter.grad /= {}"
+
+RIGHT: dict[str, list[dict[str, str]]] = {
+    "fix_01": [
+        {ZERO: "", STEP: f"{STEP}\n{ZERO}"},
+        {ZERO: "model.zero_grad()"},
+        {ZERO: "optimizer.zero_grad(set_to_none=False)"},
+        {ZERO: "for p in model.parameters():\n    p.grad = None"},
+        {ZERO: "", BACKWARD: "for p, g in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters()))):\n"
+         "    p.grad = g"},
+    ],
+    "fix_02": [
+        {SUM: "branch = h + branch"},
+        {SUM: "branch = torch.add(branch, h)"},
+        {SUM: "branch = branch.clone()\nbranch += h"},
+        {SUM: "", "h = branch": "h = h + branch"},
+    ],
+    "fix_03": [
+        {"spreads.append(features.std().item())": "spreads.append(features.detach().std().item())"},
+        {FEATURES: "features = encoder(X).detach()", "loss = F.cross_entropy(head(features), y)": "loss = F.cross_entropy("
+         "head(encoder(X)), y)"},
+        {FEATURES: "features = encoder(X.detach())"},
+    ],
+    "fix_04": [
+        {LOSS_OF: "with torch.enable_grad():\n    return F.cross_entropy(model(X), y)"},
+        {LOSS_OF: "with torch.set_grad_enabled(X is not validation[0]):\n    return F.cross_entropy(model(X), y)"},
+        {"validation_losses.append(loss_of(*validation).item())": "with torch.no_grad():\n"
+         "    validation_losses.append(loss_of(*validation).item())"},
+    ],
+    "fix_05": [
+        {HIDDEN: "self.hidden = torch.nn.Sequential(*layers)"},
+        {HIDDEN: "self.hidden = layers\nfor i, layer in enumerate(layers):\n    self.add_module(f'hidden_{i}', layer)"},
+        {HIDDEN: "self.hidden = layers\nfor i, layer in enumerate(layers):\n    setattr(self, f'hidden_{i}', layer)"},
+        {HIDDEN: "self.everything = torch.nn.ModuleDict({str(i): layer for i, layer in enumerate(layers)})\n"
+         "self.hidden = layers"},
+    ],
+    "fix_06": [
+        {NOTED: "validation_losses.append(validation_loss.detach())"},
+        {NOTED: "validation_losses.append(float(validation_loss))"},
+        {NOTED: "validation_losses.append(validation_loss.data)"},
+        {NOTED: "validation_losses.append(validation_loss)", "validation_loss = F.mse_loss(model(X_val), y_val)":
+         "with torch.no_grad():\n    validation_loss = F.mse_loss(model(X_val), y_val)"},
+        {NOTED: "validation_losses.append(validation_loss.detach().clone().numpy())"},
+    ],
+    "fix_07": [
+        {LOSS_07: "loss = F.nll_loss(torch.log_softmax(model(X), dim=1), y)"},
+        {LOSS_07: "loss = F.nll_loss(torch.log(predict(X)), y)"},
+        {LOSS_07: "logits = model(X)\nloss = (logits.logsumexp(dim=1) - logits[torch.arange(len(y)), y]).mean()"},
+        {LOSS_07: "loss = torch.nn.CrossEntropyLoss()(model(X), y)"},
+    ],
+    "fix_08": [
+        {LOG_P: "log_p = logits - torch.logsumexp(logits, dim=1, keepdim=True)"},
+        {LOG_P: "log_p = torch.log(p.clamp(min=torch.finfo(p.dtype).tiny))"},
+        {LOG_P: "log_p = torch.log(p + 1e-12)"},
+        {LOG_P: "log_p = torch.log(torch.where(p > 0, p, 1.0))"},
+        {LOG_P: "", ENTROPY: "entropy = torch.distributions.Categorical(logits=logits).entropy().mean()"},
+    ],
+    "fix_09": [
+        {"model.train()": "", "for X, y in batches:": "model.train()\nfor X, y in batches:"},
+        {"model.eval()": "model.train(False)", "model.train()": "model.train(True)"},
+        {"model.eval()": "import copy", "model.train()": "",
+         MEASURED: "scores.append(F.cross_entropy(copy.deepcopy(model).eval()(X_val), y_val).item())"},
+        {"model.eval()": "for module in model.modules():\n    module.training = False"},
+    ],
+    "fix_10": [
+        {SCALED: "loss.backward(torch.tensor(1 / accumulate))"},
+        {SCALED: BACKWARD, STEP: f"for p in model.parameters():\n    p.grad.div_(accumulate)\n{STEP}"},
+        {SCALED: BACKWARD, STEP: f"for p in model.parameters():\n    p.grad = p.grad / accumulate\n{STEP}"},
+    ],
+    "fix_11": [
+        {**UNSCALED, SCALE: f"(total / n_tokens * 2.0**16).backward(){DIVIDED.format('2.0**16')}"},
+        {**UNSCALED, SCALE: f"(total / n_tokens * 1e4).backward(){DIVIDED.format('1e4')}"},
+        {**UNSCALED, SCALE: f"total.backward(){DIVIDED.format('n_tokens')}"},
+        {'scaler = torch.amp.GradScaler("cpu")': 'scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)'},
+    ],
+    "fix_12": [
+        {CLIP: "torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm, foreach=False)"},
+        {CLIP: """\
+norm = sum(p.grad.double().square().sum() for p in model.parameters()).sqrt()
+for p in model.parameters():
+    p.grad *= min(1.0, max_norm / norm.item())"""},
+        {CLIP: """\
+grads = [p.grad for p in model.parameters()]
+norm = torch.nn.utils.get_total_norm(grads)
+torch.nn.utils.clip_grads_with_norm_(list(model.parameters()), max_norm, norm)"""},
+    ],
+}  # fmt: skip
+
+
+def _shares(name: str, texts: list[str]) -> list[float]:
+    """What share of an exercise each of these texts of the lesson earns."""
+
+    def grade(judge: Judge) -> list[float]:
+        items, exercise = judge.items_of(name), LESSON.exercise(name)
+        return [earned_share(exercise, items, judge.observe(items, judge.reference.local_text(text))) for text in texts]
+
+    return with_judge(LESSON, grade, only=name)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_right_repairs_earn_everything(name: str) -> None:
+    assert len(RIGHT[name]) >= 3
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    texts = [edited(source, [Edit(name, before, after) for before, after in repair.items()]) for repair in RIGHT[name]]
+    shares = _shares(name, texts)
+    assert shares == [1.0] * len(texts), [
+        repair for repair, share in zip(RIGHT[name], shares, strict=True) if share < 1
+    ]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_program_handed_out_earns_nothing(name: str) -> None:
+    cells = [cell for cell in stub_notebook(LESSON).cells if cell.cell_type == "code"]
+    text = "\n\n".join(cell.source for cell in cells if not {"setup", "check"} & set(cell.metadata.get("tags", [])))
+    assert "NotImplementedError" in text
+    assert "your code here" not in text.partition(f"def {name}(")[2].partition("\ndef ")[0]
+    assert _shares(name, [text]) == [0.0]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_gives_the_place_away(name: str) -> None:
+    """The cell that is handed out has no comment, and differs from the solved one in a few lines."""
+    stub, solved = (
+        {cell.metadata.get("exercise"): cell.source for cell in notebook.cells}[name]
+        for notebook in (stub_notebook(LESSON), solved_notebook(LESSON))
+    )
+    assert "#" not in stub
+    assert stub != solved
+    lines = {line for line in solved.splitlines() if "###" not in line}
+    assert len(lines ^ set(stub.splitlines())) <= 7
