@@ -42,8 +42,8 @@ RIGHT: dict[str, list[dict[str, str]]] = {
         {ZERO: "model.zero_grad()"},
         {ZERO: "optimizer.zero_grad(set_to_none=False)"},
         {ZERO: "for p in model.parameters():\n    p.grad = None"},
-        {ZERO: "", BACKWARD: "for p, g in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters()))):\n"
-         "    p.grad = g"},
+        {ZERO: "", BACKWARD: "ps = list(model.parameters())\n"
+         "for p, g in zip(ps, torch.autograd.grad(loss, ps)):\n    p.grad = g"},
     ],
     "fix_02": [
         {SUM: "branch = h + branch"},
@@ -53,8 +53,8 @@ RIGHT: dict[str, list[dict[str, str]]] = {
     ],
     "fix_03": [
         {"spreads.append(features.std().item())": "spreads.append(features.detach().std().item())"},
-        {FEATURES: "features = encoder(X).detach()", "loss = F.cross_entropy(head(features), y)": "loss = F.cross_entropy("
-         "head(encoder(X)), y)"},
+        {FEATURES: "features = encoder(X).detach()",
+         "loss = F.cross_entropy(head(features), y)": "loss = F.cross_entropy(head(encoder(X)), y)"},
         {FEATURES: "features = encoder(X.detach())"},
     ],
     "fix_04": [
