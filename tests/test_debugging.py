@@ -1,10 +1,11 @@
-"""The tools to take home from the chapter on debugging, and that no submission to its lesson can import them."""
+"""The chapter on debugging: its tools to take home, which no submission can import, and its twelve programs."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -164,7 +165,6 @@ def test_no_lesson_lists_them() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(LESSON not in syllabus(), reason="the lesson is not there yet")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
     """A hand-in that takes all four from here has no point, and is told what it may not import."""
@@ -176,3 +176,45 @@ def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
     result = json.loads((tmp_path / "results" / "ann" / f"{LESSON}.json").read_text())
     assert result["status"] == "graded", result["message"]
     assert result["points"] == 0
+
+
+# the chapter's programs
+
+
+ROOT = Path(__file__).parents[1]
+CELL = re.compile(r"^```\{code-cell\} python3\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+EXERCISE = re.compile(r'exercise="(fix_\d\d)"\n(.*?)(?=\n# %% |\Z)', re.DOTALL)
+REPAIR = re.compile(r"### BEGIN SOLUTION\n(.*?)### HANDED OUT", re.DOTALL)
+
+
+def chapter() -> str:
+    return (ROOT / "book" / f"{LESSON}.md").read_text(encoding="utf-8")
+
+
+def handed_out() -> dict[str, str]:
+    """Each broken program as the notebook has it."""
+    notebook = json.loads((ROOT / "exercises" / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
+    sources = {cell["metadata"].get("exercise", ""): "".join(cell["source"]) for cell in notebook["cells"]}
+    return {name: source for name, source in sources.items() if name.startswith("fix_")}
+
+
+def test_the_chapter_shows_each_program_as_it_is_handed_out() -> None:
+    programs, cells = handed_out(), [cell.strip() for cell in CELL.findall(chapter())]
+    assert list(programs) == [f"fix_{number:02}" for number in range(1, 13)]
+    assert [name for name, source in programs.items() if cells.count(source.strip()) != 1] == []
+
+
+def test_the_chapter_gives_no_repair_away() -> None:
+    """No line of a repair stands in the section of its program, but for those that the program has itself."""
+    page, programs = chapter(), handed_out()
+    found, looked = [], set()
+    for name, region in EXERCISE.findall((ROOT / "solutions" / f"{LESSON}.py").read_text(encoding="utf-8")):
+        section = page.partition(f"(ch12-{name.replace('_', '-')})=")[2].partition("\n(ch12-")[0]
+        own = {line.strip() for line in programs[name].splitlines()}
+        section = section.replace(programs[name].strip(), "")
+        for lines in REPAIR.findall(region):
+            for line in {line.strip() for line in lines.splitlines()} - own - {""}:
+                looked.add(name)
+                found += [(name, line)] if line in section else []
+    assert found == []
+    assert looked == set(programs) - {"fix_04"}  # whose repair moves a line
