@@ -167,7 +167,8 @@ def repeated_batches(batches):
             return False
         return bool(((a == b) | ((a != a) & (b != b))).all())  # a nan alone differs from itself
 
-    return [(i, j) for j in range(len(batches)) for i in range(j) if equal(batches[i], batches[j])]
+    n = len(batches)
+    return [(i, j) for i in range(n) for j in range(i + 1, n) if equal(batches[i], batches[j])]
     ### END SOLUTION
 
 

@@ -154,6 +154,8 @@ def test_exploding(learner, reference, rng):
     ]:
         parameters = [gradient(rng, norm * factor) for factor in norms]
         check_report(learner, reference, rng, parameters, case)
+    exact = [(random(rng, 2), np.array([0.0, value]), "float64", True) for value in (2.0, 2.0, 2000.0)]
+    check_report(learner, reference, rng, exact, "three norms, one 1,000 times the others exactly")
 
 
 @exercise("gradient_report")
@@ -265,9 +267,9 @@ def test_leaves_inside_of_modules(learner, reference, rng):
         check_name(learner, reference, "nonfinite", "nested", setting, points(rng), case="layers inside of blocks")
     check_name(learner, reference, "nonfinite", "leaf", math.inf, points(rng), case="the model is a leaf")
     check_name(learner, reference, "nonfinite", "leaf", None, points(rng), case="the model is a leaf, and fine")
-    check_name(
-        learner, reference, "nonfinite", "between", None, points(rng), case="the model's own forward makes a nan"
-    )
+    for after in (True, False):
+        case = f"the model's own forward makes a nan, {'before' if after else 'behind'} its last layer"
+        check_name(learner, reference, "nonfinite", "between", (some_names(rng, 2), after), points(rng), case=case)
 
 
 @exercise("first_nonfinite")
@@ -316,15 +318,17 @@ def test_in_the_mode_of_the_model(learner, reference, rng):
     """Two layers: one is bad in train mode alone, one in eval mode alone."""
     for training in (True, False):
         case = f"the model is in {'train' if training else 'eval'} mode"
-        check_name(learner, reference, "nonfinite", "modes", None, points(rng), training, case=case)
+        setting = some_names(rng, 4), *rng.permutation(4)[:2].tolist()
+        check_name(learner, reference, "nonfinite", "modes", setting, points(rng), training, case=case)
 
 
 @exercise("first_nonfinite", promise="instrumented")
 def test_no_hook_is_left(learner, reference, rng):
     """Hooks, parameters, .grad and mode are those from before, also where the model raises."""
     for case, kind, setting, training in [
-        ("after the call", "nested", (1, 1, math.nan), True),
-        ("after the call, a model in eval mode, nothing found", "nested", (1, 1, None), False),
+        ("after the call", "nested", (*rng.integers(3, size=2).tolist(), math.nan), True),
+        ("after the call, a model in eval mode", "nested", (*rng.integers(3, size=2).tolist(), math.inf), False),
+        ("after the call, nothing found", "nested", (1, 1, None), True),
         ("the model raises an exception", "raises", None, True),
         ("the model raises an exception after a nan", "raises", math.nan, True),
     ]:

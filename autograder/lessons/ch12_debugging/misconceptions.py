@@ -307,7 +307,7 @@ checks_switched_off = mistake(
 EQUAL_TUPLES = "return len(a) == len(b) and all(equal(*pair) for pair in zip(a, b, strict=True))"
 DIFFERENT = "if isinstance(a, tuple) or isinstance(b, tuple) or a.dtype != b.dtype or a.shape != b.shape:"
 ENTRIES = "return bool(((a == b) | ((a != a) & (b != b))).all())"
-PAIRS = "return [(i, j) for j in range(len(batches)) for i in range(j) if equal(batches[i], batches[j])]"
+PAIRS = "return [(i, j) for i in range(n) for j in range(i + 1, n) if equal(batches[i], batches[j])]"
 
 nan_differs_from_itself = mistake(
     "repeated_batches",
@@ -376,12 +376,16 @@ return sorted((i, j) for j, i in enumerate(firsts) if i < j)"""
     says="Each repeat was paired with the first of its kind alone. Three equal batches are three pairs: (0, 1), (0, "
     "2), (1, 2).",
 )
+ordered_by_the_second = mistake(
+    "repeated_batches",
+    {PAIRS: "return [(i, j) for j in range(n) for i in range(j) if equal(batches[i], batches[j])]"},
+    says="The pairs are right and in the order of j. Ascending, as sorted() has them, they are in the order of i.",
+)
 both_orders = mistake(
     "repeated_batches",
     {
         PAIRS: """\
-n = range(len(batches))
-return [(i, j) for i in n for j in n if i != j and equal(batches[i], batches[j])]"""
+return [(i, j) for i in range(n) for j in range(n) if i != j and equal(batches[i], batches[j])]"""
     },
     says="Each pair is there twice, once in either order. Only i < j is asked.",
 )
@@ -389,8 +393,7 @@ with_itself = mistake(
     "repeated_batches",
     {
         PAIRS: """\
-n = range(len(batches))
-return [(i, j) for i in n for j in n if i <= j and (i == j or equal(batches[i], batches[j]))]"""
+return [(i, j) for i in range(n) for j in range(i, n) if i == j or equal(batches[i], batches[j])]"""
     },
     says="Each batch was paired with itself. i < j is asked.",
 )

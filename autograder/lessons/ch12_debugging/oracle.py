@@ -148,7 +148,7 @@ def test_pairs_against_numpy(reference, rng):
         ]
         batches = [
             tuple(choices[int(i)] for i in rng.integers(len(choices), size=rng.integers(1, 3)))
-            for _ in range(int(rng.integers(7)))
+            for _ in range(int(rng.integers(20)))
         ]
         expected = [
             (i, j)

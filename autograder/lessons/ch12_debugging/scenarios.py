@@ -190,15 +190,27 @@ class _Overwrites(torch.nn.Module):
         return self.sink(h)
 
 
-class _Between(torch.nn.Module):
-    """Its own forward makes a nan between two layers: the second is the first leaf that shows it."""
+def _root_of_less_than_0(x: torch.Tensor) -> torch.Tensor:
+    return (x.abs() + 1).neg().sqrt()
 
-    def __init__(self) -> None:
+
+class _Between(torch.nn.Module):
+    """Its own forward makes a nan between two layers, and the second shows it; or behind both, and no layer does."""
+
+    def __init__(self, names: Sequence[str], after: bool) -> None:
         super().__init__()
-        self.before, self.after = torch.nn.Tanh(), torch.nn.Tanh()
+        self.names, self.after = names, after
+        for name in names:
+            self.add_module(name, torch.nn.Tanh())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.after((self.before(x).abs() + 1).neg().log())
+        before, behind = map(self.get_submodule, self.names)
+        steps: list[Callable] = (
+            [before, _root_of_less_than_0, behind] if self.after else [before, behind, _root_of_less_than_0]
+        )
+        for step in steps:
+            x = step(x)
+        return x
 
 
 class _RaisesAtTheEnd(torch.nn.Module):
@@ -211,18 +223,9 @@ class _RaisesAtTheEnd(torch.nn.Module):
         raise KeyError("the model's own error")
 
 
-class _InTwoModes(torch.nn.Module):
-    """nan in train mode alone, in one layer, and in eval mode alone, in another."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.dropout, self.norm = _OfMode(True), _OfMode(False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.norm(self.dropout(x))
-
-
 class _OfMode(torch.nn.Module):
+    """Gives a nan in one of the two modes."""
+
     def __init__(self, bad: bool) -> None:
         super().__init__()
         self.bad = bad
@@ -260,11 +263,14 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
     if kind == "overwritten":
         return _Overwrites(setting)
     if kind == "between":
-        return _Between()
+        return _Between(*setting)
     if kind == "raises":
         return _RaisesAtTheEnd(setting)
-    assert kind == "modes"
-    return _InTwoModes()
+    assert kind == "modes"  # names, and which is bad in train mode, which in eval mode
+    names, of_train, of_eval = setting
+    layers: dict[str, torch.nn.Module] = {name: _Spoils(None) for name in names}
+    layers[names[of_train]], layers[names[of_eval]] = _OfMode(True), _OfMode(False)
+    return _InOrder(layers, names)
 
 
 GLOBAL_HOOKS = (
