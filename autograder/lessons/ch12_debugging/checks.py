@@ -557,7 +557,7 @@ def same_run(got, expected, *, case, **tolerance):
 
 def told_of_series(name, got, expected, *, rtol, atol):
     """Where the numbers that a program returned leave those of the right one, in a sentence; None where they do not."""
-    one = name.removesuffix("es").removesuffix("s") if name != "spreads" else "spread"
+    one = {"losses": "loss", "spreads": "spread", "validation losses": "validation loss"}[name]
     if not isinstance(got, np.ndarray):
         return f"The {name} are no list of numbers where one is expected."
     if got.shape != expected.shape:
@@ -573,7 +573,8 @@ def told_of_series(name, got, expected, *, rtol, atol):
         return f"The first {one} is {value}. No step was made before it: the loss itself is computed in another way."
     if first == 1:
         return f"The first {one} is {value}."
-    return f"The first {first - 1} of the {name} are right. Number {first} is {value}: look at the step before it."
+    before = f"The first {one} is" if first == 2 else f"The first {first - 1} {name} are"
+    return f"{before} right. Number {first} is {value}: look at the step in between."
 
 
 def run(scenario, learner, reference, *arguments, case, **tolerance):

@@ -424,7 +424,8 @@ as_handed_out_01 = mistake(
     "fix_01",
     {ZERO: ""},
     says=_as_handed_out(
-        "the loss falls and rises in waves", "Print the norm of a parameter's .grad before and after each backward()."
+        "the loss falls and rises in waves",
+        "Print the norm of a parameter's .grad before and after each backward().",
     ),
 )
 smaller_rate_01 = mistake("fix_01", {ZERO: "", **_with_rate(0.1)}, says=SMALLER)
@@ -507,9 +508,9 @@ as_handed_out_03 = mistake(
     "fix_03",
     {FEATURES: "features = encoder(X).detach()"},
     says=_as_handed_out(
-        "the head learns and the encoder does not",
-        "Print the .grad of the encoder's parameters: it is None. (requires_grad on the features does not change "
-        "that: it makes them leaves, and the way to the encoder is still cut.)",
+        "the loss falls a little and stalls",
+        "Print the .grad of the encoder's parameters after backward(). (To set requires_grad on what the "
+        "encoder gave, or to clone it, changes nothing about them.)",
     ),
 )
 faster_head = mistake(
@@ -585,9 +586,9 @@ as_handed_out_05 = mistake(
     "fix_05",
     {HIDDEN: "self.hidden = layers"},
     says=_as_handed_out(
-        "the head learns and the hidden layers do not, and state_dict() has the head alone",
-        "Print [name for name, _ in model.named_parameters()]. A tuple or a dict of layers is no more visible than a"
-        " list.",
+        "the loss stalls, and what is saved is not the whole network",
+        "Print [name for name, _ in model.named_parameters()], and count. (A tuple or a dict of layers gives "
+        "the same names.)",
     ),
 )
 optimizer_told = mistake(
@@ -631,9 +632,8 @@ as_handed_out_06 = mistake(
     "fix_06",
     {NOTED: "validation_losses.append(validation_loss)"},
     says=_as_handed_out(
-        "every validation loss is kept with its graph",
-        "Print validation_losses[-1].grad_fn. A clone has a graph, too, and `del` of one name does not free what a "
-        "list holds.",
+        "memory climbs",
+        "Print validation_losses[-1], all of it. (`del` of a name does not free what a list holds.)",
     ),
 )
 converted_at_the_end = mistake(
@@ -675,7 +675,7 @@ as_handed_out_07 = mistake(
     {RIGHT_LOSS: "loss = F.cross_entropy(predict(X), y)"},
     says=_as_handed_out(
         "the loss stays far above 0",
-        "Compute the cross_entropy of a perfect prediction, [[1.0, 0.0]] with the target [0].",
+        "Compute F.cross_entropy of a perfect prediction, [[1.0, 0.0]], with the target [0].",
     ),
 )
 no_softmax_at_all = mistake(
@@ -722,7 +722,10 @@ TOTAL = "loss = F.cross_entropy(logits, y) - beta * entropy"
 as_handed_out_08 = mistake(
     "fix_08",
     {LOG_P: LOG_OF_P},
-    says=_as_handed_out("the loss is nan where an action is forbidden", "Print p, log_p and p * log_p of such a row."),
+    says=_as_handed_out(
+        "the loss is nan where an action is forbidden",
+        "Print p, log_p and p * log_p of such a row.",
+    ),
 )
 nan_replaced = mistake(
     "fix_08",
@@ -775,8 +778,9 @@ as_handed_out_09 = mistake(
     "fix_09",
     {"model.eval()": "", "model.train()": ""},
     says=_as_handed_out(
-        "the validation loss is that of a model with Dropout at work, and BatchNorm learns from the validation set",
-        "Compute it twice in a row: two numbers. torch.no_grad() switches off the graph, and no module.",
+        "the validation loss jumps",
+        "Compute it twice in a row, without a step in between: two numbers. torch.no_grad() switches off the "
+        "graph, and what else?",
     ),
 )
 never_back_to_train = mistake(
@@ -823,7 +827,7 @@ as_handed_out_10 = mistake(
     "fix_10",
     {SCALED: BACK},
     says=_as_handed_out(
-        "a step for several micro-batches is several times too large",
+        "with more micro-batches to a step, training is less stable",
         "Compare the .grad before a step with that of one large batch of the same rows.",
     ),
 )
@@ -893,8 +897,7 @@ as_handed_out_11 = mistake(
     PLAIN,
     says=_as_handed_out(
         "most gradients are exactly 0",
-        "Print them, and the smallest positive number of float16: torch.finfo(torch.float16).smallest_normal, or 2 "
-        "** -24 without a leading one.",
+        "Print them, and compare (p − y) / n_tokens with 2 ** -24, the smallest positive number of float16.",
     ),
 )
 in_float32 = mistake(
@@ -956,7 +959,9 @@ as_handed_out_12 = mistake(
     "fix_12",
     {CLIP: ""},
     says=_as_handed_out(
-        "one batch destroys what was learned", "Print the norm of all gradients together at each step."
+        "one batch destroys what was learned",
+        "Print the norm of all gradients together, in each step. What bounds it has to stand behind "
+        "backward(), which makes them, and before step(), which uses them.",
     ),
 )
 clipped_by_value = mistake(
@@ -970,16 +975,6 @@ each_by_itself = mistake(
     {CLIP: "for parameter in model.parameters():\n    torch.nn.utils.clip_grad_norm_(parameter, max_norm)"},
     says="Each parameter's gradient was clipped by its own norm. max_norm is about all of them together, with one "
     "factor.",
-)
-clipped_before_backward = mistake(
-    "fix_12",
-    {CLIP: "", BACK: f"{CLIP}\n{BACK}"},
-    says="The gradients are clipped before backward() has made them. It belongs between backward() and step().",
-)
-clipped_after_the_step = mistake(
-    "fix_12",
-    {CLIP: "", "optimizer.step()": f"optimizer.step()\n{CLIP}"},
-    says="The gradients are clipped after the step that used them. It belongs between backward() and step().",
 )
 always_of_that_norm = mistake(
     "fix_12",
