@@ -20,9 +20,9 @@ DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16
 
 @contextmanager
 def _fresh(seed: int = 0) -> Iterator[None]:
-    """Gradients on, the random state of `seed`."""
+    """Gradients on, anomaly mode off, the random state of `seed`."""
     torch.manual_seed(seed)
-    with torch.enable_grad():
+    with torch.enable_grad(), torch.autograd.set_detect_anomaly(False):
         yield
 
 
@@ -415,7 +415,7 @@ def anomaly(submission: Any, kind: str, x: np.ndarray, already: bool = False) ->
         name = submission.anomaly_op(fn)
         left = torch.is_anomaly_enabled()
     return {
-        f"Anomaly mode is {'on' if left else 'off'} after the call, and it was not before": left is not already,
+        "Anomaly mode is not what it was before the call": left is not already,
         f"fn was called {calls} times; once is asked": calls != 1,
         "the name": _named(name),
     }
@@ -445,7 +445,6 @@ def anomaly_raises(submission: Any, who: str, message: str) -> dict[str, Any]:
             kind, said = type(error).__name__, str(error)
         left = torch.is_anomaly_enabled()
     own = {"fn": message, "backward": "modified by an inplace operation", "no graph": "does not require grad"}[who]
-    torch.autograd.set_detect_anomaly(False)
     return {
         "An exception that is no anomaly was caught; let it pass": name is not None or not kind,
         "Another exception is raised than the one that there was": bool(kind) and own not in said,
@@ -498,7 +497,7 @@ def _changed(batches: Sequence[tuple[torch.Tensor, ...]], data: Sequence[Sequenc
     }
 
 
-def one_model(submission: Any, name: str, layers: list[dict], data: list, *settings: Any) -> dict[str, Any]:
+def one_model(submission: Any, name: str, layers: list[dict], data: list, settings: tuple) -> dict[str, Any]:
     """fix_01, fix_08, fix_10 and fix_12: a model, batches, numbers; the losses and the parameters."""
     with _fresh():
         model, batches = _network(layers), _batches(data)
