@@ -650,7 +650,7 @@ def test_fix_05(learner, reference, rng):
 # fix_06
 
 
-@exercise("fix_06")
+@exercise("fix_06", promise="instrumented")
 def test_fix_06(learner, reference, rng):
     """The numbers that were right before, and no graph that outlives its step."""
     for n, d, steps in [(4, 2, 8), (12, 3, 20)]:
@@ -744,7 +744,7 @@ HALF: dict[str, Any] = {"rtol": 1e-2, "atol": 5e-3}
 """Right repairs, with factors from 2 ** 10 to 2 ** 30, were within 1e-3 of each other; a factor of 16 is 0.07 away."""
 
 
-@exercise("fix_11")
+@exercise("fix_11", promise="instrumented")
 def test_fix_11(learner, reference, rng):
     """The loss of the float32 program, with matrix products in float16."""
     for n_tokens, steps in [(4e7, 6), (2e7, 15)]:
