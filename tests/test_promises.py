@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,24 @@ import pytest
 from autograder.authoring.promises import promised, table
 from course.syllabus import find_lesson
 
+REPOSITORY = Path(__file__).parents[1]
+
 
 def test_the_table_of_security_md_is_up_to_date() -> None:
-    security = (Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8")
+    security = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
     assert f"## Instrumented points, lesson by lesson\n\n{table()}\n" in security
+
+
+def test_security_md_names_the_exercises_with_instrumented_checks() -> None:
+    promises: dict[str, set[bool]] = {}
+    for file in (REPOSITORY / "autograder" / "lessons").glob("*/checks.py"):
+        for marked in re.findall(r"^@exercise\((.*)\)$", file.read_text(encoding="utf-8"), re.MULTILINE):
+            for name in re.findall(r'(?<!=)"([^"]+)"', marked):
+                promises.setdefault(name, set()).add("instrumented" in marked)
+    text = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
+    listed = text[text.index("**Instrumented checks**") : text.index("**Hidden inputs")]
+    assert set(re.findall(r"`([\w.]+)`", listed)) == {name for name, kinds in promises.items() if True in kinds}
+    assert not [name for name, kinds in promises.items() if kinds == {True}]
 
 
 @pytest.mark.parametrize("slug", ["ch06_vjps", "ch08_custom_functions"])

@@ -43,12 +43,15 @@ def a_class_is_graded_rightly(course: Course) -> list[Problem]:
 
 
 def _of_stub(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem]:
-    """The notebook as the learner gets it scores exactly 0 on every exercise."""
+    """The notebook as the learner gets it scores exactly 0 on every exercise, and no check passes.
+
+    But a program that is handed out to be mended may return right values: without the technique they earn nothing.
+    """
     stub = read_submission(course.notebook(judge.lesson.slug))
     file = course.relative(course.checks(judge.lesson.slug))
     for exercise in judge.grade(stub, workers, of_many=True).exercises:
         passed = [check.name for check in exercise.checks if check.passed]
-        if exercise.points or passed:
+        if exercise.points or (passed and not judge.lesson.exercise(exercise.name).technique):
             what = f"the untouched stub of {exercise.name} earns {exercise.points:g} points by {', '.join(passed)}"
             yield Problem(file, what, "check something that no one gets right without work")
 
