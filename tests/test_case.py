@@ -448,3 +448,11 @@ def test_a_list_of_arrays_is_shown_with_its_numbers() -> None:
     numbers = render_case("f", [("norms", [0.5, 2.0])], [("f", [1.0, 2.0], [1.0, 3.0])], case="", show_numbers=True)
     assert "norms = [0.5, 2.0]" in numbers
     assert "got       [1.0, 2.0]" in numbers
+
+
+def test_more_arguments_than_lines() -> None:
+    """One-line arrays cannot be shown in fewer lines: this ends, and says how many were left out."""
+    arguments = [(f"a{i}", np.array([float(i)])) for i in range(20)]
+    text = render_case("f", arguments, [("y", np.zeros(2), np.ones(2))], case="many", show_numbers=True)
+    assert "more" in text
+    assert len(text.splitlines()) <= 25

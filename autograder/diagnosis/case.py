@@ -111,7 +111,7 @@ def _arguments(inputs: Sequence[Named], show_numbers: bool) -> list[str]:
         if show_numbers and _is_steps(value):
             grid = _steps(value, WIDTH - width - len("   = []"))
         blocks.append((name, grid, short))
-    while sum(len(grid) for _, grid, _ in blocks) > ARGUMENT_LINES and any(grid != short for _, grid, short in blocks):
+    while sum(len(grid) for _, grid, _ in blocks) > ARGUMENT_LINES and any(len(grid) > 1 for _, grid, _ in blocks):
         largest = max(range(len(blocks)), key=lambda index: len(blocks[index][1]))
         name, _, short = blocks[largest]
         blocks[largest] = (name, short, short)

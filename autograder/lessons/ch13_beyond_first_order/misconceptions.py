@@ -1,0 +1,625 @@
+"""Wrong answers to ch13_beyond_first_order that learners write."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.diagnosis import misconception, mistake
+
+# hvp
+
+LEAF = "x = x.detach().requires_grad_()"
+GRADIENT = "(gradient,) = torch.autograd.grad(y, x, create_graph=True, materialize_grads=True)"
+SECOND = "return torch.autograd.grad(gradient, x, v.detach(), materialize_grads=True)[0]"
+CONSTANT = "if not y.requires_grad:  # f does not depend on x\n    return torch.zeros_like(x)"
+LINEAR = "if not gradient.requires_grad:  # f is linear\n    return torch.zeros_like(x)"
+
+ROW_SUMS = (
+    "This is H times ones, the sums of H's rows: the gradient was added up without v. Multiply by v first: the "
+    "gradient of (∇f · v).sum(), or v as the upstream gradient."
+)
+DETACHED_ZERO = (
+    "The gradient has lost its graph (create_graph was forgotten, or it was detached), and the result is zeros "
+    "wherever f is not linear. create_graph=True keeps the graph that the second pass goes through."
+)
+FORMED = "The Hessian is formed, row by row: n backward passes and n² numbers. One product needs neither."
+IN_PLACE_FLAG = (
+    "requires_grad_() was called on the caller's own x, which requires a gradient from then on. "
+    "x.detach().requires_grad_() is a tensor of your own."
+)
+
+row_sums = mistake(
+    "hvp",
+    {SECOND: "return torch.autograd.grad(gradient.sum(), x, materialize_grads=True)[0]"},
+    says=ROW_SUMS,
+)
+create_graph_forgotten = mistake(
+    "hvp",
+    {GRADIENT: GRADIENT.replace("create_graph=True", "create_graph=False")},
+    says=DETACHED_ZERO,
+)
+gradient_times_v = mistake(
+    "hvp",
+    {SECOND: "return (gradient * v).detach()"},
+    says="This is the gradient times v, entry by entry. Differentiate the number ∇f · v once more.",
+)
+diagonal_only = mistake(
+    "hvp",
+    {SECOND: f"{SECOND.replace(', v.detach()', ', torch.ones_like(x)')} * v"},
+    says="The sums of H's rows are multiplied by v, entry by entry: right only where H is diagonal. v belongs into the "
+    "second pass, as its upstream gradient.",
+)
+first_entry_only = mistake(
+    "hvp",
+    {
+        SECOND: "return torch.autograd.grad(gradient.reshape(-1)[0] * v.reshape(-1)[0], x, materialize_grads=True)[0]",
+    },
+    says="Only the first entry of the gradient was differentiated. The whole dot product ∇f · v is, or the gradient "
+    "with v as the upstream gradient.",
+)
+times_v_afterwards = mistake(
+    "hvp",
+    {SECOND: "return torch.autograd.grad((gradient * v).mean(), x, materialize_grads=True)[0]"},
+    says="The products of the gradient's entries and v's were averaged. They are added up: sum, not mean.",
+)
+divided_differences = mistake(
+    "hvp",
+    {
+        GRADIENT: """\
+slope = lambda at: torch.autograd.grad(f(at), at)[0]
+step = 1e-4 * v
+ahead, behind = (x.detach() + sign * step for sign in (1, -1))
+return (slope(ahead.requires_grad_()) - slope(behind.requires_grad_())) / 2e-4""",
+        LINEAR: "",
+        SECOND: "",
+    },
+    says="This is a difference of two gradients: some digits, and f is called again. The product by autograd is exact.",
+)
+linear_raises = mistake(
+    "hvp",
+    {LINEAR: ""},
+    says="Where f is linear its gradient is a constant, which has no graph, and autograd raises. Ask "
+    "gradient.requires_grad, and return zeros.",
+)
+constant_raises = mistake(
+    "hvp",
+    {CONSTANT: ""},
+    says="Where f does not depend on x, f(x) has no graph, and autograd raises. Ask f(x).requires_grad, and return "
+    "zeros.",
+)
+nones_of_parameters = mistake(
+    "hvp",
+    {SECOND: SECOND.replace(", materialize_grads=True", "")},
+    says="The gradient may have a graph, by f's parameters, and not depend on x: autograd then raises, or gives None. "
+    "materialize_grads=True gives zeros.",
+)
+nones_of_first_pass = mistake(
+    "hvp",
+    {GRADIENT: GRADIENT.replace(", materialize_grads=True", "")},
+    says="f(x) may have a graph, by f's parameters, and not depend on x: autograd then raises, or gives None, "
+    "already in the first pass. materialize_grads=True gives zeros.",
+)
+flag_of_the_caller = mistake("hvp", {LEAF: "x.requires_grad_()"}, says=IN_PLACE_FLAG)
+backward_into_grad = mistake(
+    "hvp",
+    {SECOND: "gradient.backward(v.detach())\nreturn torch.zeros_like(x) if x.grad is None else x.grad"},
+    says="backward() adds to the .grad of every leaf on its way, f's parameters included. torch.autograd.grad gives "
+    "what it is asked for, and leaves .grad alone.",
+)
+kept_the_graph = mistake(
+    "hvp",
+    {SECOND: SECOND.replace("materialize_grads=True", "create_graph=True, materialize_grads=True")},
+    says="The second pass has create_graph=True as well. The result keeps both graphs alive, and nobody asked for a "
+    "third derivative.",
+)
+hessian_row_by_row = mistake(
+    "hvp",
+    {
+        SECOND: """\
+rows = []
+for entry in gradient.reshape(-1):
+    (row,) = torch.autograd.grad(entry, x, retain_graph=True, materialize_grads=True)
+    rows.append(row.reshape(-1))
+return (torch.stack(rows) @ v.reshape(-1)).reshape(x.shape)"""
+    },
+    says=FORMED,
+)
+tangent_forward = mistake(
+    "hvp",
+    {
+        LEAF: "return torch.func.jvp(torch.func.grad(f), (x.detach(),), (v.detach(),))[1].detach()",
+        "y = f(x)": "",
+        CONSTANT: "",
+        GRADIENT: "",
+        LINEAR: "",
+        SECOND: "",
+    },
+    says="A tangent goes forward through f, which is the other exercise. Operations without a forward mode refuse it: "
+    "go back twice.",
+)
+shape_flattened = mistake(
+    "hvp",
+    {SECOND: f"{SECOND}.reshape(-1)"},
+    says="The result is a vector. It has the shape of x.",
+)
+
+# hvp_forward_over_reverse
+
+JVP = "_, tangent = torch.func.jvp(torch.func.grad(f), (x.detach(),), (v.detach(),))"
+TANGENT = "return tangent.detach()"
+
+forward_row_sums = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: JVP.replace("v.detach()", "torch.ones_like(x)")},
+    says="The tangent is all ones, which gives the sums of H's rows. The direction is v.",
+)
+value_for_tangent = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: JVP.replace("_, tangent", "tangent, _")},
+    says="This is the gradient: torch.func.jvp returns the value first and the tangent second.",
+)
+jvp_of_f = mistake(
+    "hvp_forward_over_reverse",
+    {
+        JVP: "_, slope = torch.func.jvp(f, (x.detach(),), (v.detach(),))",
+        TANGENT: "return slope.detach() * v",
+    },
+    says="This is a JVP of f itself, the slope of f along v: a first derivative. Take the JVP of its gradient, "
+    "torch.func.grad(f).",
+)
+twice_reverse = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: "return hvp(f, x, v)", TANGENT: ""},
+    says="This goes back twice. The product is right, and the exercise is the other way: a tangent that goes forward "
+    "through the gradient's computation.",
+)
+vjp_of_gradient = mistake(
+    "hvp_forward_over_reverse",
+    {
+        JVP: "_, back = torch.func.vjp(torch.func.grad(f), x.detach())",
+        TANGENT: "return back(v.detach())[0].detach()",
+    },
+    says="torch.func.vjp goes back a second time; H is symmetric, so the product is right. A JVP carries v forward.",
+)
+graph_of_parameters_left = mistake(
+    "hvp_forward_over_reverse",
+    {TANGENT: "return tangent"},
+    says="f's own parameters leave a graph behind the result, and with it all that it saved. Detach it.",
+)
+graph_of_v_left = mistake(
+    "hvp_forward_over_reverse",
+    {TANGENT: "return tangent + 0 * v.clone().requires_grad_()"},
+    says="The result requires a gradient: it keeps a graph. Detach it.",
+)
+forward_differences = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: "slope = torch.func.grad(f)\ntangent = (slope(x + 1e-4 * v) - slope(x - 1e-4 * v)) / 2e-4"},
+    says="This is a difference of two gradients: some digits, and f is called twice. A tangent is exact.",
+)
+v_too_long = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: JVP.replace("(v.detach(),)", "(v.detach() / v.norm(),)")},
+    says="v was normalised. H·v is linear in v: its length counts.",
+)
+
+# hessian_trace
+
+BITS = "z = 2 * torch.randint(2, x.shape, generator=generator, dtype=x.dtype) - 1"
+SAMPLE = "total += (z * hvp(f, x, z)).sum().item()"
+LOOP = "for _ in range(samples):"
+
+gaussian_probes = mistake(
+    "hessian_trace",
+    {BITS: "z = torch.randn(x.shape, generator=generator, dtype=x.dtype)"},
+    says="The probes are normal numbers. That is unbiased, too, with a larger variance: even a diagonal H gives other "
+    "estimates than its trace. Signs, ±1, are asked.",
+)
+zeros_and_ones = mistake(
+    "hessian_trace",
+    {BITS: "z = torch.randint(2, x.shape, generator=generator, dtype=x.dtype)"},
+    says="The probes are zeros and ones: E[z zᵀ] is not the identity then. 2 · bits − 1 are signs.",
+)
+uniform_probes = mistake(
+    "hessian_trace",
+    {BITS: "z = 2 * torch.rand(x.shape, generator=generator, dtype=x.dtype) - 1"},
+    says="The probes are uniform between −1 and 1: E[z²] is ⅓, and so is the estimate, on average. Take the signs.",
+)
+global_generator = mistake(
+    "hessian_trace",
+    {BITS: BITS.replace("generator=generator, ", "")},
+    says="The probes come from PyTorch's global generator. Pass generator=generator to whatever draws.",
+)
+seeded = mistake(
+    "hessian_trace",
+    {LOOP: f"generator.manual_seed(0)\n{LOOP}"},
+    says="The generator is seeded, so every call has the same probes. It is the caller's: draw from it as it is.",
+)
+one_probe_for_all = mistake(
+    "hessian_trace",
+    {f"{LOOP}\n{BITS}": f"{BITS}\n{LOOP}"},
+    says="One probe is used for all samples: the mean is that of a single one. Draw inside of the loop.",
+)
+one_sign_for_all = mistake(
+    "hessian_trace",
+    {BITS: BITS.replace("x.shape", "()") + "\nz = z.expand(x.shape)"},
+    says="All entries of a probe have one sign: z·Hz is then the sum of all entries of H. Each entry has its own.",
+)
+sum_of_samples = mistake(
+    "hessian_trace",
+    {"return total / samples": "return total"},
+    says="The samples are added up and not divided by their number. The mean is asked.",
+)
+mean_over_entries = mistake(
+    "hessian_trace",
+    {SAMPLE: "total += (z * hvp(f, x, z)).mean().item()"},
+    says="z·Hz is a sum over the entries of x, not their mean.",
+)
+without_second_z = mistake(
+    "hessian_trace",
+    {SAMPLE: "total += hvp(f, x, z).sum().item()"},
+    says="The entries of Hz were added up. The second z is missing: z·Hz.",
+)
+gradient_probed = mistake(
+    "hessian_trace",
+    {SAMPLE: "total += (z * torch.func.grad(f)(x.detach())).sum().item()"},
+    says="z was multiplied with the gradient. Multiply it with H·z, the product of the first exercise.",
+)
+trace_as_tensor = mistake(
+    "hessian_trace",
+    {SAMPLE: "total += (z * hvp(f, x, z)).sum()"},
+    says="The trace is a tensor. A Python float is asked: .item().",
+)
+vectors_only = mistake(
+    "hessian_trace",
+    {SAMPLE: "total += (z @ hvp(f, x, z)).item()"},
+    says="z @ Hz is a dot product for vectors only. For x of any shape: (z * Hz).sum().",
+)
+
+# maml_gradient
+
+OWN = "params = {name: value.detach().requires_grad_() for name, value in params.items()}"
+INNER = "inner = torch.autograd.grad(loss_fn(params, support), leaves, create_graph=True, materialize_grads=True)"
+STEP = "adapted = {name: value - inner_lr * g for (name, value), g in zip(params.items(), inner, strict=True)}"
+OUTER = "outer = torch.autograd.grad(loss_fn(adapted, query), leaves, materialize_grads=True)"
+
+first_order = mistake(
+    "maml_gradient",
+    {INNER: INNER.replace("create_graph=True", "create_graph=False")},
+    says="This is the first-order shortcut: without create_graph=True the inner gradient counts as a constant, and the "
+    "part through it, −inner_lr · H · g, is missing.",
+)
+by_the_adapted = mistake(
+    "maml_gradient",
+    {OUTER: OUTER.replace("leaves", "list(adapted.values())")},
+    says="This is the gradient by the adapted parameters, the first-order shortcut under another name. Ask for that by "
+    "params: it goes back through the step.",
+)
+uphill = mistake(
+    "maml_gradient",
+    {STEP: STEP.replace("value - inner_lr", "value + inner_lr")},
+    says="The inner step goes uphill: params minus inner_lr times the gradient.",
+)
+no_inner_lr = mistake(
+    "maml_gradient",
+    {STEP: STEP.replace("inner_lr * g", "g")},
+    says="The inner step has no inner_lr.",
+)
+no_inner_step = mistake(
+    "maml_gradient",
+    {OUTER: OUTER.replace("adapted", "params")},
+    says="The query loss was taken at params. Take it at the adapted parameters.",
+)
+sets_swapped = mistake(
+    "maml_gradient",
+    {INNER: INNER.replace("support", "query"), OUTER: OUTER.replace("query", "support")},
+    says="The data sets are swapped: the inner step is on support, the gradient that is asked on query.",
+)
+query_twice = mistake(
+    "maml_gradient",
+    {INNER: INNER.replace("support", "query")},
+    says="The inner step was taken on query. It is on support.",
+)
+support_twice = mistake(
+    "maml_gradient",
+    {OUTER: OUTER.replace("query", "support")},
+    says="The loss after the step was taken on support. It is on query.",
+)
+losses_added = mistake(
+    "maml_gradient",
+    {OUTER: OUTER.replace("loss_fn(adapted, query)", "loss_fn(adapted, query) + loss_fn(params, support)")},
+    says="The support loss was added to the query loss. It only makes the step.",
+)
+in_place_step = mistake(
+    "maml_gradient",
+    {
+        OWN: "for value in params.values():\n    value.requires_grad_()",
+        STEP: """\
+with torch.no_grad():
+    for value, g in zip(leaves, inner, strict=True):
+        value -= inner_lr * g
+adapted = params""",
+    },
+    says="The inner step was taken in place, on the caller's parameters and out of the graph. Make new tensors: "
+    "p - inner_lr * g.",
+)
+flags_of_the_caller = mistake(
+    "maml_gradient",
+    {OWN: "for value in params.values():\n    value.requires_grad_()"},
+    says="requires_grad_() was called on the caller's own parameters. Work on p.detach().requires_grad_().",
+)
+unused_raises = mistake(
+    "maml_gradient",
+    {INNER: INNER.replace(", materialize_grads=True", "")},
+    says="A parameter that the support loss does not use has no gradient there: autograd raises. "
+    "materialize_grads=True gives zeros.",
+)
+unused_in_the_query = mistake(
+    "maml_gradient",
+    {OUTER: OUTER.replace(", materialize_grads=True", ", allow_unused=True")},
+    says="The gradient of a parameter that has no part in the query loss is None. Zeros are asked: "
+    "materialize_grads=True.",
+)
+adapted_parameters = mistake(
+    "maml_gradient",
+    {
+        "return dict(zip(params, outer, strict=True))": """\
+return {name: value.detach() for name, value in adapted.items()}"""
+    },
+    says="These are the adapted parameters. The gradient of the query loss is asked.",
+)
+graph_left = mistake(
+    "maml_gradient",
+    {OUTER: OUTER.replace("materialize_grads=True", "create_graph=True, materialize_grads=True")},
+    says="The outer gradient has create_graph=True as well, so the results keep all graphs alive.",
+)
+
+# score_function_gradient
+
+SCORE = "return f(mu + sigma * eps) * eps / sigma"
+
+
+def _score(expression):
+    """Another estimate."""
+    return {SCORE: f"return {expression}"}
+
+
+times_sigma = mistake(
+    "score_function_gradient",
+    _score("f(mu + sigma * eps) * eps * sigma"),
+    says="The score is eps / sigma, not eps · sigma: a narrow density changes more when its mean moves.",
+)
+divided_by_variance = mistake(
+    "score_function_gradient",
+    _score("f(mu + sigma * eps) * eps / sigma**2"),
+    says="Divided by sigma once too often: (x − mu) / sigma² has one sigma in x − mu = sigma · eps already.",
+)
+x_minus_mu_not_divided = mistake(
+    "score_function_gradient",
+    _score("f(mu + sigma * eps) * eps"),
+    says="The score is (x − mu) / sigma² = eps / sigma. The division by sigma is missing.",
+)
+wrong_sign = mistake(
+    "score_function_gradient",
+    _score("-f(mu + sigma * eps) * eps / sigma"),
+    says="The sign is the wrong way round: −(x − mu)² / (2 sigma²) grows with mu where x > mu.",
+)
+score_alone = mistake(
+    "score_function_gradient",
+    _score("eps / sigma"),
+    says="This is the score alone, whose mean is 0. Multiply by f(x).",
+)
+f_of_eps = mistake(
+    "score_function_gradient",
+    _score("f(eps) * eps / sigma"),
+    says="f was asked at eps. Its argument is x = mu + sigma · eps.",
+)
+f_at_the_mean = mistake(
+    "score_function_gradient",
+    _score("f(mu + 0 * eps) * eps / sigma"),
+    says="f was asked at mu. That makes a mean of 0: ask it at x = mu + sigma · eps.",
+)
+baseline_of_the_batch = mistake(
+    "score_function_gradient",
+    _score("(f(mu + sigma * eps) - f(mu + sigma * eps).mean()) * eps / sigma"),
+    says="The batch's mean was subtracted as a baseline. It contains the sample itself, which makes the estimate "
+    "biased, by a factor of 1 − 1/n. No baseline is asked.",
+)
+mean_over_samples = mistake(
+    "score_function_gradient",
+    _score("np.full_like(eps, np.mean(f(mu + sigma * eps) * eps / sigma))"),
+    says="This is the mean over the samples. One estimate for each sample is asked.",
+)
+score_by_x = mistake(
+    "score_function_gradient",
+    _score("f(mu + sigma * eps) * (mu + sigma * eps) / sigma**2"),
+    says="The score is (x − mu) / sigma², and the − mu is missing.",
+)
+score_of_sigma = mistake(
+    "score_function_gradient",
+    _score("f(mu + sigma * eps) * (eps**2 - 1) / sigma"),
+    says="(eps² − 1) / sigma is the score by sigma. By mu it is eps / sigma.",
+)
+variance_as_deviation = mistake(
+    "score_function_gradient",
+    _score("f(mu + sigma**2 * eps) * eps / sigma"),
+    says="x was made with sigma². sigma is the standard deviation: x = mu + sigma · eps.",
+)
+
+# reparameterized_gradient
+
+PATH = "return df(mu + sigma * eps)"
+
+
+def _path(expression):
+    """Another estimate."""
+    return {PATH: f"return {expression}"}
+
+
+path_times_sigma = mistake(
+    "reparameterized_gradient",
+    _path("df(mu + sigma * eps) * sigma"),
+    says="A factor sigma too many: that is dx/deps. dx/dmu is 1.",
+)
+path_times_eps = mistake(
+    "reparameterized_gradient",
+    _path("df(mu + sigma * eps) * eps"),
+    says="A factor eps too many: that is dx/dsigma, and the result d/dsigma E[f(x)]. dx/dmu is 1.",
+)
+path_divided_by_sigma = mistake(
+    "reparameterized_gradient",
+    _path("df(mu + sigma * eps) / sigma"),
+    says="The division by sigma belongs to the score function. Here the chain rule has dx/dmu = 1.",
+)
+path_with_score = mistake(
+    "reparameterized_gradient",
+    _path("df(mu + sigma * eps) * eps / sigma"),
+    says="This multiplies df with the score: it estimates the second derivative, d²/dmu² E[f(x)]. dx/dmu is 1, and "
+    "there is no other factor.",
+)
+df_of_eps = mistake(
+    "reparameterized_gradient",
+    _path("df(eps)"),
+    says="df was asked at eps. Its argument is x = mu + sigma · eps.",
+)
+df_at_the_mean = mistake(
+    "reparameterized_gradient",
+    _path("df(mu + 0 * eps)"),
+    says="df was asked at mu, the same for each sample. Ask it at x = mu + sigma · eps.",
+)
+path_mean = mistake(
+    "reparameterized_gradient",
+    _path("np.full_like(eps, np.mean(df(mu + sigma * eps)))"),
+    says="This is the mean over the samples. One estimate for each sample is asked.",
+)
+path_of_variance = mistake(
+    "reparameterized_gradient",
+    _path("df(mu + sigma**2 * eps)"),
+    says="x was made with sigma². sigma is the standard deviation: x = mu + sigma · eps.",
+)
+
+# gumbel_softmax_st
+
+SCORES = "scores = logits + gumbels"
+SOFT = "soft = torch.softmax(scores / tau, dim=-1)"
+HARD = "hard = torch.nn.functional.one_hot(scores.argmax(dim=-1), scores.shape[-1])"
+RESULT = "return hard + (soft - soft.detach())  # the bracket is exactly 0; hard + soft − soft is not exactly hard"
+
+soft_forward = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return soft"},
+    says="The result is soft in the forward pass, too. Straight-through: one-hot forward, and only the gradient is "
+    "that of the softmax.",
+)
+hard_without_gradient = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return hard.to(logits.dtype)"},
+    says="argmax and one_hot have no gradient, so nothing reaches the logits. Add soft − soft.detach(), which is 0 and "
+    "has the gradient of soft.",
+)
+hard_times_soft = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return hard * soft"},
+    says="The choice was multiplied by its probability: neither one-hot nor the gradient of the softmax.",
+)
+identity_backward = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return hard + (scores - scores.detach())"},
+    says="The gradient goes through as if nothing had happened, straight to the logits. It is to be that of the "
+    "softmax at temperature tau: soft − soft.detach().",
+)
+tau_after_softmax = mistake(
+    "gumbel_softmax_st",
+    {SOFT: "soft = torch.softmax(scores, dim=-1) / tau"},
+    says="tau divides what comes out of the softmax. It divides what goes in: softmax((logits + gumbels) / tau).",
+)
+tau_forgotten = mistake(
+    "gumbel_softmax_st",
+    {SOFT: "soft = torch.softmax(scores, dim=-1)"},
+    says="tau is not used: softmax((logits + gumbels) / tau).",
+)
+times_tau = mistake(
+    "gumbel_softmax_st",
+    {SOFT: "soft = torch.softmax(scores * tau, dim=-1)"},
+    says="The scores were multiplied by tau. Divided, a small tau makes the softmax sharp.",
+)
+noise_after_tau = mistake(
+    "gumbel_softmax_st",
+    {SOFT: "soft = torch.softmax(logits / tau + gumbels, dim=-1)"},
+    says="tau divides the logits alone. It divides logits and noise together: (logits + gumbels) / tau.",
+)
+noise_not_scaled_in_choice = mistake(
+    "gumbel_softmax_st",
+    {HARD: HARD.replace("scores.argmax", "(logits / tau + gumbels).argmax")},
+    says="The choice depends on tau: tau divides the logits alone there. Choose the largest of logits + gumbels.",
+)
+without_noise = mistake(
+    "gumbel_softmax_st",
+    {SCORES: "scores = logits"},
+    says="The noise is not used. The choice is a draw only because of it: logits + gumbels.",
+)
+noise_in_the_choice_only = mistake(
+    "gumbel_softmax_st",
+    {SOFT: "soft = torch.softmax(logits / tau, dim=-1)"},
+    says="The noise is in the choice and not in the softmax that gives the gradient. Both are of logits + gumbels.",
+)
+noise_subtracted = mistake(
+    "gumbel_softmax_st",
+    {SCORES: "scores = logits - gumbels"},
+    says="The noise was subtracted. The Gumbel distribution is not symmetric: only logits + gumbels draws from the "
+    "softmax.",
+)
+first_axis = mistake(
+    "gumbel_softmax_st",
+    {SOFT: SOFT.replace("dim=-1", "dim=0")},
+    says="The softmax is along the first axis. The categories are along the last one: dim=-1.",
+)
+in_another_order = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return hard + soft - soft.detach()"},
+    says="hard + soft − soft is not exactly hard: the sum loses the last bits of soft. Take the difference first: "
+    "hard + (soft − soft.detach()).",
+)
+argmax_of_soft = mistake(
+    "gumbel_softmax_st",
+    {HARD: HARD.replace("scores.argmax", "soft.argmax")},
+    says="The choice was taken from the softmax. With a large tau all its entries are the same number, and the first "
+    "one is chosen. Take the argmax of logits + gumbels.",
+)
+largest_are_all_one = mistake(
+    "gumbel_softmax_st",
+    {HARD: "hard = (scores == scores.amax(dim=-1, keepdim=True)).to(logits.dtype)"},
+    says="Where several scores are the largest, all of them are 1. One of them is chosen, the first: argmax and "
+    "one_hot.",
+)
+threshold_at_half = mistake(
+    "gumbel_softmax_st",
+    {HARD: "hard = (soft > 0.5).to(logits.dtype)"},
+    says="Chosen is what has more than half of the probability, and often that is nothing. The largest is chosen.",
+)
+hard_detached_all = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return hard + (soft - soft).detach()"},
+    says="The whole difference was detached, so nothing reaches the logits. Detach only the soft that is subtracted.",
+)
+draws_its_own = mistake(
+    "gumbel_softmax_st",
+    {SCORES: "scores = logits - torch.log(-torch.log(torch.rand_like(logits)))"},
+    says="This draws noise of its own. The samples are given: gumbels.",
+)
+
+
+@misconception("hvp", says=FORMED + " (All rows in one batched pass are as many.)")
+def hessian_in_one_batch(f, x, v):
+    x = x.detach().requires_grad_()
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    (gradient,) = torch.autograd.grad(y, x, create_graph=True, materialize_grads=True)
+    if not gradient.requires_grad:
+        return torch.zeros_like(x)
+    n = x.numel()
+    basis = torch.eye(n, dtype=x.dtype).reshape(n, *x.shape)
+    rows = torch.autograd.grad(gradient, x, basis, is_grads_batched=True, allow_unused=True)[0]
+    if rows is None:
+        return torch.zeros_like(x)
+    return (rows.reshape(n, n) @ v.reshape(-1)).reshape(x.shape)
