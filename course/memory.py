@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -44,8 +45,9 @@ def _positive(name: str, value: object) -> None:
         raise MemoryInputError(f"{name} is {value!r}: a whole number is needed, 1 or more")
 
 
-def _among(what: str, value: str, known: Iterable[str]) -> None:
-    names = list(known)
+def known(what: str, value: str, choices: Iterable[str]) -> None:
+    """Raise a `MemoryInputError` that names the nearest choice if `value` is none of them."""
+    names = list(choices)
     if value not in names:
         near = difflib.get_close_matches(str(value), names, n=1, cutoff=0.5)
         meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
@@ -194,8 +196,8 @@ class Training:
             _positive(name, getattr(self, name))
         if self.loss_rows is not None:
             _positive("loss_rows", self.loss_rows)
-        _among("recompute", self.recompute, RECOMPUTE)
-        _among("norms", self.norms, NORMS)
+        known("recompute", self.recompute, RECOMPUTE)
+        known("norms", self.norms, NORMS)
         if self.zero not in range(4):
             raise MemoryInputError(f"there is no stage {self.zero!r} of ZeRO: 0, 1, 2 or 3")
 
@@ -256,8 +258,8 @@ def layer_bytes(shape: Shape, recompute: str = "none", norms: str = "fused", ite
     Raises:
         MemoryInputError: there is no such `recompute` or `norms`.
     """
-    _among("recompute", recompute, RECOMPUTE)
-    _among("norms", norms, NORMS)
+    known("recompute", recompute, RECOMPUTE)
+    known("norms", norms, NORMS)
     h, k, f = shape.hidden, shape.kv, shape.ffn
     attention = itemsize * h + 4 * shape.heads  # result, and a float32 log-sum-exp for each row and head
     if recompute == "none":
@@ -396,40 +398,12 @@ class Remedy:
     """FLOPs of a step with the change, as a share of those without it for as many tokens, less 1."""
 
 
-def remedies(training: Training, gpu_bytes: float) -> list[Remedy]:
-    """What makes a step fit that does not, the cheapest first; empty if nothing that is known here does.
-
-    First what needs no other machine, by the FLOPs that it adds: a higher stage of ZeRO (none, but communication),
-    fewer sequences at once with their gradients accumulated (none), the loss in chunks, recomputation. None of these
-    is listed with more beside it than it needs. Then more GPUs: the least number for the step as it is, and the least
-    number with any of the others.
-    """
-    found: list[Remedy] = []
-    for candidate in sorted(_same_machine(training, gpu_bytes), key=_price):
-        if not any(set(earlier.changes) <= set(candidate.changes) for earlier in found):
-            found.append(candidate)
-    if not found or not _batch_is_kept(training, found):
-        found += _more_gpus(training, gpu_bytes)
-    return found
-
-
-def _same_machine(training: Training, gpu_bytes: float) -> Iterator[Remedy]:
-    stages = range(training.zero, 4) if training.gpus > 1 else [training.zero]
-    for zero, loss_rows, how in product(stages, _chunks(training), RECOMPUTE):
-        changed = replace(training, zero=zero, loss_rows=loss_rows, recompute=how)
-        batch = _largest_batch(changed, gpu_bytes)
-        if batch:
-            yield _remedy(training, replace(changed, batch=batch))
-
-
-def _chunks(training: Training) -> list[int | None]:
-    smaller = training.loss_rows is None and training.tokens > LOSS_ROWS
-    return [training.loss_rows, LOSS_ROWS] if smaller else [training.loss_rows]
-
-
-def _largest_batch(training: Training, gpu_bytes: float) -> int:
-    """The most sequences at once, up to those of `training`, that fit; 0 if not even one does."""
-    low, high = 0, training.batch
+def largest_batch(training: Training, gpu_bytes: float, most: int = 2**20) -> int:
+    """The most sequences at once for which a step like this one fits, up to `most`; 0 if not even one does."""
+    low, high = 0, 1
+    while high < most and fits(predict_memory(replace(training, batch=high)), gpu_bytes):
+        low, high = high, 2 * high
+    high = min(high, most)
     while low < high:
         middle = (low + high + 1) // 2
         if fits(predict_memory(replace(training, batch=middle)), gpu_bytes):
@@ -439,14 +413,52 @@ def _largest_batch(training: Training, gpu_bytes: float) -> int:
     return low
 
 
-def _batch_is_kept(training: Training, found: list[Remedy]) -> bool:
-    return any(remedy.training.batch == training.batch for remedy in found)
+def remedies(training: Training, gpu_bytes: float) -> list[Remedy]:
+    """What makes a step fit, the cheapest first; empty if it does, or if nothing that is known here helps.
+
+    First what needs no other machine, by the FLOPs that it adds: a higher stage of ZeRO (none, but stage 3 has half as
+    much communication again), fewer sequences at once with their gradients accumulated (none), recomputation, the loss
+    in chunks. None is listed with more beside it than it needs, and fewer sequences once, at their cheapest. If the batch cannot stay as it is, or nothing is
+    enough, more GPUs follow: 2, 4, 8 or a multiple of 8, the least number for the step as it is, and the least number
+    with whatever else makes it less.
+    """
+    if fits(predict_memory(training), gpu_bytes):
+        return []
+    found: list[Remedy] = []
+    for candidate in sorted(_same_machine(training, gpu_bytes), key=_price):
+        smaller = candidate.training.batch < training.batch
+        if smaller and any(earlier.training.batch < training.batch for earlier in found):
+            continue
+        if not any(set(earlier.changes) <= set(candidate.changes) for earlier in found):
+            found.append(candidate)
+    if any(remedy.training.batch == training.batch for remedy in found):
+        return found
+    return found + _more_gpus(training, gpu_bytes)
+
+
+def _price(remedy: Remedy) -> tuple[float, int, int, int]:
+    """What remedies are sorted by: FLOPs, how many changes, what each is like, sequences at once."""
+    words = " ".join(remedy.changes)
+    effort = 1 * ("accumulated" in words) + 2 * ("recompute" in words) + 3 * ("stage 3" in words)
+    return round(remedy.extra_flops, 9), len(remedy.changes), effort, -remedy.training.batch
+
+
+def _same_machine(training: Training, gpu_bytes: float) -> Iterator[Remedy]:
+    stages = range(training.zero, 4) if training.gpus > 1 else [training.zero]
+    for zero, loss_rows, how in product(stages, _chunks(training), RECOMPUTE):
+        changed = replace(training, zero=zero, loss_rows=loss_rows, recompute=how)
+        batch = largest_batch(changed, gpu_bytes, training.batch)
+        if batch:
+            yield _remedy(training, replace(changed, batch=batch))
+
+
+def _chunks(training: Training) -> list[int | None]:
+    smaller = training.loss_rows is None and training.tokens > LOSS_ROWS
+    return [training.loss_rows, LOSS_ROWS] if smaller else [training.loss_rows]
 
 
 def _more_gpus(training: Training, gpu_bytes: float) -> list[Remedy]:
     """The least number of GPUs as it is, and with whatever makes it least."""
-    if training.gpus >= MOST_GPUS:
-        return []
     zero = 3 if training.gpus == 1 else training.zero
     as_it_is = _least_gpus(replace(training, zero=zero), gpu_bytes)
     others = [
@@ -464,16 +476,13 @@ def _more_gpus(training: Training, gpu_bytes: float) -> list[Remedy]:
 
 def _least_gpus(training: Training, gpu_bytes: float) -> int:
     """The least number of GPUs, more than now, on which the step fits; 0 if none up to `MOST_GPUS` is enough."""
-    low, high = training.gpus + 1, MOST_GPUS
-    if not fits(predict_memory(replace(training, gpus=high)), gpu_bytes):
-        return 0
-    while low < high:
-        middle = (low + high) // 2
-        if fits(predict_memory(replace(training, gpus=middle)), gpu_bytes):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    numbers = [number for number in (2, 4, *range(8, MOST_GPUS + 1, 8)) if number > training.gpus]
+
+    def enough(number: int) -> bool:
+        return fits(predict_memory(replace(training, gpus=number)), gpu_bytes)
+
+    first = bisect_left(numbers, True, key=enough)
+    return numbers[first] if first < len(numbers) else 0
 
 
 def _remedy(before: Training, after: Training) -> Remedy:
@@ -487,16 +496,11 @@ def _changes(before: Training, after: Training) -> Iterator[str]:
     if after.zero != before.zero:
         yield f"ZeRO stage {after.zero}"
     if after.batch != before.batch:
-        yield f"batch {after.batch}, gradients accumulated"
+        yield f"batch {after.batch:,}, accumulated"
     if after.loss_rows != before.loss_rows:
-        yield f"the loss in chunks of {after.loss_rows:,} tokens"
+        yield f"loss in chunks of {after.loss_rows:,} tokens"
     if after.recompute != before.recompute:
         yield f"recompute {after.recompute}"
-
-
-def _price(remedy: Remedy) -> tuple[float, int, int, int]:
-    after = remedy.training
-    return round(remedy.extra_flops, 9), len(remedy.changes), -after.batch, after.zero
 
 
 # words to numbers
@@ -508,7 +512,7 @@ def find_model(name: str) -> Shape:
     Raises:
         MemoryInputError: there is none of that name; the message names the nearest one.
     """
-    _among("model", name.lower(), MODELS)
+    known("model", name.lower(), MODELS)
     return MODELS[name.lower()]
 
 

@@ -12,6 +12,7 @@ import typer
 from autograder.commands.build import build
 from autograder.commands.check import check
 from autograder.commands.grade import grade
+from autograder.commands.memory import memory
 from autograder.commands.report import report
 from autograder.commands.start import start
 from autograder.commands.watch import watch
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-for command in (start, check, watch, grade, report, build):
+for command in (start, check, watch, grade, report, memory, build):
     app.command()(command)
 
 
