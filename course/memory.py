@@ -3,7 +3,7 @@
     >>> training = Training(MODELS["llama-2-7b"], seq=8192, recompute="full", gpus=8)
     >>> memory = predict_memory(training)
     >>> round(memory.total / 1e9, 1), fits(memory, parse_bytes("80GB"))
-    (20.5, True)
+    (19.7, True)
 
 It needs nothing but the standard library, so it runs in a browser. `course.experiments.costs` counts the same with
 PyTorch, operation by operation; `tests/test_memory.py` holds this module to it, and says how near it is.
@@ -32,6 +32,8 @@ from math import ceil
 
 LOSS_ROWS = 1024
 """Tokens of a chunk, where the loss is computed in chunks and nothing else is said."""
+MOST = 10**9
+"""Of anything: larger numbers are slips."""
 MOST_GPUS = 65_536
 """Where the search for a number of GPUs ends."""
 
@@ -41,8 +43,8 @@ class MemoryInputError(ValueError):
 
 
 def _positive(name: str, value: object) -> None:
-    if type(value) is not int or value < 1:
-        raise MemoryInputError(f"{name} is {value!r}: a whole number is needed, 1 or more")
+    if type(value) is not int or not 1 <= value <= MOST:
+        raise MemoryInputError(f"{name} is {value!r}: a whole number is needed, from 1 to {MOST:,}")
 
 
 def known(what: str, value: str, choices: Iterable[str]) -> None:
@@ -418,9 +420,9 @@ def remedies(training: Training, gpu_bytes: float) -> list[Remedy]:
 
     First what needs no other machine, by the FLOPs that it adds: a higher stage of ZeRO (none, but stage 3 has half as
     much communication again), fewer sequences at once with their gradients accumulated (none), recomputation, the loss
-    in chunks. None is listed with more beside it than it needs, and fewer sequences once, at their cheapest. If the batch cannot stay as it is, or nothing is
-    enough, more GPUs follow: 2, 4, 8 or a multiple of 8, the least number for the step as it is, and the least number
-    with whatever else makes it less.
+    in chunks. None is listed with more beside it than it needs, and fewer sequences only once. If the batch cannot stay
+    as it is, or nothing is enough, more GPUs follow: 2, 4, 8 or a multiple of 8, the least number for the step as it
+    is, and the least number with whatever else makes it less.
     """
     if fits(predict_memory(training), gpu_bytes):
         return []
@@ -530,8 +532,10 @@ def parse_bytes(text: str) -> int:
         raise MemoryInputError(f"{text!r} is no size of memory: say 80GB (10^9 bytes each) or 80GiB (2^30)")
     number, prefix, binary, unit = read.groups()
     if not unit or (binary and not prefix):
-        raise MemoryInputError(f"{text!r} has no unit: say {number}GB (10^9 bytes each) or {number}GiB (2^30)")
+        raise MemoryInputError(f"{text!r} lacks its unit: say {number}GB (10^9 bytes each) or {number}GiB (2^30)")
     n_bytes = int(float(number) * (1024 if binary else 1000) ** (_UNITS[prefix] if prefix else 0))
     if n_bytes <= 0:
-        raise MemoryInputError(f"a GPU of {text!r} has no memory")
+        raise MemoryInputError(f"a size of {text!r} is none")
+    if n_bytes > 10**18:
+        raise MemoryInputError(f"{text!r} is more than any GPU has")
     return n_bytes

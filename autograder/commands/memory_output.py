@@ -82,22 +82,24 @@ def show(screen: Console, training: Training, gpu_bytes: int, model: str | None,
     screen.print(_table(training, memory, colored=_colored(screen)))
     screen.print()
     free = gpu_bytes - memory.total
-    size = f"{_gb(gpu_bytes)} GB" if "I" not in gpu.upper() else f"{clean(gpu.strip())} ({_gb(gpu_bytes)} GB)"
+    size = f"{_size(gpu_bytes)}" if "I" not in gpu.upper() else f"{clean(gpu.strip())} ({_size(gpu_bytes)})"
     if fitting:
-        verdict = f"✓ Fits: {_gb(free)} GB of {size} are free on each GPU"
-        screen.print(Text(f"{verdict}{', less than a tenth: tight.' if free < gpu_bytes / 10 else '.'}", style="green"))
+        tight = ", less than a tenth: tight" * (free < gpu_bytes / 10)
+        screen.print(Text(f"✓ Fits: {_size(free)} of {size} are free on each GPU{tight}.", style="green"))
         most = largest_batch(training, gpu_bytes)
         more = f"Up to {most:,} sequences" if most > training.batch else "No more sequences"
         screen.print(f"  {more} of {training.seq:,} tokens fit at once.")
         return
-    screen.print(Text(f"✗ Does not fit: {_gb(-free)} GB more than the {size} of each GPU.", style="red"))
+    screen.print(Text(f"✗ Does not fit: {_size(-free)} more than the {size} of each GPU.", style="red"))
     _show_remedies(screen, training, gpu_bytes)
 
 
 def _title(training: Training, model: str | None) -> str:
     named = MODELS.get(model.lower()) if model is not None else None
     name = model.lower() if model is not None and named == training.shape else "a model of your own"
-    return f"{name}: {training.shape.n_params / 1e9:,.2f} billion parameters"
+    n_params = training.shape.n_params
+    many = f"{n_params / 1e9:,.2f} billion" if n_params >= 1e9 else f"{n_params / 1e6:,.2f} million"
+    return f"{name}: {many} parameters"
 
 
 def _setting(training: Training) -> str:
@@ -126,7 +128,7 @@ def _bar(memory: Memory, gpu_bytes: int, *, colored: bool) -> Text:
         bar.append(("█" if colored else letter) * cells, style=color)
     limit = round(gpu_bytes * scale)
     bar.append("·" * (BAR - drawn), style="dim")
-    label = f"{_gb(gpu_bytes)} GB"
+    label = f"{_size(gpu_bytes)}"
     below = f"▲ {label}" if limit <= BAR - len(label) - 2 else f"{label} ▲"
     indent = max(0, limit - 1) if below.startswith("▲") else limit - len(below)
     bar.append("\n  " + " " * indent + below, style="dim")
@@ -143,8 +145,8 @@ def _table(training: Training, memory: Memory, *, colored: bool) -> Table:
         n_bytes = getattr(memory, name)
         if n_bytes:
             mark = Text(f"  {'█' if colored else letter}", style=color)
-            table.add_row(mark, NAMES.get(name, name), f"{_gb(n_bytes)} GB", _meaning(name, training, memory))
-    table.add_row("", Text("total", style="bold"), Text(f"{_gb(memory.total)} GB", style="bold"), "on each GPU")
+            table.add_row(mark, NAMES.get(name, name), f"{_size(n_bytes)}", _meaning(name, training, memory))
+    table.add_row("", Text("total", style="bold"), Text(f"{_size(memory.total)}", style="bold"), "on each GPU")
     return table
 
 
@@ -163,7 +165,7 @@ def _meaning(name: str, training: Training, memory: Memory) -> str:
     recomputed = "" if training.recompute == "none" else "one recomputed layer, "
     return {
         "gathered": whole if training.zero == 3 else "the largest layer's gradient, whole",
-        "activations": f"{training.shape.layers} layers of {_gb(memory.activations // training.shape.layers)} GB",
+        "activations": f"{training.shape.layers:,} layers of {_size(memory.activations // training.shape.layers)}",
         "loss_head": "final norm, log-probabilities" if memory.loss_head else "",
         "transients": "gradients at the loss" if at_loss else f"{recomputed}its gradients",
     }[name]
@@ -176,8 +178,8 @@ def _optimizer(precision: Precision) -> int:
 def _show_remedies(screen: Console, training: Training, gpu_bytes: int) -> None:
     found = remedies(training, gpu_bytes)
     if not found:
-        screen.print("  Nothing known here makes it fit: no number of GPUs divides activations. Shorter sequences, or")
-        screen.print("  tensor, sequence or context parallelism would divide them.")
+        screen.print("  Nothing known here makes it fit: more GPUs do not divide activations.")
+        screen.print("  Shorter sequences do, or tensor, sequence or context parallelism.")
         return
     screen.print(f"  {'Cheapest change' if len(found) > 1 else 'What makes it fit'}:")
     table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
@@ -187,7 +189,7 @@ def _show_remedies(screen: Console, training: Training, gpu_bytes: int) -> None:
     table.add_column(style="dim", no_wrap=True)
     for rank, remedy in enumerate(found[:SHOWN]):
         changes = " + ".join(remedy.changes)
-        table.add_row(f"  {rank + 1}.", changes, f"{_gb(remedy.memory.total)} GB", _flops(remedy.extra_flops))
+        table.add_row(f"  {rank + 1}.", changes, f"{_size(remedy.memory.total)}", _flops(remedy.extra_flops))
     screen.print(table)
 
 
@@ -197,6 +199,10 @@ def _flops(extra: float) -> str:
     return f"{100 * abs(extra):.1f} % {'more' if extra > 0 else 'fewer'} FLOPs"
 
 
-def _gb(n_bytes: float) -> str:
-    size = n_bytes / 1e9
-    return f"{size:,.1f}" if size >= 0.95 else f"{size:.2g}"
+def _size(n_bytes: float) -> str:
+    """In GB of 10⁹ bytes, or what is small in MB or kB: `40.3 GB`, `0.81 GB`, `15 MB`."""
+    if n_bytes >= 0.95e9:
+        return f"{n_bytes / 1e9:,.1f} GB"
+    if n_bytes >= 0.1e9:
+        return f"{n_bytes / 1e9:.2f} GB"
+    return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"

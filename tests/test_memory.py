@@ -1,0 +1,481 @@
+"""The memory predictor against traces of the model itself, the course's figures, and what people may type."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.checkpoint import checkpoint
+from typer.testing import CliRunner
+
+from autograder.commands import app
+from course import llama
+from course.experiments.costs import drop_weight_gradients, predict
+from course.experiments.policies import POLICIES
+from course.instruments.live import LiveStorages
+from course.llama import Llama, LlamaConfig
+from course.memory import (
+    MODELS,
+    NORMS,
+    PRECISIONS,
+    RECOMPUTE,
+    Memory,
+    MemoryInputError,
+    Precision,
+    Shape,
+    Training,
+    find_model,
+    fits,
+    largest_batch,
+    layer_bytes,
+    parse_bytes,
+    predict_memory,
+    remedies,
+    step_flops,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = Shape(hidden=64, layers=3, heads=4, kv_heads=2, ffn=172, vocab=300)
+CARD = 80 * 10**9
+WITHIN = 1e-4
+"""Traces are met to this share: what is left over are numbers that a row or a whole step has one of."""
+
+
+# against the model
+
+
+class _Activations(LiveStorages):
+    """Live bytes without the weights' gradients, which are states."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self._weights = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        aten = torch.ops.aten
+        factors = args[:2] if func is aten.mm.default else ()
+        of_weight = [factor.untyped_storage()._cdata in self._weights for factor in factors]
+        if func is aten.embedding_dense_backward.default or (factors and not any(of_weight)):
+            with self.not_counting():
+                return super().__torch_dispatch__(func, types, args, kwargs)
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
+def _traced(training: Training) -> tuple[int, int]:
+    """Bytes alive after forward, and at the peak of the step, counted while the model runs on fake tensors."""
+    dtype = {2: torch.bfloat16, 4: torch.float32}[training.precision.activations]
+    with FakeTensorMode():
+        config = LlamaConfig(**asdict(training.shape))
+        model = Llama(config, training.seq, dtype=dtype, fused_norm=training.norms == "fused")
+        ids = torch.zeros(training.batch, training.seq, dtype=torch.long)
+        live = _Activations(model)
+        run = POLICIES[RECOMPUTE[training.recompute]](model.stack, live)
+        drop_weight_gradients(model)
+        with live:
+            loss = _loss(model, run(model.embedding(ids)), ids, training.loss_rows)
+            kept = live.bytes
+            loss.backward()
+    return kept, live.peak
+
+
+def _loss(model: Llama, x: Tensor, ids: Tensor, rows: int | None) -> Tensor:
+    if rows is None:
+        return F.cross_entropy(model.head(model.norm(x)).float().flatten(0, 1), ids.flatten())
+
+    def one(x: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(model.head(x).float(), target, reduction="sum")
+
+    parts = zip(model.norm(x).flatten(0, 1).split(rows), ids.flatten().split(rows), strict=True)
+    losses = [checkpoint(one, part, target, use_reentrant=False) for part, target in parts]
+    return torch.stack(losses).sum() / ids.numel()
+
+
+def _deviations(training: Training) -> tuple[float, float]:
+    """How far the prediction is off the trace: what is kept, and the peak, as shares."""
+    memory = predict_memory(training)
+    kept, peak = _traced(training)
+    after_forward = memory.loss_peak - 8 * training.tokens * training.shape.vocab
+    return after_forward / kept - 1, memory.peak / peak - 1
+
+
+def _case(model: str, seq: int, recompute: str, norms: str) -> Training:
+    """A training step of two layers of a model, with its head: more layers only repeat the first."""
+    return Training(replace(MODELS[model], layers=2), seq, recompute=recompute, norms=norms)
+
+
+@pytest.mark.parametrize("norms", NORMS)
+@pytest.mark.parametrize("recompute", RECOMPUTE)
+def test_a_whole_small_model_is_predicted(recompute: str, norms: str) -> None:
+    for training in (
+        Training(SMALL, 256, recompute=recompute, norms=norms),
+        Training(SMALL, 64, 3, recompute, Precision(activations=4), norms),
+        Training(replace(SMALL, layers=7, kv_heads=4, vocab=2000), 100, 2, recompute, norms=norms),
+    ):
+        assert max(map(abs, _deviations(training))) < WITHIN, training
+
+
+@pytest.mark.parametrize("recompute", RECOMPUTE)
+def test_the_7b_model_is_predicted(recompute: str) -> None:
+    assert max(map(abs, _deviations(_case("llama-2-7b", 8192, recompute, "fused")))) < WITHIN
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norms", NORMS)
+@pytest.mark.parametrize("recompute", RECOMPUTE)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_is_predicted(model: str, recompute: str, norms: str) -> None:
+    for seq in (512, 4096, 16_384):
+        assert max(map(abs, _deviations(_case(model, seq, recompute, norms)))) < WITHIN, seq
+
+
+@pytest.mark.parametrize("recompute", ["none", "full"])
+def test_a_loss_in_chunks_is_predicted(recompute: str) -> None:
+    """Where the loss sets the peak; with few tokens at once it no longer does, and the layer's is the same as ever."""
+    shape = replace(SMALL, vocab=20_000)
+    for seq, rows in ((256, 64), (250, 64), (64, 64), (64, 1000)):
+        training = Training(shape, seq, recompute=recompute, loss_rows=rows)
+        memory = predict_memory(training)
+        assert memory.peak_at == "loss"
+        assert memory.peak == pytest.approx(_traced(training)[1], rel=1e-3)
+    in_layer = predict_memory(Training(MODELS["llama-2-7b"], 8192, recompute="full", loss_rows=1024))
+    assert (in_layer.peak_at, in_layer.loss_head) == ("layer", 0)
+    assert in_layer.peak == in_layer.layer_peak == predict_memory(_full_7b()).layer_peak
+
+
+def _full_7b() -> Training:
+    return Training(MODELS["llama-2-7b"], 8192, recompute="full")
+
+
+@pytest.mark.parametrize("recompute", RECOMPUTE)
+def test_flops_are_those_that_are_counted(recompute: str) -> None:
+    for training in (Training(SMALL, 128, 2, recompute), Training(replace(SMALL, kv_heads=4), 64, 1, recompute)):
+        counted = predict(
+            POLICIES[RECOMPUTE[recompute]],
+            LlamaConfig(**asdict(training.shape)),
+            training.seq,
+            batch=training.batch,
+            head=True,
+        )
+        assert step_flops(training) == counted.flops
+
+
+def test_shapes_are_those_of_the_course() -> None:
+    for name, config in (("llama-2-7b", llama.LLAMA_2_7B), ("llama-3.1-70b", llama.LLAMA_3_1_70B)):
+        assert asdict(MODELS[name]) == asdict(config)
+        assert MODELS[name].n_params == config.n_params
+
+
+# the course's figures, counted there
+
+
+def _gb(n_bytes: float) -> float:
+    return round(n_bytes / 1e9, 2)
+
+
+def test_the_layer_of_the_course() -> None:
+    assert layer_bytes(MODELS["llama-2-7b"]) * 8192 == 1_259_405_312
+    assert layer_bytes(MODELS["llama-3.1-70b"]) * 8192 == 2_720_071_680
+
+
+def test_peaks_are_those_of_the_chapters() -> None:
+    """With the head, at 8,192 tokens: 7B, 70B."""
+    figures = {
+        "none": (43.58, 230.48),
+        "matmuls": (29.89, 144.58),
+        "half": (19.82, 94.92),
+        "selective": (7.61, 34.52),
+        "full": (5.43, 23.61),
+    }
+    for recompute, peaks in figures.items():
+        found = [
+            predict_memory(Training(MODELS[model], 8192, recompute=recompute))
+            for model in ("llama-2-7b", "llama-3.1-70b")
+        ]
+        assert tuple(_gb(memory.peak) for memory in found) == peaks
+        assert {memory.peak_at for memory in found} == {"loss"}
+
+
+def test_flops_are_those_of_the_chapters() -> None:
+    found = [step_flops(Training(MODELS["llama-2-7b"], 8192, recompute=recompute)) for recompute in RECOMPUTE]
+    assert round(found[0] / 1e12, 1) == 447.9
+    assert [round(flops / found[0], 3) for flops in found] == [1.0, 1.0, 1.092, 1.184, 1.263]
+
+
+def test_states_have_sixteen_bytes_a_parameter() -> None:
+    for model, states, moments in (("llama-2-7b", 107.81, 53.91), ("llama-3.1-70b", 1128.86, 564.43)):
+        memory = predict_memory(Training(MODELS[model], 8192))
+        n_params = MODELS[model].n_params
+        assert memory.states == 16 * n_params
+        assert (_gb(memory.states), _gb(8 * n_params)) == (states, moments)
+        assert (memory.weights, memory.grads, memory.optimizer) == (2 * n_params, 2 * n_params, 12 * n_params)
+    assert {name: precision.per_parameter for name, precision in PRECISIONS.items()} == {
+        "mixed": 16,
+        "mixed-fp32-grads": 18,
+        "mixed-8bit-adam": 10,
+        "bf16": 8,
+        "fp32": 16,
+    }
+
+
+def test_stages_of_zero_divide_states_and_nothing_else() -> None:
+    """Rajbhandari et al. 2020, figure 1: 7.5B parameters on 64 GPUs take 120, 31.4, 16.6 and 1.9 GB of states."""
+    shape = Shape(hidden=4096, layers=36, heads=32, kv_heads=32, ffn=11_008, vocab=16_000)
+    memories = [predict_memory(Training(shape, 2048, gpus=64, zero=zero)) for zero in range(4)]
+    per_parameter = [(memory.states - memory.gathered) / shape.n_params for memory in memories]
+    assert per_parameter == pytest.approx([16, 4 + 12 / 64, 2 + 14 / 64, 16 / 64], rel=1e-6)
+    assert [round(7.5 * each, 1) for each in per_parameter] == [120.0, 31.4, 16.6, 1.9]
+    assert len({memory.peak for memory in memories}) == 1
+    assert [memory.gathered // shape.largest_unit for memory in memories] == [0, 0, 2, 4]
+    assert predict_memory(Training(shape, 2048)).gathered == 0
+
+
+def test_what_fits_is_what_the_chapter_on_activation_memory_says() -> None:
+    """One sequence of 8,192 tokens on each card of 80 GB."""
+    expected = {("llama-2-7b", 8): ["none", "selective", "full"], ("llama-3.1-70b", 32): ["selective", "full"]}
+    for model, cards in (
+        *(("llama-2-7b", n) for n in (1, 8)),
+        *(("llama-3.1-70b", n) for n in (1, 8, 16, 32)),
+    ):
+        fitting = [
+            how
+            for how in ("none", "selective", "full")
+            if fits(predict_memory(Training(MODELS[model], 8192, recompute=how, gpus=cards)), CARD)
+        ]
+        assert fitting == expected.get((model, cards), []), (model, cards)
+    batches = [
+        [
+            largest_batch(Training(MODELS["llama-2-7b"], 8192, recompute=how), card)
+            for how in ("none", "selective", "full")
+        ]
+        for card in (80e9, 141e9, 192e9)
+    ]
+    assert batches == [[0, 0, 0], [0, 4, 6], [1, 11, 15]]
+
+
+# what to change
+
+
+def test_what_fits_needs_no_remedy() -> None:
+    assert remedies(Training(MODELS["llama-2-7b"], 8192, gpus=8), CARD) == []
+
+
+HEAVY = [
+    Training(MODELS["llama-2-7b"], 8192),
+    Training(MODELS["llama-2-7b"], 8192, gpus=8, zero=1),
+    Training(MODELS["llama-3.1-8b"], 8192, batch=4, gpus=8),
+    Training(MODELS["llama-3.1-70b"], 8192, gpus=32),
+    Training(MODELS["llama-3.1-70b"], 8192, recompute="full", gpus=8),
+    Training(MODELS["llama-3.1-8b"], 131_072, gpus=8),
+]
+
+
+@pytest.mark.parametrize("training", HEAVY)
+def test_every_remedy_fits_and_the_cheapest_is_first(training: Training) -> None:
+    found = remedies(training, CARD)
+    assert found
+    assert all(fits(remedy.memory, CARD) and remedy.memory == predict_memory(remedy.training) for remedy in found)
+    assert len({remedy.changes for remedy in found}) == len(found)
+    here = [remedy.extra_flops for remedy in found if remedy.training.gpus == training.gpus]
+    assert here == sorted(here)
+    for remedy in found:
+        less = step_flops(training) / training.tokens
+        assert remedy.extra_flops == pytest.approx(step_flops(remedy.training) / remedy.training.tokens / less - 1)
+
+
+def test_remedies_by_name() -> None:
+    def changes(training: Training) -> list[tuple[str, ...]]:
+        return [remedy.changes for remedy in remedies(training, CARD)]
+
+    assert changes(HEAVY[0]) == [("4 GPUs",), ("2 GPUs", "recompute half")]
+    assert changes(HEAVY[1])[:3] == [("ZeRO stage 2",), ("recompute matmuls",), ("ZeRO stage 3",)]
+    assert changes(HEAVY[2])[0] == ("batch 1, accumulated",)
+    assert changes(HEAVY[3]) == [("recompute selective",), ("recompute full",)]
+    assert changes(HEAVY[4])[0] == ("24 GPUs",)
+
+
+def test_a_number_of_gpus_is_the_least_of_its_kind() -> None:
+    for remedy in remedies(HEAVY[4], CARD):
+        fewer = replace(remedy.training, gpus=remedy.training.gpus - 8)
+        assert not fits(predict_memory(fewer), CARD)
+
+
+def test_where_nothing_helps_nothing_is_said() -> None:
+    assert remedies(Training(MODELS["llama-3.1-70b"], 1_048_576, gpus=8), CARD) == []
+
+
+def test_the_largest_batch_is_the_largest() -> None:
+    training = Training(MODELS["llama-3.1-8b"], 4096, gpus=8, recompute="full")
+    most = largest_batch(training, CARD)
+    assert fits(predict_memory(replace(training, batch=most)), CARD)
+    assert not fits(predict_memory(replace(training, batch=most + 1)), CARD)
+    assert largest_batch(training, CARD, most=2) == 2
+
+
+# words
+
+
+def test_sizes_are_read_and_units_told_apart() -> None:
+    assert parse_bytes("80GB") == parse_bytes(" 80 gb ") == 80 * 10**9
+    assert parse_bytes("80GiB") == 80 * 2**30
+    assert parse_bytes("1.5TB") == 15 * 10**11
+    assert parse_bytes("81559MiB") == 81_559 * 2**20
+
+
+@pytest.mark.parametrize(
+    "text", ["80", "80G", "80Gi", "", "GB", "-80GB", "0GB", "80 XB", "1e3GB", "nanGB", "iB", "9e9TB"]
+)
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(MemoryInputError):
+        parse_bytes(text)
+
+
+def test_names_are_found_in_any_case() -> None:
+    assert find_model("Llama-2-7B") == MODELS["llama-2-7b"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: replace(SMALL, heads=3),
+        lambda: replace(SMALL, kv_heads=3),
+        lambda: replace(SMALL, layers=0),
+        lambda: replace(SMALL, vocab=1.5),
+        lambda: replace(SMALL, ffn=True),
+        lambda: Training(SMALL, 0),
+        lambda: Training(SMALL, 8, batch=-1),
+        lambda: Training(SMALL, 8, recompute="everything"),
+        lambda: Training(SMALL, 8, norms="none"),
+        lambda: Training(SMALL, 8, loss_rows=0),
+        lambda: Training(SMALL, 8, gpus=0),
+        lambda: Training(SMALL, 8, zero=4),
+        lambda: Precision(moment=-1),
+        lambda: Precision(activations=3),
+        lambda: layer_bytes(SMALL, "every_layer"),
+    ],
+)
+def test_what_cannot_be_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(MemoryInputError) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_predictor_needs_nothing_but_python() -> None:
+    """It runs in a reader's browser."""
+    code = (
+        "import sys\n"
+        "before = set(sys.modules)\n"
+        "sys.modules['torch'] = sys.modules['numpy'] = None\n"
+        "import doctest, course.memory\n"
+        "assert doctest.testmod(course.memory).failed == 0\n"
+        "loaded = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "print(sorted(loaded - set(sys.stdlib_module_names)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == "['course']\n", done.stdout + done.stderr
+
+
+# the command
+
+
+def _run(*arguments: str, columns: int = 80) -> Any:
+    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, ["memory", *arguments])
+
+
+def test_the_command_says_what_fits() -> None:
+    done = _run("llama-2-7b", "--gpus", "8")
+    assert done.exit_code == 0
+    for text in ("6.74 billion", "1.7 GB", "40.3 GB", "57.9 GB", "Fits: 22.1 GB of 80.0 GB are free"):
+        assert text in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "fit" in _run("llama-2-7b", "--gpus", "8", "--recompute", "full", "--gpu", "24GB").stdout
+
+
+def test_the_bar_is_to_scale_and_ends_where_the_gpu_does() -> None:
+    bar = _run("llama-2-7b", "--gpus", "8").stdout.splitlines()[3].strip()
+    assert len(bar) == 64
+    assert bar.count("A") == pytest.approx(64 * 40.3 / 80, abs=1)
+    assert bar.count("·") == pytest.approx(64 * 22.1 / 80, abs=1)
+    assert "·" not in _run("llama-2-7b").stdout.splitlines()[3]
+
+
+def test_the_command_says_what_to_change() -> None:
+    done = _run("llama-3.1-70b", "--gpus", "32")
+    assert done.exit_code == 1
+    assert "Does not fit: 190.0 GB more than the 80.0 GB of each GPU" in done.stdout
+    assert "1.  recompute selective  74.0 GB  20.2 % more FLOPs" in done.stdout
+    assert "Nothing known here" in _run("llama-3.1-70b", "--seq", "1048576", "--gpus", "8").stdout
+
+
+def test_the_command_takes_a_shape_and_changes_to_a_model() -> None:
+    own = "--hidden 64 --layers 3 --heads 4 --kv-heads 2 --ffn 172 --vocab 300 --seq 256 --format json".split()
+    found = json.loads(_run(*own).stdout)
+    assert found["model"] is None
+    assert found["shape"] == asdict(SMALL)
+    longer = json.loads(_run("llama-2-7b", "--layers", "40", "--format", "json").stdout)
+    assert longer["shape"] == asdict(replace(MODELS["llama-2-7b"], layers=40))
+    assert "a model of your own" in _run("llama-2-7b", "--layers", "40").stdout
+
+
+def test_json_has_the_account_and_the_remedies() -> None:
+    done = _run("llama-3.1-70b", "--gpus", "32", "--gpu", "80GiB", "--format", "json")
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)
+    training = Training(MODELS["llama-3.1-70b"], 8192, gpus=32)
+    memory = predict_memory(training)
+    assert found["bytes"] == {**asdict(memory), "states": memory.states, "total": memory.total}
+    assert found["gpu_bytes"] == 80 * 2**30
+    assert found["free_bytes"] == 80 * 2**30 - memory.total
+    assert not found["fits"]
+    first = found["remedies"][0]
+    assert (first["changes"], first["settings"]) == (["recompute selective"], {"recompute": "selective"})
+    parts = ("weights", "grads", "optimizer", "gathered", "activations", "loss_head", "transients")
+    assert sum(found["bytes"][part] for part in parts) == memory.total
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("lama-2-7b", "did you mean llama-2-7b?"),
+        ("gpt-5", "there are llama-2-7b"),
+        ("", "which model?"),
+        ("--hidden 64 --heads 4", "--layers, --ffn, --vocab missing"),
+        ("llama-2-7b --heads 33", "33 heads do not divide a hidden size of 4096"),
+        ("llama-2-7b --kv-heads 5", "5 kv_heads do not divide 32 heads"),
+        ("llama-2-7b --seq 0", "seq is 0"),
+        ("llama-2-7b --batch=-1", "batch is -1"),
+        ("llama-2-7b --gpus 0", "gpus is 0"),
+        ("llama-2-7b --layers 0", "layers is 0"),
+        ("llama-2-7b --seq 10000000000", "from 1 to"),
+        ("llama-2-7b --zero 4", "0, 1, 2 or 3"),
+        ("llama-2-7b --recompute selectiv", "did you mean selective?"),
+        ("llama-2-7b --norms layer", "there are fused, composed"),
+        ("llama-2-7b --precision fp8", "there is no precision 'fp8'"),
+        ("llama-2-7b --gpu 80G", "80GiB (2^30)"),
+        ("llama-2-7b --gpu eighty", "is no size of memory"),
+        ("llama-2-7b --format xml", "there are text, json"),
+    ],
+)
+def test_bad_input_gets_one_line(arguments: str, says: str) -> None:
+    done = _run(*arguments.split())
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert says in done.stderr
+
+
+def test_the_parts_are_the_total() -> None:
+    memory: Memory = predict_memory(HEAVY[3])
+    assert memory.states + memory.peak == memory.total
+    assert memory.peak == max(memory.loss_peak, memory.layer_peak)
