@@ -421,6 +421,8 @@ def test_the_bar_is_to_scale_and_ends_where_the_gpu_does() -> None:
     assert bar.count("A") == pytest.approx(64 * 40.3 / 80, abs=1)
     assert bar.count("·") == pytest.approx(64 * 22.1 / 80, abs=1)
     assert "·" not in _run("llama-2-7b").stdout.splitlines()[3]
+    narrow = _run("llama-2-7b", columns=50).stdout.splitlines()
+    assert len(narrow[3].strip()) == 46
 
 
 def test_the_command_says_what_to_change() -> None:

@@ -25,7 +25,7 @@ from course.memory import (
 )
 
 BAR = 64
-"""Characters of the bar."""
+"""Characters of the bar, where the terminal is as wide."""
 SHOWN = 4
 """Remedies that are listed."""
 PARTS = {
@@ -77,7 +77,7 @@ def show(screen: Console, training: Training, gpu_bytes: int, model: str | None,
     screen.print(Text(_title(training, model), style="bold"))
     screen.print(Text(_setting(training), style="dim"))
     screen.print()
-    screen.print(_bar(memory, gpu_bytes, colored=_colored(screen)))
+    screen.print(_bar(memory, gpu_bytes, min(BAR, screen.width - 4), colored=_colored(screen)))
     screen.print()
     screen.print(_table(training, memory, colored=_colored(screen)))
     screen.print()
@@ -116,9 +116,9 @@ def _colored(screen: Console) -> bool:
     return screen.color_system is not None and not screen.no_color
 
 
-def _bar(memory: Memory, gpu_bytes: int, *, colored: bool) -> Text:
+def _bar(memory: Memory, gpu_bytes: int, width: int, *, colored: bool) -> Text:
     """The parts one after the other, to scale, and below them where the GPU ends."""
-    scale = BAR / max(memory.total, gpu_bytes)
+    scale = width / max(memory.total, gpu_bytes)
     bar, end = Text("  "), 0.0
     drawn = 0
     for name, (letter, color) in PARTS.items():
@@ -127,9 +127,9 @@ def _bar(memory: Memory, gpu_bytes: int, *, colored: bool) -> Text:
         drawn = round(end)
         bar.append(("█" if colored else letter) * cells, style=color)
     limit = round(gpu_bytes * scale)
-    bar.append("·" * (BAR - drawn), style="dim")
+    bar.append("·" * (width - drawn), style="dim")
     label = f"{_size(gpu_bytes)}"
-    below = f"▲ {label}" if limit <= BAR - len(label) - 2 else f"{label} ▲"
+    below = f"▲ {label}" if limit <= width - len(label) - 2 else f"{label} ▲"
     indent = max(0, limit - 1) if below.startswith("▲") else limit - len(below)
     bar.append("\n  " + " " * indent + below, style="dim")
     return bar
