@@ -28,7 +28,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from math import ceil
 
 LOSS_ROWS = 1024
 """Tokens of a chunk, where the loss is computed in chunks and nothing else is said."""
@@ -341,7 +340,7 @@ def _states(training: Training) -> dict[str, int]:
     optimizer = precision.master + 2 * precision.moment
 
     def share(n_bytes: int, from_stage: int) -> int:
-        return ceil(n_params * n_bytes / training.gpus) if zero >= from_stage else n_params * n_bytes
+        return -(-n_params * n_bytes // training.gpus) if zero >= from_stage else n_params * n_bytes
 
     whole = 0
     if training.gpus > 1:
