@@ -61,14 +61,14 @@ class SourceText:
         if problem is not None:
             return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
         last = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
-        if last is not None and _only_assigns(last, name):
-            return f"{name} is not defined as a function: {last.label} has given that name to something else."
         made_anew = self._class_made_after(name, last)
         if made_anew is not None:
             return (
                 f"{name} is not defined: {made_anew.label} makes the class anew, without what cells below had attached "
                 "to it. Run those again."
             )
+        if last is not None and _only_assigns(last, name):
+            return f"{name} is not defined as a function: {last.label} has given that name to something else."
         why = f"{name} is not defined: there is no function of that name in {self._submission.name}."
         defined = {found for cell in self._submission.cells for found in _DEFINED.findall(cell.source)}
         like = difflib.get_close_matches(name, defined.difference(others), 1, ALIKE)
