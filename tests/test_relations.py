@@ -172,6 +172,13 @@ WHOLE: dict[str, tuple[Any, Any, str, dict[str, Any], str]] = {
     "off by one": (np.roll(M, 1, 0), M, "dx", {}, "shifted along axis 0: every entry stands 1 place on"),
     "other places": (M[[1, 0, 3, 2, 5, 4]], M, "dx", {}, "right numbers, in the wrong places"),
     "keepdims": (GB.sum(0, keepdims=True), GB.sum(0), "db", BIAS, r"the shape is \(1, 3\), not \(3,\): drop the axis"),
+    "squeezed": (
+        GB[:1, :1].sum(0).squeeze(),
+        GB[:1, :1].sum(0),
+        "db",
+        {"g": GB[:1, :1]},
+        r"not \(1,\): keep .* squeeze\(\)",
+    ),
     "no keepdims": (DBIG[:, 0], DBIG, "db", BIG, r"only the shape is \(4, 3\), not \(4, 1, 3\): keep the axis"),
     "loss (1,)": (
         np.array([LOSS]),

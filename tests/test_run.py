@@ -60,8 +60,17 @@ def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -
 
 def test_of_several_cells_for_a_function_the_last_says_why_there_is_none(run_cells: Make) -> None:
     """`f = None` below an older cell that is no Python was blamed on that one."""
-    assert "there is no function of that name" in why_f_is_missing(run_cells("def f(:\n    pass", "f = None"))
+    assert "f is not defined as a function: cell 2 has given that name" in why_f_is_missing(
+        run_cells("def f(:\n    pass", "f = None")
+    )
+    assert "cell 2 has given that name" in why_f_is_missing(run_cells("def f(x):\n    return x", "f = f(3)"))
     assert "cell 2, line 1 is not Python" in why_f_is_missing(run_cells("f = None", "def f(:\n    pass"))
+
+
+def test_a_class_that_is_made_anew_lacks_what_was_attached(run_cells: Make) -> None:
+    run = run_cells("class T: pass", "T.f = lambda self: 1", "class T: pass")
+    assert "cell 3 makes the class anew" in run.source.why_missing("T.f")
+    assert "there is no function of that name" in run_cells("class T: pass").source.why_missing("T.f")
 
 
 def why_f_is_missing(run: SubmissionRun) -> str:

@@ -60,10 +60,27 @@ class SourceText:
         problem = self.failed_to_redefine(name)  # where a later cell ran, it is that one which left no function
         if problem is not None:
             return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
+        last = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
+        made_anew = self._class_made_after(name, last)
+        if made_anew is not None:
+            return (
+                f"{name} is not defined: {made_anew.label} makes the class anew, without what cells below had attached "
+                "to it. Run those again."
+            )
+        if last is not None and _only_assigns(last, name):
+            return f"{name} is not defined as a function: {last.label} has given that name to something else."
         why = f"{name} is not defined: there is no function of that name in {self._submission.name}."
         defined = {found for cell in self._submission.cells for found in _DEFINED.findall(cell.source)}
         like = difflib.get_close_matches(name, defined.difference(others), 1, ALIKE)
         return f"{why} There is {like[0]}: is that it?" if like else why
+
+    def _class_made_after(self, name: str, attached: Cell | None) -> Cell | None:
+        """The cell that defines the class of a method again, after the one that attaches the method; None if none."""
+        owner = re.escape(name.rpartition(".")[0])
+        if not owner or attached is None:
+            return None
+        made = [one for one in self._submission.cells if re.search(rf"^class\s+{owner}\b", one.source, re.MULTILINE)]
+        return next((one for one in made if one.number > attached.number), None)
 
     def says(self, text: str) -> bool:
         """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""
@@ -96,6 +113,19 @@ class SourceText:
             if problem is not known and re.search(rf"\b{match[1]}\b", problem.cell.source):
                 return f"\nBefore that, {problem.text}."
         return ""
+
+
+def _number(cell: Cell) -> int:
+    return cell.number
+
+
+def _only_assigns(cell: Cell, name: str) -> bool:
+    """Whether the cell has `name = ...`, as in `backward = backward(c)`, and is not where `name` is written."""
+    known = re.escape(name)
+    written = re.search(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b", cell.source, re.MULTILINE)
+    return (
+        cell.exercise != name and written is None and bool(re.search(rf"^{known}\s*=(?!=)", cell.source, re.MULTILINE))
+    )
 
 
 def _is_to_define(cell: Cell, name: str) -> bool:

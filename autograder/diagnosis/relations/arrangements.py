@@ -46,9 +46,12 @@ def _axes_of_one(problem: Problem) -> Iterator[str]:
     if got.size != expected.size or not near(got.ravel(), expected.ravel(), problem.tolerance) or not telling(expected):
         return
     if got.squeeze().shape == expected.squeeze().shape and got.ndim != expected.ndim:
-        advice = (
-            "drop the axis of length 1" if got.ndim > expected.ndim else "keep the axis of length 1 (keepdims=True)"
-        )
+        if got.ndim > expected.ndim:
+            advice = "drop the axis of length 1"
+        elif expected.ndim > 1:
+            advice = "keep the axis of length 1 (keepdims=True)"
+        else:  # of a sum over rows keepdims=True would make (1, 1)
+            advice = "keep the axis of length 1, which squeeze() and a sum over all axes take away"
         shapes = f"the shape is {shape_of(got)}, not {shape_of(expected)}"
         yield f"The values of {problem.name} are right; only {shapes}: {advice}."
 
