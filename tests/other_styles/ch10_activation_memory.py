@@ -37,10 +37,10 @@ class SavedTensorMeter(contextlib.ExitStack):
 
 
 def training_state_bytes(n_params, param_bytes=2, grad_bytes=2, master_bytes=4, moment_bytes=4):
-    d = dict(
-        total=n_params * (param_bytes + grad_bytes + master_bytes + moment_bytes + moment_bytes),
-        moments=n_params * (moment_bytes + moment_bytes),
-    )
+    d = {
+        "total": n_params * (param_bytes + grad_bytes + master_bytes + moment_bytes + moment_bytes),
+        "moments": n_params * (moment_bytes + moment_bytes),
+    }
     d["master"], d["grads"], d["params"] = n_params * master_bytes, n_params * grad_bytes, n_params * param_bytes
     return d
 

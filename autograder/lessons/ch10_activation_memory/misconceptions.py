@@ -33,8 +33,8 @@ flash_turned_round = mistake(
 all_divided = mistake(
     "layer_activation_bytes",
     {PARTS: "whole, shared = 0, 34"},
-    says="Tensor parallelism alone divides 24 of the 34. Inputs of norms and blocks, and masks after them, 10, are whole "
-    "on each device until sequence parallelism divides them as well.",
+    says="Tensor parallelism alone divides 24 of the 34. Inputs of norms and blocks, and masks after them, 10, are "
+    "whole on each device until sequence parallelism divides them as well.",
 )
 sequence_divides_part = mistake(
     "layer_activation_bytes",
@@ -92,8 +92,8 @@ kept_alive = mistake(
 address_comes_again = mistake(
     "SavedTensorMeter",
     {FORGET: ""},
-    says="Where memory was let go the next storage may have its address, and is not counted. Forget an address when its "
-    "storage goes: weakref.finalize.",
+    says="Where memory was let go the next storage may have its address, and is not counted. Forget an address when "
+    "its storage goes: weakref.finalize.",
 )
 hooks_left = mistake(
     "SavedTensorMeter",
@@ -145,8 +145,8 @@ grouping_ignored = mistake(
 silu_forgotten = mistake(
     "llama_block_bytes",
     {NONE: NONE.replace("8 * f", "6 * f")},
-    says="One of the four arrays of width f is missing: gate, up, silu(gate) and the product are kept, the SwiGLU is not "
-    "fused.",
+    says="One of the four arrays of width f is missing: gate, up, silu(gate) and the product are kept, the SwiGLU is "
+    "not fused.",
 )
 gate_forgotten = mistake(
     "llama_block_bytes",

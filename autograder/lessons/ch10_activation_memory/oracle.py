@@ -81,7 +81,7 @@ def test_batch_by_trying(reference):
 
             def moments(b, config=config, recompute=recompute):
                 kept = [block(config, 128, b, recompute)] * config.layers
-                again = [block(config, 128, b, "none")] + kept[1:]
+                again = [block(config, 128, b, "none"), *kept[1:]]
                 loss = 3 * b * 128 * config.vocab * 4
                 return [sum(kept) + loss, sum(again)]
 
