@@ -160,8 +160,8 @@ def llama_block_bytes(config, s, b, recompute):
 # `config` and `recompute` are those of `llama_block_bytes`, which you may call. Two things share the card:
 #
 # - **States**: 16 bytes a parameter. The parameters are an embedding and a head of vocab × h each, a norm of h before
-#   the head, and in each of the `layers` blocks two norms of h and seven matrices without biases: q and o (h × h), k and
-#   v (h × kv_heads · h/a), gate, up and down (h × f).
+#   the head, and in each of the `layers` blocks two norms of h and seven matrices without biases: q and o (h × h), k
+#   and v (h × kv_heads · h/a), gate, up and down (h × f).
 # - **The peak of activations**, which is proportional to the batch. All blocks keep what `llama_block_bytes` says.
 #   On top comes the larger one of two moments, not both. *At the loss*: three float32 arrays of s × vocab for each
 #   sequence. *In a block's backward*: with recomputation all that one block keeps under `"none"`, less what it has kept
