@@ -108,7 +108,8 @@ swallows = mistake(
 
 # training_state_bytes
 
-EACH = '{"params": param_bytes, "grads": grad_bytes, "master": master_bytes, "moments": 2 * moment_bytes}'
+STATES = "return {name: n_params * n_bytes for name, n_bytes in each.items()}"
+EACH = 'each = {"params": param_bytes, "grads": grad_bytes, "master": master_bytes, "moments": 2 * moment_bytes}'
 
 one_moment = mistake(
     "training_state_bytes",
@@ -127,15 +128,13 @@ moments_of_two_bytes = mistake(
 )
 gib = mistake(
     "training_state_bytes",
-    {"n_params * n_bytes for": "n_params * n_bytes // 2**30 for"},
+    {STATES: STATES.replace("n_bytes for", "n_bytes // 2**30 for")},
     says="These are GiB. Bytes are asked.",
 )
 
 # llama_block_bytes
 
-KV = "kv = config.kv_heads * h // config.heads\n    lse"
-NONE = '"none": 12 * h + 4 * kv + 8 * f + 8 + lse'
-SELECTIVE = '"selective": 4 * h + lse'
+NONE = 'a_token = {"none": 12 * h + 4 * kv + 8 * f + 8 + lse, "selective": 4 * h + lse, "full": 2 * h}'
 
 grouping_ignored = mistake(
     "llama_block_bytes",
@@ -155,22 +154,22 @@ gate_forgotten = mistake(
 )
 gpt_formula = mistake(
     "llama_block_bytes",
-    {NONE: '"none": 34 * h'},
+    {NONE: NONE.replace("12 * h + 4 * kv + 8 * f + 8 + lse", "34 * h")},
     says="34 is GPT's. A Llama block has another MLP, no dropout and its own number of key heads.",
 )
 selective_keeps_nothing = mistake(
     "llama_block_bytes",
-    {SELECTIVE: '"selective": 2 * h'},
+    {NONE: NONE.replace("4 * h + lse", "2 * h")},
     says="selective keeps the fused attention's result and its log-sum-exp, beside the block's input.",
 )
 selective_without_input = mistake(
     "llama_block_bytes",
-    {SELECTIVE: '"selective": 2 * h + lse'},
+    {NONE: NONE.replace("4 * h + lse", "2 * h + lse")},
     says="The block's input is missing in selective: without it nothing can be recomputed.",
 )
 selective_recomputes_attention = mistake(
     "llama_block_bytes",
-    {SELECTIVE: '"selective": 10 * h + 4 * kv + 8 * f + 8'},
+    {NONE: NONE.replace("4 * h + lse", "10 * h + 4 * kv + 8 * f + 8")},
     says="This is all but attention's result: the other way round. selective keeps that, and recomputes the rest.",
 )
 any_policy = mistake(
@@ -184,6 +183,7 @@ any_policy = mistake(
 
 # largest_batch
 
+STATES_OF_ALL = "states = 16 * (2 * config.vocab * h + h + config.layers * layer)"
 LAYER = "layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h"
 PEAK = "peak = config.layers * kept + max(12 * s * config.vocab, whole - kept)"
 RETURN = "return max(0, (gpu_bytes - states) // peak)"
@@ -225,6 +225,6 @@ rounded_up = mistake(
 )
 weights_alone = mistake(
     "largest_batch",
-    {"states = 16 * (": "states = 2 * ("},
+    {STATES_OF_ALL: STATES_OF_ALL.replace("16 *", "2 *")},
     says="The weights alone are counted. States are 16 bytes a parameter: gradients, master copy, moments.",
 )
