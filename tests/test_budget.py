@@ -58,3 +58,10 @@ def test_sharding_divides_the_states_and_leaves_the_activations() -> None:
     block = (SMALL.n_params - 2 * SMALL.vocab * SMALL.hidden - SMALL.hidden) // SMALL.layers
     assert (one.held - 2 * block, four.held - 2 * block) == (14 * SMALL.n_params, 14 * SMALL.n_params // 4)
     assert one.forward - one.held == four.forward - four.held
+
+
+def test_whole_gradients_do_not_stay() -> None:
+    """Eight cards: beside one layer's gradients, an eighth of the rest lives when backward is over."""
+    wide = LlamaConfig(hidden=64, layers=40, heads=4, kv_heads=4, ffn=172, vocab=100)
+    step = sharded_step(wide, 1, 8)
+    assert step.backward - step.held < 0.6 * 2 * wide.n_params
