@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -25,6 +24,7 @@ from course.experiments.policies import (
     segment_model,
     segments,
 )
+from course.gpt import GPTBlock
 from course.instruments.flops import FlopCounter
 from course.instruments.live import LiveStorages
 from course.instruments.saved import SavedTensorMeter
@@ -89,33 +89,11 @@ def test_a_real_run_keeps_what_a_fake_one_keeps() -> None:
     assert real.saved_bytes == 512 * layer_bytes(config) + result == 4_665_344 + result
 
 
-class GPTBlock(nn.Module):
-    """LayerNorm, attention of as many key heads as heads, GELU of width 4h, dropout with masks of one byte."""
-
-    def __init__(self, hidden: int, heads: int, dropout: bool) -> None:
-        super().__init__()
-        self.heads, self.p = heads, 0.1 if dropout else 0.0
-        self.norms = nn.ModuleList(nn.LayerNorm(hidden, dtype=torch.bfloat16) for _ in range(2))
-        sizes = [(hidden, hidden)] * 4 + [(hidden, 4 * hidden), (4 * hidden, hidden)]
-        self.linears = nn.ModuleList(nn.Linear(*size, dtype=torch.bfloat16) for size in sizes)
-
-    def drop(self, x: Tensor) -> Tensor:
-        return torch.native_dropout(x, self.p, True)[0] if self.p else x
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v, out, up, down = self.linears
-        n = self.norms[0](x)
-        q, k, v = (f(n).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (q, k, v))
-        p = self.drop(F.softmax((q / k.shape[-1] ** 0.5) @ k.transpose(2, 3), -1))
-        x = x + self.drop(out((p @ v).transpose(1, 2).flatten(2)))
-        return x + self.drop(down(F.gelu(up(self.norms[1](x)))))
-
-
 @pytest.mark.parametrize(("s", "h", "a"), [(8192, 8192, 64), (2048, 6144, 64), (2048, 12288, 96)])
 def test_the_published_formula_of_a_gpt_layer_is_in_bytes(s: int, h: int, a: int) -> None:
     """s b h (34 + 5 a s / h), Korthikanti et al. 2022, equation 1: without another factor for 16 bits."""
     with FakeTensorMode():
-        block = GPTBlock(h, a, dropout=True)
+        block = GPTBlock(h, a)
         x = torch.empty(1, s, h, dtype=torch.bfloat16, requires_grad=True)
         with SavedTensorMeter() as meter:
             block(x * 1.0)

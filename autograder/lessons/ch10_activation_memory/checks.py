@@ -1,0 +1,260 @@
+"""Checks of ch10_activation_memory: bytes by formula, and a meter that counts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.judging import EXACT, F32, F64, agree, exercise, expect_close, expect_raises, random
+
+RECOMPUTE = ("none", "selective", "full")
+
+
+def sizes(rng, low: int = 1, high: int = 6) -> dict[str, int]:
+    """A Llama whose heads have 16, 32 or 64 dimensions, and fewer heads of keys than of queries."""
+    kv_heads = int(rng.integers(low, high))
+    heads = kv_heads * int(rng.integers(2, 5))
+    hidden = heads * int(rng.choice([16, 32, 64]))
+    return {
+        "hidden": hidden,
+        "layers": int(rng.integers(2, 30)),
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "ffn": int(hidden * rng.uniform(2.2, 3.8)),
+        "vocab": int(rng.integers(500, 5000)),
+    }
+
+
+# layer_activation_bytes
+
+
+def agree_on_layer(learner, reference, rng, case: str, **options: Any) -> None:
+    a = int(rng.integers(2, 40))
+    arguments = int(rng.integers(3, 4000)), int(rng.integers(2, 9)), a * int(rng.integers(8, 129)), a
+    expected = reference.layer_activation_bytes(*arguments, **options)
+    got = learner.layer_activation_bytes(*arguments, **options)
+    expect_close(got, expected, names=("the bytes",), case=case, **EXACT)
+
+
+@exercise("layer_activation_bytes")
+def test_one_device(learner, reference, rng):
+    """Fused attention and un-fused, one device."""
+    for case, arguments in {"one token, all sizes 1": (1, 1, 1, 1), "two tokens": (2, 1, 4, 2)}.items():
+        for flash in (True, False):
+            got, expected = (who.layer_activation_bytes(*arguments, flash) for who in (learner, reference))
+            expect_close(got, expected, names=("the bytes",), case=f"{case}, flash={flash}", **EXACT)
+    for _ in range(2):
+        agree_on_layer(learner, reference, rng, "flash=False", flash=False)
+        agree_on_layer(learner, reference, rng, "flash=True", flash=True)
+        agree_on_layer(learner, reference, rng, "flash left out: it is used")
+
+
+@exercise("layer_activation_bytes")
+def test_tensor_parallel(learner, reference, rng):
+    """Several devices: 10 of the 34 are not divided."""
+    for flash in (True, False):
+        for t in (1, 2, 8, 3):
+            case = f"tensor_parallel={t}, flash={flash}"
+            agree_on_layer(learner, reference, rng, case, flash=flash, tensor_parallel=t)
+
+
+@exercise("layer_activation_bytes")
+def test_sequence_parallel(learner, reference, rng):
+    """With sequence parallelism all 34 are."""
+    for flash in (True, False):
+        for t in (1, 2, 8, 3):
+            case = f"tensor_parallel={t}, sequence_parallel=True, flash={flash}"
+            options = {"flash": flash, "tensor_parallel": t, "sequence_parallel": True}
+            agree_on_layer(learner, reference, rng, case, **options)
+
+
+# SavedTensorMeter
+
+
+def agree_on_meter(learner, reference, rng, kinds: tuple[str, ...], devices: tuple[str, ...] = ("cpu", "meta")) -> None:
+    for kind in kinds:
+        for device in devices:
+            n, m = (int(size) for size in rng.integers(2, 40, size=2))
+            case = f"{kind}, x is {n} x {m}" + (", on the meta device" if device == "meta" else "")
+            agree("metered", learner, reference, kind, n, m, device, case=case)
+
+
+@exercise("SavedTensorMeter", promise="instrumented")
+def test_what_is_saved(learner, reference, rng):
+    """Nothing, a result, both factors; several storages of one size; other dtypes."""
+    kinds = "one result", "two factors", "several storages of one size", "another dtype", "nothing", "no numbers"
+    agree_on_meter(learner, reference, rng, kinds)
+
+
+@exercise("SavedTensorMeter", promise="instrumented")
+def test_storages_count_once(learner, reference, rng):
+    """What two operations save, and views of one storage."""
+    kinds = "one storage, saved by two operations", "two views that begin at different places"
+    agree_on_meter(learner, reference, rng, kinds)
+
+
+@exercise("SavedTensorMeter", promise="instrumented")
+def test_storages_count_whole(learner, reference, rng):
+    """A view of one column keeps the whole matrix."""
+    agree_on_meter(learner, reference, rng, ("a view of a part",))
+
+
+@exercise("SavedTensorMeter", promise="instrumented")
+def test_parameters_do_not_count(learner, reference, rng):
+    """Neither a parameter nor a view of one."""
+    agree_on_meter(learner, reference, rng, ("parameters and their views",))
+
+
+@exercise("SavedTensorMeter", promise="instrumented")
+def test_the_block(learner, reference, rng):
+    """Before it, after it, when it raises, one in another; tensors made before it count."""
+    for how in ("plain", "raises", "nested"):
+        n, m = (int(size) for size in rng.integers(2, 40, size=2))
+        agree("block_of_the_meter", learner, reference, n, m, how, case=f"the block: {how}, x is {n} x {m}")
+
+
+@exercise("SavedTensorMeter", promise="instrumented")
+def test_gradients(learner, reference, rng):
+    """Those without a meter, float32 and float64."""
+    for shape, dtype in [((1,), F64), ((2, 3), F64), ((3,), F32)]:
+        arguments = random(rng, shape, dtype), random(rng, shape, dtype)
+        case = f"gradients under the meter, {dtype.__name__}, x has shape {shape}"
+        agree("gradients_under_the_meter", learner, reference, *arguments, case=case, rtol=1e-5, atol=1e-6)
+
+
+@exercise("SavedTensorMeter", promise="instrumented")
+def test_memory_is_let_go(learner, reference, rng):
+    """Storages that come and go at one address count each; none is kept alive."""
+    for rounds in (1, 5):
+        n = int(rng.integers(20, 60))
+        case = f"a result that is let go within the block, {rounds} times, {n} x {n}"
+        agree("let_go", learner, reference, n, rounds, case=case)
+
+
+# training_state_bytes
+
+
+def agree_on_states(learner, reference, *arguments: int, case: str, **options: int) -> None:
+    expected = reference.training_state_bytes(*arguments, **options)
+    got = learner.training_state_bytes(*arguments, **options)
+    expect_close(got, expected, case=case, **EXACT)
+
+
+@exercise("training_state_bytes")
+def test_defaults(learner, reference, rng):
+    """16 bytes a parameter."""
+    agree_on_states(learner, reference, 1, case="one parameter")
+    for high in (100, 10**6, 10**11):
+        agree_on_states(learner, reference, int(rng.integers(high // 2, high)), case="16 bytes a parameter")
+
+
+@exercise("training_state_bytes")
+def test_other_precisions(learner, reference, rng):
+    """Each of the four, and none of some."""
+    names = ("param_bytes", "grad_bytes", "master_bytes", "moment_bytes")
+    for name in names:
+        n = int(rng.integers(2, 10**9))
+        for value in (0, 1, 8):
+            agree_on_states(learner, reference, n, case=f"{name}={value}", **{name: value})
+    options = dict(zip(names, (int(i) for i in rng.permutation([1, 3, 5, 7])), strict=True))
+    agree_on_states(learner, reference, int(rng.integers(2, 10**9)), case="four different sizes", **options)
+
+
+# llama_block_bytes
+
+ONE_PERCENT = {"rtol": 0.01, "atol": 0.0}
+
+
+def agree_on_block(learner, reference, config, s, b, recompute, case) -> None:
+    got, expected = (who.scenario.block_bytes(config, s, b, recompute) for who in (learner, reference))
+    if type(got) is int:  # ints are compared exactly; anything else but an int is refused
+        got, expected = float(got), float(expected)
+    expect_close(got, expected, names=("the bytes",), case=case, **ONE_PERCENT)
+
+
+@exercise("llama_block_bytes")
+def test_all_kept(learner, reference, rng):
+    """recompute="none", grouped queries and not."""
+    for tokens in ((1, 1), (7, 1), (int(rng.integers(100, 9000)), int(rng.integers(2, 9)))):
+        agree_on_block(learner, reference, sizes(rng), *tokens, "none", "none, fewer heads of keys than of queries")
+    config = sizes(rng)
+    agree_on_block(learner, reference, {**config, "kv_heads": config["heads"]}, 64, 3, "none", "none, kv_heads = heads")
+    for ffn in (1, 20 * config["hidden"]):
+        agree_on_block(learner, reference, {**config, "ffn": ffn}, 64, 3, "none", f"none, ffn = {ffn}")
+
+
+@exercise("llama_block_bytes")
+def test_recomputed(learner, reference, rng):
+    """selective and full."""
+    for recompute in ("full", "selective"):
+        for tokens in ((1, 1), (7, 1), (int(rng.integers(100, 9000)), int(rng.integers(2, 9)))):
+            config = sizes(rng)
+            case = f"{recompute}, heads of {config['hidden'] // config['heads']}"
+            agree_on_block(learner, reference, config, *tokens, recompute, case)
+
+
+@exercise("llama_block_bytes")
+def test_unknown_policy(learner, rng):
+    """ValueError."""
+    for recompute in ("everything", "", "None"):
+        config = sizes(rng)
+        case = f"recompute={recompute!r}"
+        expect_raises(ValueError, learner.scenario.block_bytes, config, 8, 1, recompute, case=case)
+
+
+# largest_batch
+
+
+def card(reference, config, s, recompute, sequences: float) -> int:
+    """A card with room for the states and so many sequences; from how the reference answers larger and larger ones."""
+    h, kv, f = config["hidden"], config["kv_heads"] * config["hidden"] // config["heads"], config["ffn"]
+    layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h
+    states = 16 * (2 * config["vocab"] * h + h + config["layers"] * layer)
+    kept, whole = (reference.scenario.block_bytes(config, s, 1, how) for how in (recompute, "none"))
+    peak = config["layers"] * kept + max(12 * s * config["vocab"], whole - kept)
+    return states + int(sequences * peak)
+
+
+def agree_on_batch(learner, reference, config, s, recompute, sequences, case) -> None:
+    gpu_bytes = card(reference, config, s, recompute, sequences)
+    agree_on_card(learner, reference, config, s, gpu_bytes, recompute, case)
+
+
+def agree_on_card(learner, reference, config, s, gpu_bytes, recompute, case) -> None:
+    got, expected = (who.scenario.batch(config, s, gpu_bytes, recompute) for who in (learner, reference))
+    expect_close(got, expected, names=("the batch",), case=case, **EXACT)
+
+
+@exercise("largest_batch")
+def test_some_fit(learner, reference, rng):
+    """A little more and a little less than a whole number of sequences."""
+    for recompute in RECOMPUTE:
+        for n in (1, 2, int(rng.integers(3, 12)), int(rng.integers(3, 12))):
+            for share, told in ((1.02, "a little more"), (0.98, "a little less")):
+                config, s = sizes(rng), int(rng.integers(500, 9000))
+                case = f"{recompute}, {told} room than for {n}"
+                agree_on_batch(learner, reference, config, s, recompute, n * share, case)
+
+
+@exercise("largest_batch")
+def test_where_the_peak_is(learner, reference, rng):
+    """A large vocabulary, where it is the loss; a tiny one, where it is a block that is computed again."""
+    for recompute in RECOMPUTE:
+        for vocab in (8, 200_000):
+            for layers in (1, 3):
+                config = {**sizes(rng), "vocab": vocab, "layers": layers}
+                s, n = int(rng.integers(500, 9000)), int(rng.integers(3, 12))
+                for share in (1.02, 0.98):
+                    case = f"{recompute}, {layers} layers, vocabulary of {vocab:,}"
+                    agree_on_batch(learner, reference, config, s, recompute, n * share, case)
+
+
+@exercise("largest_batch")
+def test_nothing_fits(learner, reference, rng):
+    """0 where the states alone are too large, and where no sequence has room beside them."""
+    for recompute in RECOMPUTE:
+        config, s = sizes(rng), int(rng.integers(500, 9000))
+        for told, sequences in {"half a sequence has room": 0.5, "not even the states have room": -3.5}.items():
+            gpu_bytes = max(0, card(reference, config, s, recompute, sequences))
+            agree_on_card(learner, reference, config, s, gpu_bytes, recompute, f"{recompute}, {told}")
+        agree_on_card(learner, reference, config, s, 0, recompute, f"{recompute}, a card without memory")
+        agree_on_batch(learner, reference, config, s, recompute, 7.5, f"{recompute}, beside that: some fit")

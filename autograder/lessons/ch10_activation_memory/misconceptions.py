@@ -1,0 +1,230 @@
+"""Wrong answers to ch10_activation_memory that learners write."""
+
+from __future__ import annotations
+
+from autograder.diagnosis import mistake
+
+# layer_activation_bytes
+
+TOTAL = "return float(s * b * h * (whole + (shared + square) / tensor_parallel))"
+PARTS = "whole, shared = (0, 34) if sequence_parallel else (10, 24)"
+SQUARE = "square = 0 if flash else 5 * a * s / h"
+
+taken_for_elements = mistake(
+    "layer_activation_bytes",
+    {TOTAL: TOTAL.replace("float(", "float(2 * ")},
+    says="This is twice the formula: 34 sbh is in bytes already, the two bytes of a number are in it.",
+)
+heads_for_tokens = mistake(
+    "layer_activation_bytes",
+    {SQUARE: "square = 0 if flash else 5 * a * a / h"},
+    says="The square has a² here. It is a matrices of s × s: 5as/h of sbh.",
+)
+square_kept_with_flash = mistake(
+    "layer_activation_bytes",
+    {SQUARE: "square = 5 * a * s / h"},
+    says="The term 5as/h is there with flash=True, too. Fused attention keeps no s × s matrix: leave it out.",
+)
+flash_turned_round = mistake(
+    "layer_activation_bytes",
+    {SQUARE: "square = 5 * a * s / h if flash else 0"},
+    says="flash is the wrong way round: it is the fused attention that has no square.",
+)
+all_divided = mistake(
+    "layer_activation_bytes",
+    {PARTS: "whole, shared = 0, 34"},
+    says="Tensor parallelism alone divides 24 of the 34. Inputs of norms and blocks, and masks after them, 10, are "
+    "whole on each device until sequence parallelism divides them as well.",
+)
+sequence_divides_part = mistake(
+    "layer_activation_bytes",
+    {PARTS: "whole, shared = 10, 24"},
+    says="With sequence parallelism the 10 are divided as well: 34/t.",
+)
+square_whole = mistake(
+    "layer_activation_bytes",
+    {TOTAL: "return float(s * b * h * (whole + shared / tensor_parallel + square))"},
+    says="The square is not divided. Each device has its share of the heads, and keeps the matrices of those.",
+)
+
+# SavedTensorMeter
+
+COUNT = "self.bytes += storage.nbytes()"
+NEW = "if not of_parameter and storage._cdata not in self._known:"
+OF_PARAMETER = "of_parameter = isinstance(tensor, torch.nn.Parameter) or isinstance(tensor._base, torch.nn.Parameter)"
+FORGET = "weakref.finalize(storage, self._known.discard, storage._cdata)"
+ADD = "self._known.add(storage._cdata)"
+
+views_counted_twice = mistake(
+    "SavedTensorMeter",
+    {NEW: "if not of_parameter:"},
+    says="What several operations save is counted each time. Remember which storages you have counted.",
+)
+view_not_whole = mistake(
+    "SavedTensorMeter",
+    {COUNT: "self.bytes += tensor.nbytes"},
+    says="The bytes of the view are counted. It keeps its whole storage: tensor.untyped_storage().nbytes().",
+)
+parameters_counted = mistake(
+    "SavedTensorMeter",
+    {NEW: "if storage._cdata not in self._known:"},
+    says="Parameters are counted. They are there anyway, with or without a graph.",
+)
+views_of_parameters_counted = mistake(
+    "SavedTensorMeter",
+    {OF_PARAMETER: "of_parameter = isinstance(tensor, torch.nn.Parameter)"},
+    says="Views of parameters are counted: nn.Linear saves its weight transposed. Ask tensor._base, too.",
+)
+by_data_ptr = mistake(
+    "SavedTensorMeter",
+    {
+        NEW: "if not of_parameter and storage.data_ptr() not in self._known:",
+        ADD: "self._known.add(storage.data_ptr())",
+        FORGET: "weakref.finalize(storage, self._known.discard, storage.data_ptr())",
+    },
+    says="Storages are told apart by data_ptr(), which is 0 for all on the meta device: only the first counts.",
+)
+kept_alive = mistake(
+    "SavedTensorMeter",
+    {ADD: f"{ADD}\nself.tensors = [*getattr(self, 'tensors', []), tensor]"},
+    says="The meter keeps what it has counted, and memory is not let go. Remember addresses, not tensors.",
+)
+address_comes_again = mistake(
+    "SavedTensorMeter",
+    {FORGET: ""},
+    says="Where memory was let go the next storage may have its address, and is not counted. Forget an address when "
+    "its storage goes: weakref.finalize.",
+)
+hooks_left = mistake(
+    "SavedTensorMeter",
+    {"self._hooks.__exit__(*error)": "if error[0] is None:\n    self._hooks.__exit__(*error)"},
+    says="When the block raises, the hooks stay. Remove them whatever happens.",
+)
+swallows = mistake(
+    "SavedTensorMeter",
+    {"self._hooks.__exit__(*error)": "self._hooks.__exit__(*error)\nreturn True"},
+    says="__exit__ returns something true, which swallows the exception of the block. Return None.",
+)
+
+# training_state_bytes
+
+STATES = "return {name: n_params * n_bytes for name, n_bytes in each.items()}"
+EACH = 'each = {"params": param_bytes, "grads": grad_bytes, "master": master_bytes, "moments": 2 * moment_bytes}'
+
+one_moment = mistake(
+    "training_state_bytes",
+    {EACH: EACH.replace("2 * moment_bytes", "moment_bytes")},
+    says="Adam has two moments for each parameter; one is counted here.",
+)
+master_left_out = mistake(
+    "training_state_bytes",
+    {'each["total"] = sum(each.values())': 'each["total"] = sum(each.values()) - master_bytes'},
+    says="The total has no master copy in it: all four parts make it up.",
+)
+moments_of_two_bytes = mistake(
+    "training_state_bytes",
+    {EACH: EACH.replace("2 * moment_bytes", "2 * param_bytes")},
+    says="The moments have the bytes of the weights here. They have moment_bytes each.",
+)
+gib = mistake(
+    "training_state_bytes",
+    {STATES: STATES.replace("n_bytes for", "n_bytes // 2**30 for")},
+    says="These are GiB. Bytes are asked.",
+)
+
+# llama_block_bytes
+
+NONE = 'a_token = {"none": 12 * h + 4 * kv + 8 * f + 8 + lse, "selective": 4 * h + lse, "full": 2 * h}'
+
+grouping_ignored = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("4 * kv", "4 * h")},
+    says="Keys and values are counted as wide as queries. With grouped queries they are kv_heads · h/a wide.",
+)
+silu_forgotten = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("8 * f", "6 * f")},
+    says="One of the four arrays of width f is missing: gate, up, silu(gate) and the product are kept, the SwiGLU is "
+    "not fused.",
+)
+gate_forgotten = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("8 * f", "4 * f")},
+    says="Two of the four arrays of width f are missing: gate, up, silu(gate) and the product.",
+)
+gpt_formula = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("12 * h + 4 * kv + 8 * f + 8 + lse", "34 * h")},
+    says="34 is GPT's. A Llama block has another MLP, no dropout and its own number of key heads.",
+)
+selective_keeps_nothing = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("4 * h + lse", "2 * h")},
+    says="selective keeps the fused attention's result and its log-sum-exp, beside the block's input.",
+)
+selective_without_input = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("4 * h + lse", "2 * h + lse")},
+    says="The block's input is missing in selective: without it nothing can be recomputed.",
+)
+selective_recomputes_attention = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("4 * h + lse", "10 * h + 4 * kv + 8 * f + 8")},
+    says="This is all but attention's result: the other way round. selective keeps that, and recomputes the rest.",
+)
+any_policy = mistake(
+    "llama_block_bytes",
+    {
+        "return s * b * a_token[recompute]": "return s * b * a_token.get(recompute, a_token['none'])",
+        "if recompute not in a_token:": "if False:",
+    },
+    says="An unknown recompute is taken for another one. Raise ValueError.",
+)
+
+# largest_batch
+
+STATES_OF_ALL = "states = 16 * (2 * config.vocab * h + h + config.layers * layer)"
+LAYER = "layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h"
+PEAK = "peak = config.layers * kept + max(12 * s * config.vocab, whole - kept)"
+RETURN = "return max(0, (gpu_bytes - states) // peak)"
+
+head_forgotten = mistake(
+    "largest_batch",
+    {PEAK: "peak = config.layers * kept + whole - kept"},
+    says="The loss is forgotten: three float32 arrays of s × vocab a sequence.",
+)
+block_forgotten = mistake(
+    "largest_batch",
+    {PEAK: "peak = config.layers * kept + 12 * s * config.vocab"},
+    says="A block that is computed again is forgotten. The larger one of two moments counts.",
+)
+both_moments = mistake(
+    "largest_batch",
+    {PEAK: "peak = config.layers * kept + 12 * s * config.vocab + whole - kept"},
+    says="The two moments are added up. They do not come together: take the larger.",
+)
+one_layer = mistake(
+    "largest_batch",
+    {PEAK: "peak = kept + max(12 * s * config.vocab, whole - kept)"},
+    says="Only one block's activations are counted; all blocks keep theirs until backward comes.",
+)
+two_matrices_of_the_mlp = mistake(
+    "largest_batch",
+    {LAYER: LAYER.replace("3 * h * f", "2 * h * f")},
+    says="The MLP of a Llama has three matrices, gate, up and down; two are counted.",
+)
+negative = mistake(
+    "largest_batch",
+    {RETURN: "return (gpu_bytes - states) // peak"},
+    says="Where the states do not fit the result is negative. Then it is 0.",
+)
+rounded_up = mistake(
+    "largest_batch",
+    {RETURN: "return max(0, -((states - gpu_bytes) // peak))"},
+    says="The division is rounded up: the last sequence has no room.",
+)
+weights_alone = mistake(
+    "largest_batch",
+    {STATES_OF_ALL: STATES_OF_ALL.replace("16 *", "2 *")},
+    says="The weights alone are counted. States are 16 bytes a parameter: gradients, master copy, moments.",
+)

@@ -1,0 +1,51 @@
+"""A layer of a GPT as Korthikanti et al. 2022 count it, so that their formula can be held to a program."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class GPTBlock(nn.Module):
+    """LayerNorm, attention with as many key heads as heads, GELU of width 4h, dropout; x is (batch, seq, hidden).
+
+    The scale 1/√d goes into q before the product, so that attention keeps the softmax's result and no other
+    (seq, seq) array but dropout's mask and result, as the fused softmax of Megatron-LM does. There is no causal mask:
+    one that is added keeps nothing.
+
+    Args:
+        dropout: with masks of one byte a number, as PyTorch's `native_dropout` keeps them; else none at all.
+        fused_attention: PyTorch's `scaled_dot_product_attention`, without dropout inside.
+    """
+
+    def __init__(
+        self,
+        hidden: int,
+        heads: int,
+        *,
+        dropout: bool = True,
+        fused_attention: bool = False,
+        dtype: torch.dtype = torch.bfloat16,
+    ) -> None:
+        super().__init__()
+        self.heads, self.rate, self.fused_attention = heads, 0.1 if dropout else 0.0, fused_attention
+        self.norms = nn.ModuleList(nn.LayerNorm(hidden, dtype=dtype) for _ in range(2))
+        sizes = [(hidden, hidden)] * 4 + [(hidden, 4 * hidden), (4 * hidden, hidden)]
+        self.linears = nn.ModuleList(nn.Linear(*size, dtype=dtype) for size in sizes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v, out, up, down = self.linears
+        normed = self.norms[0](x)
+        heads = [linear(normed).unflatten(-1, (self.heads, -1)).transpose(1, 2) for linear in (q, k, v)]
+        x = x + self._drop(out(self._attend(*heads).transpose(1, 2).flatten(2)))
+        return x + self._drop(down(F.gelu(up(self.norms[1](x)))))
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        if self.fused_attention:
+            return F.scaled_dot_product_attention(q, k, v)
+        return self._drop(F.softmax((q / k.shape[-1] ** 0.5) @ k.transpose(2, 3), -1)) @ v
+
+    def _drop(self, x: Tensor) -> Tensor:
+        dropped: Tensor = torch.native_dropout(x, self.rate, True)[0] if self.rate else x
+        return dropped

@@ -1,0 +1,186 @@
+# %% [markdown]
+# # Activation memory: predict it or run out
+#
+# What a training step keeps, counted rather than guessed: a GPT layer by formula, any program by a meter, the states of
+# Adam, a Llama block, and the largest batch that a card holds. No GPU is needed.
+# Read along in [the chapter](../book/ch10_activation_memory.md).
+#
+# In all of them `s` is the number of tokens of a sequence, `b` the number of sequences, and bytes are bytes: no
+# factor is left to multiply with afterwards, and a GB is not a GiB.
+
+# %%
+import weakref
+
+import torch
+
+# %% [markdown]
+# ## `layer_activation_bytes`
+#
+# What one GPT layer keeps for backward, in bytes, by Korthikanti et al. 2022: 16-bit activations, dropout with masks of
+# one byte a number, an MLP of width 4h. `h` is the hidden size, `a` the number of heads, all ints of 1 or more.
+#
+# - One device, un-fused attention: s·b·h·(34 + 5as/h). This is **bytes**: the two bytes of a number are in it.
+# - `flash=True`: the term 5as/h is not there; the fused attention keeps no s × s matrix. What it keeps beside its
+#   inputs and its result is left out.
+# - `tensor_parallel=t` devices: s·b·h·(10 + 24/t + 5as/(ht)) on each of them. The 10 are what every device keeps whole.
+# - `sequence_parallel=True`: these are divided as well, s·b·h·(34/t + 5as/(ht)).
+#
+# Return a Python float.
+# [Chapter section](../book/ch10_activation_memory.md#ch10-layer-activation-bytes)
+
+
+# %% exercise="layer_activation_bytes"
+def layer_activation_bytes(s, b, h, a, flash=True, tensor_parallel=1, sequence_parallel=False):
+    """Bytes that one GPT layer keeps on each of `tensor_parallel` devices, a float."""
+    ### BEGIN SOLUTION
+    whole, shared = (0, 34) if sequence_parallel else (10, 24)
+    square = 0 if flash else 5 * a * s / h
+    return float(s * b * h * (whole + (shared + square) / tensor_parallel))
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `SavedTensorMeter`
+#
+# A context manager that counts what autograd saves for backward inside of its block:
+#
+#     with SavedTensorMeter() as meter:
+#         loss = model(x)
+#     meter.bytes
+#
+# `meter.bytes` is an int, the bytes saved so far: 0 at first, right within the block too, and the same after it.
+#
+# - **Whole storages** count: a view keeps all of the memory that it looks into (`tensor.untyped_storage().nbytes()`).
+# - **Each once**, however many operations save it, and through whichever view. `data_ptr()` does not tell storages
+#   apart: it is 0 for all tensors on the meta device. `untyped_storage()._cdata` does, as long as the storage lives.
+# - **No parameters**: an `nn.Parameter` and a view of one (`view._base`) do not count. All else that is saved counts,
+#   also if it was made before the block.
+# - What is saved after the block does not count, nor what is saved before it; the hooks are gone, also when the block
+#   raises, and the exception goes on. Meters may be nested: with PyTorch's hooks only the innermost sees what is saved,
+#   and when it has ended, the outer one goes on.
+# - Gradients are as without a meter, and memory is let go as without one, while the meter is still there: keep no
+#   tensor and no storage. (A `pack` hook that returns a result of an operation itself makes a circle with its graph:
+#   return `tensor.detach()`.) Where memory has been let go, an address may come again: that is another storage, which
+#   counts. `weakref.finalize(storage, function, argument)` calls when a storage is let go.
+#
+# `torch.autograd.graph.saved_tensors_hooks(pack, unpack)` is the tool.
+# [Chapter section](../book/ch10_activation_memory.md#ch10-saved-tensor-meter)
+
+
+# %% exercise="SavedTensorMeter"
+class SavedTensorMeter:
+    """Counts the bytes of the storages that autograd saves inside of its `with` block: `bytes`."""
+
+    ### BEGIN SOLUTION
+    def __init__(self):
+        self.bytes = 0
+        self._known = set()
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
+
+    def __enter__(self):
+        self._hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self._hooks.__exit__(*error)
+
+    def _pack(self, tensor):
+        storage = tensor.untyped_storage()
+        of_parameter = isinstance(tensor, torch.nn.Parameter) or isinstance(tensor._base, torch.nn.Parameter)
+        if not of_parameter and storage._cdata not in self._known:
+            self.bytes += storage.nbytes()
+            self._known.add(storage._cdata)
+            weakref.finalize(storage, self._known.discard, storage._cdata)
+        return tensor.detach()
+
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `training_state_bytes`
+#
+# What training with Adam keeps apart from activations, for `n_params` parameters: a weight of `param_bytes`, a gradient
+# of `grad_bytes`, a master copy of `master_bytes`, and **two** moments of `moment_bytes` each. The numbers are ints; 0
+# bytes say that there is none.
+#
+# Return a dict of ints, the bytes of all parameters together: `params`, `grads`, `master`, `moments` (both), and
+# `total`, their sum.
+# [Chapter section](../book/ch10_activation_memory.md#ch10-training-state-bytes)
+
+
+# %% exercise="training_state_bytes"
+def training_state_bytes(n_params, param_bytes=2, grad_bytes=2, master_bytes=4, moment_bytes=4):
+    """Bytes of weights, gradients, master copy, moments and all of it: a dict of ints."""
+    ### BEGIN SOLUTION
+    each = {"params": param_bytes, "grads": grad_bytes, "master": master_bytes, "moments": 2 * moment_bytes}
+    each["total"] = sum(each.values())
+    return {name: n_params * n_bytes for name, n_bytes in each.items()}
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `llama_block_bytes`
+#
+# What one block of a Llama keeps when forward is over, an int, in bytes: bfloat16, no dropout, no biases. The result of
+# the block is the next one's input and counts there. `config` has the ints `hidden` (h), `layers`, `heads` (a),
+# `kv_heads`, `ffn` (f), `vocab`. A head has h/a dimensions, so keys and values are kv_heads · h/a wide.
+#
+# `recompute` says what is kept:
+#
+# - `"none"`: what backward needs, each array once. In 16 bits, `hidden` wide: x, the first norm's result, q, the
+#   attention's result, x after attention, the second norm's result. k and v in their own width. Four arrays of width
+#   f: gate, up, silu(gate), and silu(gate) · up (the SwiGLU is *not* fused). In float32: one number a token for each
+#   of the two norms, which are fused, and one a token and head, the log-sum-exp of the fused attention. Rotary
+#   positions keep nothing of their own.
+# - `"full"`: the block's input alone.
+# - `"selective"`: the input, and the fused attention's result with its log-sum-exp. The rest is recomputed.
+#
+# Any other `recompute` is a `ValueError`. Your number may be off by 1 %.
+# [Chapter section](../book/ch10_activation_memory.md#ch10-llama-block-bytes)
+
+
+# %% exercise="llama_block_bytes"
+def llama_block_bytes(config, s, b, recompute):
+    """Bytes that one Llama block keeps for b sequences of s tokens, an int."""
+    ### BEGIN SOLUTION
+    h, f = config.hidden, config.ffn
+    kv = config.kv_heads * h // config.heads
+    lse = 4 * config.heads
+    a_token = {"none": 12 * h + 4 * kv + 8 * f + 8 + lse, "selective": 4 * h + lse, "full": 2 * h}
+    if recompute not in a_token:
+        raise ValueError(f"recompute is {recompute!r}, not one of {', '.join(a_token)}")
+    return s * b * a_token[recompute]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `largest_batch`
+#
+# How many sequences of `s` tokens one card of `gpu_bytes` (an int) can train on at once: an int, 0 if none fits.
+# `config` and `recompute` are those of `llama_block_bytes`, which you may call. Two things share the card:
+#
+# - **States**: 16 bytes a parameter. The parameters are an embedding and a head of vocab × h each, a norm of h before
+#   the head, and in each of the `layers` blocks two norms of h and seven matrices without biases: q and o (h × h), k
+#   and v (h × kv_heads · h/a), gate, up and down (h × f).
+# - **The peak of activations**, which is proportional to the batch. All blocks keep what `llama_block_bytes` says.
+#   On top comes the larger one of two moments, not both. *At the loss*: three float32 arrays of s × vocab for each
+#   sequence. *In a block's backward*: with recomputation all that one block keeps under `"none"`, less what it has kept
+#   already; nothing without recomputation.
+#
+# Nothing else counts. Where `gpu_bytes` is within 1 % of an activation peak of the place where one more fits, nothing
+# is asked.
+# [Chapter section](../book/ch10_activation_memory.md#ch10-largest-batch)
+
+
+# %% exercise="largest_batch"
+def largest_batch(config, s, gpu_bytes, recompute):
+    """The largest number of sequences of s tokens for which states and activations have room in gpu_bytes, an int."""
+    ### BEGIN SOLUTION
+    h, f = config.hidden, config.ffn
+    kv = config.kv_heads * h // config.heads
+    layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h
+    states = 16 * (2 * config.vocab * h + h + config.layers * layer)
+    kept, whole = (llama_block_bytes(config, s, 1, how) for how in (recompute, "none"))
+    peak = config.layers * kept + max(12 * s * config.vocab, whole - kept)
+    return max(0, (gpu_bytes - states) // peak)
+    ### END SOLUTION
