@@ -252,6 +252,17 @@ def test_what_is_graded_is_kept_and_what_is_not_is_cancelled(cluster: Cluster, w
         wait_until(lambda: not cluster.graders())  # not only when the worker ends
 
 
+def test_what_dask_drops_is_not_said_after_the_end() -> None:
+    """An interrupt leaves futures that nobody asks; asyncio would report them when they are collected."""
+    script = (
+        "import asyncio; from autograder.classroom.cluster import _quiet\n"
+        "with _quiet(): dropped = asyncio.Future(loop=asyncio.new_event_loop())\n"
+        "dropped.set_exception(TimeoutError('Timeout'))"
+    )
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
     a_class(cluster.folder, ann=HONEST)
     other = cluster.folder / "other"

@@ -331,7 +331,11 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without Dask's own lines: what goes wrong is said in one."""
+    """Without Dask's own lines: what goes wrong is said in one.
+
+    asyncio stays silent for good: what an interrupt made Dask drop is reported when it is collected, after the end.
+    """
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
     loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith("distributed")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -137,5 +137,6 @@ def let_go(submission: Any, n: int, rounds: int) -> dict[str, Any]:
     left = sum(ref() is not None for ref in alive)
     return {
         "Memory that nobody else has is still there: the meter keeps it alive": left > 0,
-        "bytes": meter.bytes,
+        "What came to the place of what was let go is not counted": meter.bytes < rounds * 4 * n * n,
+        "More is counted than was saved": meter.bytes > rounds * 4 * n * n,
     }
