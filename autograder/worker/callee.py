@@ -11,6 +11,7 @@ from autograder.worker import wire
 from autograder.worker.calls import Guard
 from autograder.worker.execution import failure
 from autograder.worker.messages import Answer
+from autograder.worker.modes import left_as_found
 
 
 class Functions(Protocol):
@@ -66,10 +67,11 @@ class Callee:
             before = [snapshot(value, self.refer) for value in arguments]
         answer: Answer = {}
         try:
-            if scenario:
-                answer["value"] = self.scenarios[scenario](self.program.module, *args)
-            else:
-                answer["value"] = _plain(self.program.call(name, args, kwargs))
+            with left_as_found():
+                if scenario:
+                    answer["value"] = self.scenarios[scenario](self.program.module, *args)
+                else:
+                    answer["value"] = _plain(self.program.call(name, args, kwargs))
         except BaseException as error:
             answer["failure"] = failure(error).as_data()
         changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]

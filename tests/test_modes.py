@@ -1,0 +1,77 @@
+"""What one call leaves switched on in PyTorch touches no other: not in a submission, and not in the judge."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.authoring.mistaken import solved_cells
+from autograder.authoring.tree import Course
+from autograder.diagnosis.edits import Edit
+from autograder.isolation import Workers
+from autograder.judging.session import Judge, with_judge
+from autograder.submission import Submission
+from autograder.worker.modes import left_as_found
+from course.instruments.live import LiveStorages
+from course.syllabus import find_lesson
+
+pytestmark = pytest.mark.slow
+
+LEFT_ON = Edit(
+    "offload_to_cpu",
+    "return torch.autograd.graph.saved_tensors_hooks(pack, unpack)",
+    "hooks = torch.autograd.graph.saved_tensors_hooks(pack, unpack)\nhooks.__enter__()\nreturn hooks",
+)
+
+
+def hooks() -> object:
+    return torch._C._autograd._top_saved_tensors_default_hooks(False)
+
+
+def test_what_was_switched_on_is_switched_off_and_what_was_on_stays() -> None:
+    def same(tensor: torch.Tensor) -> torch.Tensor:
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(same, same), torch.no_grad():
+        outer = hooks()
+        with left_as_found():
+            torch.autograd.graph.saved_tensors_hooks(same, lambda tensor: tensor).__enter__()
+            LiveStorages().__enter__()
+            torch.set_grad_enabled(True)
+            torch.autograd.set_detect_anomaly(True)
+        assert hooks() == outer
+        assert not torch.is_grad_enabled()
+        assert not torch.is_anomaly_enabled()
+        assert torch._C._len_torch_dispatch_stack() == 0
+    assert hooks() is None
+
+
+def test_a_known_mistake_that_never_leaves_its_block_spoils_no_reference() -> None:
+    """ch10's `hooks_left` did: references computed after it saved through its hooks, and no change was noticed."""
+
+    def use(judge: Judge) -> object:
+        known = next(known for known in judge.known if known.name == "hooks_left")
+        judge.observe(judge.items_of(known.exercise), judge.reference.mistaken(known))
+        return hooks()
+
+    assert with_judge(find_lesson("ch10_activation_memory"), use) is None
+
+
+def test_hooks_that_one_exercise_leaves_cost_no_other_points() -> None:
+    lesson = find_lesson("ch11_checkpointing")
+    cells = [
+        LEFT_ON.applied(cell) if "def offload_to_cpu" in cell else cell
+        for cell in solved_cells(Course.at(), lesson.slug)
+    ]
+    submission, workers = Submission.of_cells("a test", cells), Workers(lesson, "process")
+
+    def use(judge: Judge) -> dict[str, float]:
+        found = judge.grade(submission, workers, only=["offload_to_cpu", "checkpoint"]).exercises
+        return {exercise.name: exercise.points / exercise.max_points for exercise in found}
+
+    try:
+        shares = with_judge(lesson, use)
+    finally:
+        workers.stop()
+    assert shares["offload_to_cpu"] < 1
+    assert shares["checkpoint"] == 1
