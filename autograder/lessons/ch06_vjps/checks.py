@@ -91,77 +91,49 @@ OPERAND_DTYPES = {
 }
 
 
-def agree_elementwise(mine, theirs, rng, shapes):
+def agree_elementwise(learner, reference, rng, name, shapes, dtypes=(F64, F64, F64), **tolerance):
+    mine, theirs = getattr(learner, name), getattr(reference, name)
     for case, (a_shape, b_shape) in shapes.items():
-        agree(mine, theirs, *elementwise(rng, a_shape, b_shape), names=("da", "db"), case=case)
-
-
-def agree_operand_dtypes(mine, theirs, rng, shapes):
-    for case, dtypes in OPERAND_DTYPES.items():
-        for a_shape, b_shape in shapes:
-            arguments = elementwise(rng, a_shape, b_shape, dtypes)
-            agree(mine, theirs, *arguments, names=("da", "db"), case=case, **SINGLE)
+        agree(mine, theirs, *elementwise(rng, a_shape, b_shape, dtypes), names=("da", "db"), case=case, **tolerance)
 
 
 @exercise("add_vjp")
 def test_add_a_bias(learner, reference, rng):
     """g for the one, g summed over the rows for the other."""
-    agree_elementwise(learner.add_vjp, reference.add_vjp, rng, BIAS)
-
-
-@exercise("add_vjp")
-def test_add_stretched_axes(learner, reference, rng):
-    """An axis of size 1 that was stretched is summed, and stays."""
-    agree_elementwise(learner.add_vjp, reference.add_vjp, rng, STRETCHED)
-
-
-@exercise("add_vjp")
-def test_add_leading_axes(learner, reference, rng):
-    """Axes that an operand lacks are summed away, scalars included."""
-    agree_elementwise(learner.add_vjp, reference.add_vjp, rng, LEADING)
-
-
-@exercise("add_vjp")
-def test_add_both_broadcast(learner, reference, rng):
-    """Both operands are stretched, each along its own axes; empty arrays."""
-    agree_elementwise(learner.add_vjp, reference.add_vjp, rng, BOTH)
-
-
-@exercise("add_vjp")
-def test_add_dtypes(learner, reference, rng):
-    """Each gradient has the dtype of its operand."""
-    agree_operand_dtypes(learner.add_vjp, reference.add_vjp, rng, [((2, 3), (2, 3)), ((3, 2), (2,))])
+    agree_elementwise(learner, reference, rng, "add_vjp", BIAS)
 
 
 @exercise("mul_vjp")
 def test_mul_one_shape(learner, reference, rng):
     """da = g b and db = g a."""
     shapes = {"0-d arrays": (), "one entry each": (1,), "vectors": (4,), "matrices": (2, 3), "three axes": (2, 1, 3)}
-    agree_elementwise(learner.mul_vjp, reference.mul_vjp, rng, {case: (s, s) for case, s in shapes.items()})
+    agree_elementwise(learner, reference, rng, "mul_vjp", {case: (s, s) for case, s in shapes.items()})
 
 
-@exercise("mul_vjp")
-def test_mul_stretched_axes(learner, reference, rng):
-    """The product with the other operand is summed over an axis of size 1 that was stretched, and the axis stays."""
-    agree_elementwise(learner.mul_vjp, reference.mul_vjp, rng, STRETCHED)
+@exercise("add_vjp", "mul_vjp")
+def test_stretched_axes(learner, reference, rng, name):
+    """The gradient is summed over an axis of size 1 that was stretched, and the axis stays."""
+    agree_elementwise(learner, reference, rng, name, STRETCHED)
 
 
-@exercise("mul_vjp")
-def test_mul_leading_axes(learner, reference, rng):
+@exercise("add_vjp", "mul_vjp")
+def test_leading_axes(learner, reference, rng, name):
     """Axes that an operand lacks are summed away, scalars included."""
-    agree_elementwise(learner.mul_vjp, reference.mul_vjp, rng, LEADING)
+    agree_elementwise(learner, reference, rng, name, LEADING)
 
 
-@exercise("mul_vjp")
-def test_mul_both_broadcast(learner, reference, rng):
+@exercise("add_vjp", "mul_vjp")
+def test_both_broadcast(learner, reference, rng, name):
     """Both operands are stretched, each along its own axes; empty arrays."""
-    agree_elementwise(learner.mul_vjp, reference.mul_vjp, rng, BOTH)
+    agree_elementwise(learner, reference, rng, name, BOTH)
 
 
-@exercise("mul_vjp")
-def test_mul_dtypes(learner, reference, rng):
+@exercise("add_vjp", "mul_vjp")
+def test_operand_dtypes(learner, reference, rng, name):
     """Each gradient has the dtype of its operand."""
-    agree_operand_dtypes(learner.mul_vjp, reference.mul_vjp, rng, [((2,), (2,)), ((2, 3), (2, 3))])
+    for case, dtypes in OPERAND_DTYPES.items():
+        for shapes in [((2,), (2,)), ((2, 3), (2, 3)), ((3, 2), (2,))]:
+            agree_elementwise(learner, reference, rng, name, {case: shapes}, dtypes, **SINGLE)
 
 
 # matmul_vjp
@@ -369,7 +341,8 @@ SHAPES = {
 }
 
 
-def agree_activation(mine, theirs, rng, inputs, dtype=F64, **tolerance):
+def agree_activation(learner, reference, rng, name, inputs, dtype=F64, **tolerance):
+    mine, theirs = getattr(learner, name), getattr(reference, name)
     for case, x in inputs.items():
         agree(mine, theirs, random(rng, x.shape, dtype), x, names=("dx",), case=case, **tolerance)
 
@@ -393,7 +366,7 @@ def test_relu_passes_where_x_is_positive(learner, reference, rng):
         "one positive and one negative entry": rng.uniform(0.5, 2.0, size=2) * [1, -1],
         "entries far below and above 1": rng.uniform(0.5, 2.0, size=(2, 3)) * [[1e-9, -1e-9, 1], [1e6, -1e6, -1]],
     }
-    agree_activation(learner.relu_vjp, reference.relu_vjp, rng, pair | signed)
+    agree_activation(learner, reference, rng, "relu_vjp", pair | signed)
 
 
 @exercise("relu_vjp")
@@ -406,7 +379,7 @@ def test_relu_at_zero(learner, reference, rng):
         "an entry just above 0": np.array([0.0, 1e-300, -1e-300]),
         "zeros in a matrix": np.array([[0.0, a, -b], [-a, 0.0, b]]),
     }
-    agree_activation(learner.relu_vjp, reference.relu_vjp, rng, inputs)
+    agree_activation(learner, reference, rng, "relu_vjp", inputs)
 
 
 @exercise("relu_vjp")
@@ -414,53 +387,30 @@ def test_relu_dtypes(learner, reference, rng):
     """dx has the dtype of x."""
     for case, (g_dtype, x_dtype) in DTYPES.items():
         inputs = {case: distinct(rng, (4, 3), x_dtype), f"{case}, 0-d": np.asarray(rng.uniform(0.5, 1), x_dtype)}
-        agree_activation(learner.relu_vjp, reference.relu_vjp, rng, inputs, g_dtype, **SINGLE)
+        agree_activation(learner, reference, rng, "relu_vjp", inputs, g_dtype, **SINGLE)
 
 
-@exercise("sigmoid_vjp")
-def test_sigmoid(learner, reference, rng):
-    """g s (1 − s), where s is the sigmoid of x."""
+@exercise("sigmoid_vjp", "tanh_vjp")
+def test_curve(learner, reference, rng, name):
+    """g s (1 − s), where s is the sigmoid of x; g (1 − tanh²x)."""
     inputs = {"an entry of 0": np.zeros(1)} | {case: 2 * random(rng, shape) for case, shape in SHAPES.items()}
-    agree_activation(learner.sigmoid_vjp, reference.sigmoid_vjp, rng, inputs)
+    agree_activation(learner, reference, rng, name, inputs)
 
 
-@exercise("sigmoid_vjp")
-def test_sigmoid_extremes(learner, reference, rng):
+@exercise("sigmoid_vjp", "tanh_vjp")
+def test_extremes(learner, reference, rng, name):
     """Far from 0 the gradient vanishes; it is never nan, in float32 either."""
-    agree_activation(learner.sigmoid_vjp, reference.sigmoid_vjp, rng, extremes(rng))
+    agree_activation(learner, reference, rng, name, extremes(rng))
     single = {f"float32, {case}": x for case, x in extremes(rng, F32).items()}
-    agree_activation(learner.sigmoid_vjp, reference.sigmoid_vjp, rng, single, F32, **SINGLE)
+    agree_activation(learner, reference, rng, name, single, F32, **SINGLE)
 
 
-@exercise("sigmoid_vjp")
-def test_sigmoid_dtypes(learner, reference, rng):
+@exercise("sigmoid_vjp", "tanh_vjp")
+def test_curve_dtypes(learner, reference, rng, name):
     """dx has the dtype of x."""
     for case, (g_dtype, x_dtype) in DTYPES.items():
         inputs = {case: random(rng, (3, 4), x_dtype), f"{case}, 0-d": random(rng, (), x_dtype)}
-        agree_activation(learner.sigmoid_vjp, reference.sigmoid_vjp, rng, inputs, g_dtype, **SINGLE)
-
-
-@exercise("tanh_vjp")
-def test_tanh(learner, reference, rng):
-    """g (1 − tanh²x)."""
-    inputs = {"an entry of 0": np.zeros(1)} | {case: random(rng, shape) for case, shape in SHAPES.items()}
-    agree_activation(learner.tanh_vjp, reference.tanh_vjp, rng, inputs)
-
-
-@exercise("tanh_vjp")
-def test_tanh_extremes(learner, reference, rng):
-    """Far from 0 the gradient vanishes; it is never nan, in float32 either."""
-    agree_activation(learner.tanh_vjp, reference.tanh_vjp, rng, extremes(rng))
-    single = {f"float32, {case}": x for case, x in extremes(rng, F32).items()}
-    agree_activation(learner.tanh_vjp, reference.tanh_vjp, rng, single, F32, **SINGLE)
-
-
-@exercise("tanh_vjp")
-def test_tanh_dtypes(learner, reference, rng):
-    """dx has the dtype of x."""
-    for case, (g_dtype, x_dtype) in DTYPES.items():
-        inputs = {case: random(rng, (3, 4), x_dtype), f"{case}, 0-d": random(rng, (), x_dtype)}
-        agree_activation(learner.tanh_vjp, reference.tanh_vjp, rng, inputs, g_dtype, **SINGLE)
+        agree_activation(learner, reference, rng, name, inputs, g_dtype, **SINGLE)
 
 
 # softmax_vjp and logsumexp_vjp
@@ -488,9 +438,16 @@ def extreme_logits(rng):
     }
 
 
-@exercise("softmax_vjp")
-def test_softmax_of_rows(learner, reference, rng):
-    """dx = p (g − Σ g p), along the last axis by default."""
+def agree_along(learner, reference, rng, name, x, case, axis=None, dtype=F64, **tolerance):
+    """Of logsumexp g lacks the axis. None stands for the default, the last one, which is not passed."""
+    shape = x.shape if name == "softmax_vjp" else x.sum(axis=-1 if axis is None else axis).shape
+    arguments = (random(rng, shape, dtype), x) if axis is None else (random(rng, shape, dtype), x, axis)
+    agree(getattr(learner, name), getattr(reference, name), *arguments, names=("dx",), case=case, **tolerance)
+
+
+@exercise("softmax_vjp", "logsumexp_vjp")
+def test_rows(learner, reference, rng, name):
+    """dx = p (g − Σ g p) and dx = g p, along the last axis by default."""
     for case, shape in {
         "two entries": (2,),
         "one row": (1, 3),
@@ -500,77 +457,30 @@ def test_softmax_of_rows(learner, reference, rng):
         "an axis of size 1": (3, 1),
         "an empty batch": (0, 3),
     }.items():
-        g, x = random(rng, shape), random(rng, shape)
-        agree(learner.softmax_vjp, reference.softmax_vjp, g, x, names=("dx",), case=case)
-    g, x = random(rng, (2, 4)), np.full((2, 4), rng.normal())
-    agree(learner.softmax_vjp, reference.softmax_vjp, g, x, names=("dx",), case="equal entries")
+        agree_along(learner, reference, rng, name, random(rng, shape), case)
+    agree_along(learner, reference, rng, name, np.full((2, 4), rng.normal()), "equal entries")
 
 
-@exercise("softmax_vjp")
-def test_softmax_along_other_axes(learner, reference, rng):
-    """The sum runs along the axis of the softmax."""
+@exercise("softmax_vjp", "logsumexp_vjp")
+def test_other_axes(learner, reference, rng, name):
+    """The sum runs along the axis that was given, wherever it is."""
     for case, (shape, axis) in OTHER_AXES.items():
-        g, x = random(rng, shape), random(rng, shape)
-        agree(learner.softmax_vjp, reference.softmax_vjp, g, x, axis, names=("dx",), case=case)
+        agree_along(learner, reference, rng, name, random(rng, shape), case, axis)
 
 
-@exercise("softmax_vjp")
-def test_softmax_of_extreme_entries(learner, reference, rng):
+@exercise("softmax_vjp", "logsumexp_vjp")
+def test_extreme_entries(learner, reference, rng, name):
     """Right, not nan, for entries of ±1000."""
     for case, x in extreme_logits(rng).items():
-        agree(learner.softmax_vjp, reference.softmax_vjp, random(rng, x.shape), x, names=("dx",), case=case)
+        agree_along(learner, reference, rng, name, x, case, -1)
 
 
-@exercise("softmax_vjp")
-def test_softmax_dtypes(learner, reference, rng):
+@exercise("softmax_vjp", "logsumexp_vjp")
+def test_dtypes_along_an_axis(learner, reference, rng, name):
     """dx has the dtype of x."""
     for case, (g_dtype, x_dtype) in DTYPES.items():
         for shape in [(3,), (2, 3)]:
-            g, x = random(rng, shape, g_dtype), random(rng, shape, x_dtype)
-            agree(learner.softmax_vjp, reference.softmax_vjp, g, x, names=("dx",), case=case, **SINGLE)
-
-
-def agree_logsumexp(learner, reference, rng, x, axis, case, dtype=F64, **tolerance):
-    g = random(rng, x.sum(axis=axis).shape, dtype)
-    agree(learner.logsumexp_vjp, reference.logsumexp_vjp, g, x, axis, names=("dx",), case=case, **tolerance)
-
-
-@exercise("logsumexp_vjp")
-def test_logsumexp_of_rows(learner, reference, rng):
-    """dx = g p, along the last axis by default."""
-    for case, shape in {
-        "two entries": (2,),
-        "one row": (1, 3),
-        "a square x": (3, 3),
-        "rows": (4, 5),
-        "three axes": (2, 3, 4),
-        "an axis of size 1": (3, 1),
-        "an empty batch": (0, 3),
-    }.items():
-        g, x = random(rng, shape[:-1]), random(rng, shape)
-        agree(learner.logsumexp_vjp, reference.logsumexp_vjp, g, x, names=("dx",), case=case)
-
-
-@exercise("logsumexp_vjp")
-def test_logsumexp_along_other_axes(learner, reference, rng):
-    """g lacks the axis that was summed, wherever it was."""
-    for case, (shape, axis) in OTHER_AXES.items():
-        agree_logsumexp(learner, reference, rng, random(rng, shape), axis, case)
-
-
-@exercise("logsumexp_vjp")
-def test_logsumexp_of_extreme_entries(learner, reference, rng):
-    """Right, not nan, for entries of ±1000."""
-    for case, x in extreme_logits(rng).items():
-        agree_logsumexp(learner, reference, rng, x, -1, case)
-
-
-@exercise("logsumexp_vjp")
-def test_logsumexp_dtypes(learner, reference, rng):
-    """dx has the dtype of x."""
-    for case, (g_dtype, x_dtype) in DTYPES.items():
-        for shape in [(3,), (2, 3)]:
-            agree_logsumexp(learner, reference, rng, random(rng, shape, x_dtype), -1, case, g_dtype, **SINGLE)
+            agree_along(learner, reference, rng, name, random(rng, shape, x_dtype), case, -1, g_dtype, **SINGLE)
 
 
 # cross_entropy_vjp
