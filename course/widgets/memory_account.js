@@ -78,19 +78,18 @@ function remedies(tables, setting, card) {
   return least && (!asItIs || least.gpus < asItIs) ? [...found, least] : found;
 }
 
-/* The least number of GPUs, more than now, on which it fits: 2, 4 or a multiple of 8; 0 if none is enough. */
+/* The least number of GPUs on which it fits: 2, 4 or a multiple of 8; 0 if none is enough. */
 function leastGpus(tables, setting, card) {
   const numbers = [2, 4];
   for (let gpus = 8; gpus <= tables.mostGpus; gpus += 8) numbers.push(gpus);
-  const possible = numbers.filter((gpus) => gpus > setting.gpus);
   const enough = (gpus) => account(tables, { ...setting, gpus }).total <= card;
-  let [low, high] = [0, possible.length];
+  let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (enough(possible[middle])) high = middle;
+    if (enough(numbers[middle])) high = middle;
     else low = middle + 1;
   }
-  return possible[low] ?? 0;
+  return numbers[low] ?? 0;
 }
 
 // ---- words
@@ -209,8 +208,10 @@ function plot(width, { parts, total }, card, cardName, fill) {
   const step = stepFor(Math.max(total, card) / 1e9, width < 400 ? 4 : 8);
   for (let gb = 0; gb * 1e9 <= Math.max(total, card); gb += step) {
     picture.append(svg("path", { class: "grid", d: `M${x(gb * 1e9)} ${bottom}v5` }));
-    const anchor = gb ? (x(gb * 1e9) > width - 30 ? "end" : "middle") : "start";
-    picture.append(text(gb ? Math.min(x(gb * 1e9), width - 2) : 2, bottom + 18, commas(gb), anchor));
+    const last = x(gb * 1e9) > width - 24;
+    const number = text(last ? width - 2 : x(gb * 1e9), bottom + 18, commas(gb), last ? "end" : "middle");
+    number.classList.add("tick");
+    picture.append(number);
   }
   picture.append(text(width - 2, bottom + 34, "GB on each GPU", "end"));
 
@@ -272,7 +273,10 @@ export default {
       input.addEventListener("change", () => choose({ [name]: input.checked }));
       return html("label", {}, input, words);
     }
-    const precisions = Object.entries(tables.precisions).map(([name, [bytes]]) => [name, `${name}: ${bytes} bytes`]);
+    const precisions = Object.entries(tables.precisions).map(([name, [bytes]]) => [
+      name,
+      `${name}: ${bytes} bytes a parameter`,
+    ]);
     const steer = html(
       "div",
       { class: "settings" },
@@ -281,7 +285,7 @@ export default {
         "model",
         Object.keys(tables.states).map((name) => [name, name]),
       ),
-      select("A parameter", "precision", precisions),
+      select("Precision", "precision", precisions),
       slider("Tokens", "seq", tables.seqs),
       slider("Sequences", "batch", tables.batches),
       slider("GPUs", "gpus", tables.gpus),
@@ -376,7 +380,7 @@ export default {
     }
 
     const controls = html("div", { class: "controls" }, policies, variants);
-    const form = html("form", { autocomplete: "off" }, steer, controls, said, drawing, store, details, fill.store);
+    const form = html("form", { autocomplete: "off" }, steer, controls, drawing, said, store, details, fill.store);
     form.addEventListener("submit", (event) => event.preventDefault());
     el.classList.add("experiment", "memory-account");
     el.replaceChildren(form);
