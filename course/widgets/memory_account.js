@@ -21,7 +21,7 @@ const SIDE = 8;
 function account(tables, { model, precision, norms, seq, batch, gpus, way }) {
   const [weights, grads, optimizer, gathered] = tables.states[model][precision];
   const share = (bytes) => Math.ceil(bytes / gpus);
-  const itemsize = tables.precisions[precision][1];
+  const itemsize = tables.precisions[precision][3];
   const [activations, head, transients, constant, layer] = tables.bytes[model][itemsize][norms][way];
   const n = seq * batch;
   const [atLoss, inLayer] = [n * (head + transients) + constant, n * layer];
@@ -153,18 +153,20 @@ function verdict(tables, setting, card) {
 }
 
 /* What each part is, for these settings. */
-function meaning(tables, setting, { peakAt }) {
-  const { gpus, way } = setting;
-  const state = gpus > 1 ? `1/${commas(gpus)} of them here` : "all of them here";
-  const again = recompute(tables, way) === "none" ? "" : "one layer recomputed, ";
+function meaning(tables, { precision, gpus, way }, { peakAt }) {
+  const state = tables.precisions[precision].map(
+    (bytes) => `${bytes} bytes a parameter${gpus > 1 ? ` ÷ ${commas(gpus)}` : ""}`,
+  );
+  const atLoss = peakAt === "loss";
+  const inLayer = recompute(tables, way) === "none" ? "gradients in the last layer" : "recomputed layer, gradients";
   return {
-    weights: state,
-    grads: state,
-    optimizer: `moments and master copy, ${state}`,
-    gathered: gpus > 1 ? "the largest layer made whole, and its gradient" : "nothing to gather on one GPU",
+    weights: state[0],
+    grads: state[1],
+    optimizer: state[2],
+    gathered: gpus > 1 ? "one layer whole, its gradient" : "nothing, on one GPU",
     activations: "what all layers keep",
-    loss_head: peakAt === "loss" ? "final norm, log-probabilities" : "the peak comes later",
-    transients: peakAt === "loss" ? "gradients at the loss" : `in the last layer: ${again}its gradients`,
+    loss_head: atLoss ? "final norm, log-probabilities" : "the peak comes later",
+    transients: atLoss ? "gradients at the loss" : inLayer,
   };
 }
 
@@ -247,7 +249,7 @@ export default {
     const spaced = (name) => name.replace(/(?<=\d)(?=[A-Z])/, "\u00a0");
 
     function select(words, name, options) {
-      const entries = options.map(([value, shown]) => html("option", { value }, shown));
+      const entries = options.map((value) => html("option", { value }, value));
       const list = html("select", { name }, ...entries);
       list.value = state[name];
       list.addEventListener("change", () => choose({ [name]: list.value }));
@@ -273,19 +275,11 @@ export default {
       input.addEventListener("change", () => choose({ [name]: input.checked }));
       return html("label", {}, input, words);
     }
-    const precisions = Object.entries(tables.precisions).map(([name, [bytes]]) => [
-      name,
-      `${name}: ${bytes} bytes a parameter`,
-    ]);
     const steer = html(
       "div",
       { class: "settings" },
-      select(
-        "Model",
-        "model",
-        Object.keys(tables.states).map((name) => [name, name]),
-      ),
-      select("Precision", "precision", precisions),
+      select("Model", "model", Object.keys(tables.states)),
+      select("Precision", "precision", Object.keys(tables.precisions)),
       slider("Tokens", "seq", tables.seqs),
       slider("Sequences", "batch", tables.batches),
       slider("GPUs", "gpus", tables.gpus),

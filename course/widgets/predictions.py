@@ -41,6 +41,7 @@ _ITEMSIZES = (2, 4)
 def tables(models: Mapping[str, Shape]) -> dict[str, Any]:
     """All that the widget knows of these models.
 
+    - "precisions": bytes of a weight, of a gradient, of the optimizer's share in a parameter, of an activation.
     - "states", by model and precision: weights, gradients, optimizer, to be divided by the GPUs and rounded up, and
       what is gathered where there are several GPUs.
     - "bytes", by model, itemsize of activations, norms and way: five numbers a token, and the constant of the last but
@@ -54,7 +55,10 @@ def tables(models: Mapping[str, Shape]) -> dict[str, Any]:
     """
     orders: dict[str, int] = {}
     return {
-        "precisions": {name: [each.per_parameter, each.activations] for name, each in PRECISIONS.items()},
+        "precisions": {
+            name: [each.weights, each.grads, each.master + 2 * each.moment, each.activations]
+            for name, each in PRECISIONS.items()
+        },
         "recompute": list(RECOMPUTE),
         "norms": list(NORMS),
         "chunk": LOSS_ROWS,

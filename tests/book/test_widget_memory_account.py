@@ -81,7 +81,9 @@ STEER = """(setting, which) => {
     }
   }
   const column = (table) => [...root.querySelectorAll(`${table} tbody tr`)].map((row) => row.lastChild.textContent);
-  return { said: root.querySelector('.said').textContent, bytes: column('.numbers'), sizes: column('.account') };
+  const shares = [...root.querySelectorAll('.account small')].slice(0, 3).map((e) => e.textContent);
+  const said = root.querySelector('.said').textContent;
+  return { said, bytes: column('.numbers'), sizes: column('.account'), shares };
 }"""
 
 
@@ -157,6 +159,10 @@ def assert_shown(browser: Browser, setting: dict[str, Any]) -> str:
     expected = columns(predict_memory(training(setting)))
     assert shown["bytes"] == expected["bytes"], setting
     assert [one.replace("\u00a0", " ") for one in shown["sizes"]] == expected["sizes"], setting
+    precision, gpus = PRECISIONS[setting["precision"]], setting["gpus"]
+    shared = f" ÷ {gpus:,}" * (gpus > 1)
+    each = (precision.weights, precision.grads, precision.master + 2 * precision.moment)
+    assert shown["shares"] == [f"{n} bytes a parameter{shared}" for n in each], setting
     return text
 
 
@@ -172,8 +178,8 @@ def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, 
 
 def test_all_models_policies_and_lengths_are_as_predicted(chromium: Browser, site: str) -> None:
     chromium.open(site)
-    for model, recompute, seq in product(MODELS, RECOMPUTE, (SEQS[0], 8192, SEQS[-1])):
-        assert_shown(chromium, {**START, "model": model, "recompute": recompute, "seq": seq})
+    for model, recompute, seq, gpus in product(MODELS, RECOMPUTE, (SEQS[0], 8192, SEQS[-1]), (8, 256)):
+        assert_shown(chromium, {**START, "model": model, "recompute": recompute, "seq": seq, "gpus": gpus})
     assert chromium.faults() == []
 
 
@@ -246,9 +252,10 @@ def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
     chromium.key("End", 35)
     chromium.key("Tab", 9)
     chromium.key("ArrowLeft", 37)
+    chromium.key("Enter", 13)  # must not send the form
+    chromium.js("new Promise((done) => setTimeout(done, 300))")
     chromium.key("Tab", 9)
     chromium.key(" ", 32)
-    chromium.key("Enter", 13)  # must not send the form
     chosen = {"model": "llama-2-7b", "seq": 4096, "batch": 2, "gpus": 1, "card": "192GB", "recompute": "full"}
     assert steer(chromium, {})["said"].replace("\u00a0", " ") == sentence({**START, **chosen, "chunks": True})
     assert chromium.js("location.search") == ""
@@ -281,7 +288,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
         setting = {name: draw.choice(stops) for name, stops in STOPS.items()}
         setting |= {"model": list(MODELS)[number % len(MODELS)], "recompute": draw.choice(list(RECOMPUTE))}
         steer(chromium, {**setting, "chunks": number % 3 == 0})
-        heights.add(chromium.js(f"{root}.querySelector('.account').offsetTop"))
+        heights.add(chromium.js(f"{root}.offsetHeight"))
         inside = (
             f"(() => {{ const box = {root}.querySelector('.plot').getBoundingClientRect();"
             f" return [...{root}.querySelectorAll('.plot :is(text, rect, .limit)')].every((e) => {{"
