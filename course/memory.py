@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -35,6 +35,7 @@ MOST = 10**9
 """Of anything: larger numbers are slips."""
 MOST_GPUS = 65_536
 """Where the search for a number of GPUs ends."""
+_NUMBERS = (2, 4, *range(8, MOST_GPUS + 1, 8))
 
 
 class MemoryInputError(ValueError):
@@ -491,13 +492,12 @@ def _more_gpus(training: Training, gpu_bytes: float) -> list[Remedy]:
 
 def _least_gpus(training: Training, gpu_bytes: float) -> int:
     """The least number of GPUs, more than now, on which the step fits; 0 if none up to `MOST_GPUS` is enough."""
-    numbers = [number for number in (2, 4, *range(8, MOST_GPUS + 1, 8)) if number > training.gpus]
 
     def enough(number: int) -> bool:
         return fits(predict_memory(replace(training, gpus=number)), gpu_bytes)
 
-    first = bisect_left(numbers, True, key=enough)
-    return numbers[first] if first < len(numbers) else 0
+    first = bisect_left(_NUMBERS, True, lo=bisect_right(_NUMBERS, training.gpus), key=enough)
+    return _NUMBERS[first] if first < len(_NUMBERS) else 0
 
 
 def as_remedy(before: Training, after: Training) -> Remedy:

@@ -211,7 +211,7 @@ function plot(width, { parts, total }, card, cardName, fill) {
   for (let gb = 0; gb * 1e9 <= Math.max(total, card); gb += step) {
     picture.append(svg("path", { class: "grid", d: `M${x(gb * 1e9)} ${bottom}v5` }));
     const last = x(gb * 1e9) > width - 24;
-    const number = text(last ? width - 2 : x(gb * 1e9), bottom + 18, commas(gb), last ? "end" : "middle");
+    const number = text(x(gb * 1e9), bottom + 18, commas(gb), last ? "end" : "middle");
     number.classList.add("tick");
     picture.append(number);
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -56,7 +57,7 @@ mine = Shape(hidden=64, layers=3, heads=4, kv_heads=2, ffn=172, vocab=300)
 memory_account("mine", seq=2048, batch=3, recompute="full", gpus=1, card="24GB", models={"mine": mine})
 ```
 """
-START = {
+START: dict[str, Any] = {
     "model": "llama-3.1-70b",
     "precision": "mixed",
     "seq": 8192,
@@ -70,7 +71,7 @@ START = {
 STOPS = {"seq": SEQS, "batch": BATCHES, "gpus": GPUS, "card": CARDS}
 PARTS = ("weights", "grads", "optimizer", "gathered", "activations", "loss_head", "transients")
 
-STEER = """(setting, which) => {
+STEER = """(settings, which, measured) => settings.map((setting) => {
   const root = document.querySelectorAll('.memory-account')[which];
   for (const [name, value] of Object.entries(setting)) {
     const input = root.querySelector(name === 'recompute' ? `[value=${value}]` : `[name=${name}]`);
@@ -83,8 +84,16 @@ STEER = """(setting, which) => {
   const column = (table) => [...root.querySelectorAll(`${table} tbody tr`)].map((row) => row.lastChild.textContent);
   const shares = [...root.querySelectorAll('.account small')].slice(0, 3).map((e) => e.textContent);
   const said = root.querySelector('.said').textContent;
-  return { said, bytes: column('.numbers'), sizes: column('.account'), shares };
-}"""
+  if (!measured) return { said, bytes: column('.numbers'), sizes: column('.account'), shares };
+  const box = root.querySelector('.plot').getBoundingClientRect();
+  const edges = (what) => [...root.querySelectorAll(`.plot ${what}`)].map((e) => e.getBoundingClientRect());
+  const ticks = edges('.tick');
+  return {
+    height: root.offsetHeight,
+    inside: edges(':is(text, rect, .limit)').every((e) => e.left > box.left - 1 && e.right < box.right + 1),
+    apart: ticks.length > 1 && ticks.slice(1).every((e, i) => e.left > ticks[i].right + 3),
+  };
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +101,18 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_page(tmp_path_factory.mktemp("memory"), PAGE)
 
 
-def steer(browser: Browser, setting: dict[str, Any], which: int = 0) -> dict[str, Any]:
-    """Move the controls to these settings, and read what is shown."""
-    places = {name: STOPS[name].index(value) if name in STOPS else value for name, value in setting.items()}
-    return dict(browser.js(f"({STEER})({json.dumps(places)}, {which})"))
+def steer(
+    browser: Browser, settings: list[dict[str, Any]], which: int = 0, measured: bool = False
+) -> list[dict[str, Any]]:
+    """Move the controls to each of these settings, and read what is shown, or measure how."""
+    moves = [
+        {name: STOPS[name].index(value) if name in STOPS else value for name, value in setting.items()}
+        for setting in settings
+    ]
+    shown = json.dumps(
+        browser.js(f"({STEER})({json.dumps(moves)}, {which}, {json.dumps(measured)})"), ensure_ascii=False
+    )
+    return list(json.loads(shown.replace("\u00a0", " ")))
 
 
 def training(setting: dict[str, Any]) -> Training:
@@ -152,24 +169,32 @@ def columns(memory: Memory) -> dict[str, list[str]]:
     }
 
 
-def assert_shown(browser: Browser, setting: dict[str, Any]) -> str:
-    shown = steer(browser, setting)
-    text = shown["said"].replace("\u00a0", " ")
-    assert text == sentence(setting), setting
-    expected = columns(predict_memory(training(setting)))
-    assert shown["bytes"] == expected["bytes"], setting
-    assert [one.replace("\u00a0", " ") for one in shown["sizes"]] == expected["sizes"], setting
-    precision, gpus = PRECISIONS[setting["precision"]], setting["gpus"]
-    shared = f" ÷ {gpus:,}" * (gpus > 1)
-    each = (precision.weights, precision.grads, precision.master + 2 * precision.moment)
-    assert shown["shares"] == [f"{n} bytes a parameter{shared}" for n in each], setting
-    return text
+def assert_shown(browser: Browser, settings: list[dict[str, Any]]) -> list[str]:
+    """That each is shown as predicted; what is said of each."""
+    all_shown = steer(browser, settings)
+    for setting, shown in zip(settings, all_shown, strict=True):
+        assert shown["said"] == sentence(setting), setting
+        expected = columns(predict_memory(training(setting)))
+        assert {name: shown[name] for name in expected} == expected, setting
+        precision, gpus = PRECISIONS[setting["precision"]], setting["gpus"]
+        shared = f" ÷ {gpus:,}" * (gpus > 1)
+        each = (precision.weights, precision.grads, precision.master + 2 * precision.moment)
+        assert shown["shares"] == [f"{n} bytes a parameter{shared}" for n in each], setting
+    return [shown["said"] for shown in all_shown]
+
+
+def drawn(seed: int, number: int) -> list[dict[str, Any]]:
+    """Settings with a value for every control."""
+    draw = random.Random(seed)
+    choices: dict[str, Sequence[Any]] = {**STOPS, "model": list(MODELS), "recompute": list(RECOMPUTE)}
+    choices |= {"precision": list(PRECISIONS), "chunks": (False, False, True), "composed": (False, False, True)}
+    return [{name: draw.choice(values) for name, values in choices.items()} for _ in range(number)]
 
 
 @pytest.mark.parametrize("from_disk", [False, True])
 def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, site: str, from_disk: bool) -> None:
     chromium.open(page.as_uri() if from_disk else site)
-    assert steer(chromium, {})["said"].replace("\u00a0", " ") == (
+    assert steer(chromium, [{}])[0]["said"] == (
         "✗ Does not fit: 190.0 GB more than each GPU has. Cheapest change: recompute selective (74.0 GB, 20.2 % more "
         "FLOPs)."
     )
@@ -178,34 +203,27 @@ def test_it_runs_from_a_server_and_from_the_disk(chromium: Browser, page: Path, 
 
 def test_all_models_policies_and_lengths_are_as_predicted(chromium: Browser, site: str) -> None:
     chromium.open(site)
-    for model, recompute, seq, gpus in product(MODELS, RECOMPUTE, (SEQS[0], 8192, SEQS[-1]), (8, 256)):
-        assert_shown(chromium, {**START, "model": model, "recompute": recompute, "seq": seq, "gpus": gpus})
+    every = product(MODELS, RECOMPUTE, (SEQS[0], 8192, SEQS[-1]), (8, 256))
+    names = ("model", "recompute", "seq", "gpus")
+    assert_shown(chromium, [{**START, **dict(zip(names, values, strict=True))} for values in every])
     assert chromium.faults() == []
 
 
 def test_whatever_is_chosen_is_as_predicted(chromium: Browser, site: str) -> None:
     """Every control on drawn settings; every kind of answer comes up."""
     chromium.open(site)
-    draw = random.Random(17)
-    said = []
-    for _ in range(250):
-        setting = {name: draw.choice(stops) for name, stops in STOPS.items()}
-        setting |= {"model": draw.choice(list(MODELS)), "recompute": draw.choice(list(RECOMPUTE))}
-        setting |= {"precision": draw.choice(list(PRECISIONS)), "chunks": draw.random() < 0.4}
-        said.append(assert_shown(chromium, {**setting, "composed": draw.random() < 0.3}))
-    kinds = (
-        "tight",
-        "Up to",
-        "Not one",
-        "Nothing known",
-        "accumulated",
-        "loss in chunks",
-        "recompute",
-        "GPUs (",
-        ", or ",
-    )
-    assert {kind: sum(kind in one for one in said) > 0 for kind in kinds} == dict.fromkeys(kinds, True)
+    said = assert_shown(chromium, drawn(17, 150))
+    kinds = ("tight", "Up to", "Not one", "Nothing known", "accumulated", "loss in", "recompute", "GPUs (", ", or ")
+    assert [kind for kind in kinds if not any(kind in one for one in said)] == []
     assert chromium.faults() == []
+
+
+def test_less_than_a_tenth_is_tight(chromium: Browser, site: str) -> None:
+    chromium.open(site)
+    setting = {**START, "model": "llama-3.1-8b", "batch": 4, "recompute": "selective"}
+    below, above = assert_shown(chromium, [{**setting, "gpus": 64}, {**setting, "gpus": 96}])
+    assert "7.6 GB of each GPU are free, less than a tenth: tight" in below
+    assert "8.3 GB of each GPU are free. " in above
 
 
 def test_the_bar_is_to_scale(chromium: Browser, site: str) -> None:
@@ -217,14 +235,14 @@ def test_the_bar_is_to_scale(chromium: Browser, site: str) -> None:
     )
     for change in ({}, {"gpus": 1}, {"recompute": "full", "chunks": True}, {"card": "192GB", "model": "llama-2-7b"}):
         setting = {**START, **change}
-        steer(chromium, setting)
+        steer(chromium, [setting])
         memory, card = predict_memory(training(setting)), parse_bytes(setting["card"])
-        (name, left, room), *drawn = chromium.js(boxes)
+        (name, left, room), *bars = chromium.js(boxes)
         assert name == "card"
         there = [part for part in PARTS if getattr(memory, part)]
-        assert [one[0] for one in drawn] == there
+        assert [one[0] for one in bars] == there
         end = left
-        for part, x, width in drawn:
+        for part, x, width in bars:
             assert x == pytest.approx(end)
             assert width == pytest.approx(room * getattr(memory, part) / card)
             end += width
@@ -257,7 +275,7 @@ def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
     chromium.key("Tab", 9)
     chromium.key(" ", 32)
     chosen = {"model": "llama-2-7b", "seq": 4096, "batch": 2, "gpus": 1, "card": "192GB", "recompute": "full"}
-    assert steer(chromium, {})["said"].replace("\u00a0", " ") == sentence({**START, **chosen, "chunks": True})
+    assert steer(chromium, [{}])[0]["said"] == sentence({**START, **chosen, "chunks": True})
     assert chromium.js("location.search") == ""
     assert chromium.js("document.activeElement.name") == "chunks"
     spoken = "document.querySelector('.memory-account [name=card]').getAttribute('aria-valuetext')"
@@ -268,12 +286,9 @@ def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
 def test_a_model_of_ones_own_and_two_on_a_page_do_not_mix(chromium: Browser, site: str) -> None:
     chromium.open(site)
     mine = Shape(hidden=64, layers=3, heads=4, kv_heads=2, ffn=172, vocab=300)
-    expected = predict_memory(Training(mine, 2048, 3, "full"))
-    assert steer(chromium, {}, 1)["bytes"] == columns(expected)["bytes"]
-    assert (
-        steer(chromium, {"recompute": "none"}, 1)["bytes"] == columns(predict_memory(Training(mine, 2048, 3)))["bytes"]
-    )
-    assert steer(chromium, {})["bytes"] == columns(predict_memory(training(START)))["bytes"]
+    for setting, step in (({}, Training(mine, 2048, 3, "full")), ({"recompute": "none"}, Training(mine, 2048, 3))):
+        assert steer(chromium, [setting], 1)[0]["bytes"] == columns(predict_memory(step))["bytes"]
+    assert steer(chromium, [{}])[0]["bytes"] == columns(predict_memory(training(START)))["bytes"]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -281,26 +296,13 @@ def test_a_model_of_ones_own_and_two_on_a_page_do_not_mix(chromium: Browser, sit
 def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme: str) -> None:
     chromium.open(site, width, theme)
     chromium.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    draw = random.Random(5)
-    heights = set()
     root = "document.querySelector('.memory-account')"
-    for number in range(40):
-        setting = {name: draw.choice(stops) for name, stops in STOPS.items()}
-        setting |= {"model": list(MODELS)[number % len(MODELS)], "recompute": draw.choice(list(RECOMPUTE))}
-        steer(chromium, {**setting, "chunks": number % 3 == 0})
-        heights.add(chromium.js(f"{root}.offsetHeight"))
-        inside = (
-            f"(() => {{ const box = {root}.querySelector('.plot').getBoundingClientRect();"
-            f" return [...{root}.querySelectorAll('.plot :is(text, rect, .limit)')].every((e) => {{"
-            " const r = e.getBoundingClientRect(); return r.left > box.left - 1 && r.right < box.right + 1; }); })()"
-        )
-        assert chromium.js(inside), setting
-        apart = (
-            f"(() => {{ const r = [...{root}.querySelectorAll('.plot .tick')].map((e) => e.getBoundingClientRect());"
-            " return r.length > 1 && r.slice(1).every((e, i) => e.left > r[i].right + 3); })()"
-        )
-        assert chromium.js(apart), setting
-    assert len(heights) == 1, heights
+    settings = drawn(5, 40)
+    shown = steer(chromium, settings, measured=True)
+    for setting, one in zip(settings, shown, strict=True):
+        assert one["inside"], setting
+        assert one["apart"], setting
+    assert len({one["height"] for one in shown}) == 1  # nothing jumps
     right = "getBoundingClientRect().right"
     narrow = f"[...{root}.querySelectorAll('label, select, input, output, table, p')].every((e) => e.{right} <= "
     assert chromium.js(f"{narrow}{root}.{right} + 1)")
