@@ -217,7 +217,7 @@ function plot(width, { parts, total }, card, cardName, fill) {
   }
   picture.append(text(width - 2, bottom + 34, "GB on each GPU", "end"));
 
-  picture.append(svg("rect", { class: "card", x: x(0), y: TOP, width: card * scale, height: THICK }));
+  picture.append(svg("rect", { class: "room", x: x(0), y: TOP, width: card * scale, height: THICK }));
   let end = 0;
   for (const { part } of PARTS) {
     const box = { class: `part ${part}`, x: x(end), y: TOP + 4, width: parts[part] * scale, height: THICK - 8 };

@@ -238,7 +238,7 @@ def test_the_bar_is_to_scale(chromium: Browser, site: str) -> None:
         steer(chromium, [setting])
         memory, card = predict_memory(training(setting)), parse_bytes(setting["card"])
         (name, left, room), *bars = chromium.js(boxes)
-        assert name == "card"
+        assert name == "room"
         there = [part for part in PARTS if getattr(memory, part)]
         assert [one[0] for one in bars] == there
         end = left
@@ -309,6 +309,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
     inks = {
         (".plot text", "fill"): 4.5,
         (".limit", "stroke"): 4.5,
+        (".room", "fill"): 4.5,
         (".part.activations", "fill"): 3.0,
         (".ground.grads", "fill"): 3.0,
         (".ground.optimizer", "fill"): 3.0,
