@@ -94,14 +94,13 @@ function leastGpus(tables, setting, card) {
 
 // ---- words
 
-const commas = (value) => value.toLocaleString("en-US");
+const whole = new Intl.NumberFormat("en-US");
+const tenths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const commas = (value) => whole.format(value);
 
 /* In GB of 10⁹ bytes, or what is small in MB. */
 function size(bytes) {
-  if (bytes >= 0.95e9) {
-    const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-    return `${(bytes / 1e9).toLocaleString("en-US", digits)}\u00a0GB`;
-  }
+  if (bytes >= 0.95e9) return `${tenths.format(bytes / 1e9)}\u00a0GB`;
   return bytes >= 1e8 ? `${(bytes / 1e9).toFixed(2)}\u00a0GB` : `${Math.round(bytes / 1e6)}\u00a0MB`;
 }
 
