@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -35,6 +35,7 @@ MOST = 10**9
 """Of anything: larger numbers are slips."""
 MOST_GPUS = 65_536
 """Where the search for a number of GPUs ends."""
+_NUMBERS = (2, 4, *range(8, MOST_GPUS + 1, 8))
 
 
 class MemoryInputError(ValueError):
@@ -246,6 +247,14 @@ class Memory:
         return self.states + self.peak
 
 
+@dataclass(frozen=True)
+class Moment:
+    """Bytes at one moment of a step, beside the states and what all layers keep."""
+
+    loss_head: int
+    transients: int
+
+
 # a layer, in bytes a token
 
 
@@ -302,37 +311,43 @@ def _refilled(training: Training) -> int:
 def predict_memory(training: Training) -> Memory:
     """What each GPU needs at the peak of a step, in bytes.
 
-    Gradients count in full all the time, as they do when several batches add up. The peak is the larger of two moments:
-
-    - *The loss*: beside all that the layers keep, the final norm's, and three float32 arrays of tokens × vocab: the
-      log-softmax, the gradient that comes in, the one that goes out.
-    - *The last layer's backward*, at the inside of SwiGLU: all that the layer keeps without recomputation, the gradient
-      at its result, and two more arrays of width `ffn`.
-
-    Both are exact for `course.llama` where `ffn` and `vocab` are at least twice `hidden`, as in all of `MODELS`.
+    Gradients count in full all the time, as they do when several batches add up. The peak is the larger of two
+    `moments`. Both are exact for `course.llama` where `ffn` and `vocab` are at least twice `hidden`, as in all of
+    `MODELS`.
     """
-    shape, precision, n = training.shape, training.precision, training.tokens
-    itemsize, h = precision.activations, shape.hidden
-    kept = n * shape.layers * layer_bytes(shape, training.recompute, training.norms, itemsize)
-
-    rows = min(n, training.loss_rows or n)
-    norm = n * _norm_bytes(shape, training.norms, itemsize)
-    if rows == n:
-        loss_head, loss_transients = norm + 4 * n * shape.vocab, 8 * n * shape.vocab
-    else:  # a chunk at a time is computed again; the gradients of those that are done are there
-        loss_head, loss_transients = norm, 12 * rows * shape.vocab + itemsize * h * (n - rows)
-    in_layer = n * (_refilled(training) + itemsize * (h + 2 * shape.ffn))
-    loss_peak, layer_peak = kept + loss_head + loss_transients, kept + in_layer
-    at_loss = loss_peak >= layer_peak
+    a_layer = layer_bytes(training.shape, training.recompute, training.norms, training.precision.activations)
+    kept = training.tokens * training.shape.layers * a_layer
+    both = moments(training)
+    peaks = {name: kept + moment.loss_head + moment.transients for name, moment in both.items()}
+    peak_at = max(peaks, key=peaks.__getitem__)  # the loss, where they are equal
     return Memory(
         **_states(training),
         activations=kept,
-        loss_head=loss_head if at_loss else 0,
-        transients=loss_transients if at_loss else in_layer,
-        peak_at="loss" if at_loss else "layer",
-        loss_peak=loss_peak,
-        layer_peak=layer_peak,
+        loss_head=both[peak_at].loss_head,
+        transients=both[peak_at].transients,
+        peak_at=peak_at,
+        loss_peak=peaks["loss"],
+        layer_peak=peaks["layer"],
     )
+
+
+def moments(training: Training) -> dict[str, Moment]:
+    """The two moments of a step at which its peak may be.
+
+    - "loss": beside all that the layers keep, the final norm's, and three float32 arrays of tokens × vocab: the
+      log-softmax, the gradient that comes in, the one that goes out.
+    - "layer", the last one's backward, at the inside of SwiGLU: all that the layer keeps without recomputation, the
+      gradient at its result, and two more arrays of width `ffn`.
+    """
+    shape, precision, n = training.shape, training.precision, training.tokens
+    itemsize, h = precision.activations, shape.hidden
+    rows = min(n, training.loss_rows or n)
+    norm = n * _norm_bytes(shape, training.norms, itemsize)
+    if rows == n:
+        at_loss = Moment(norm + 4 * n * shape.vocab, 8 * n * shape.vocab)
+    else:  # a chunk at a time is computed again; the gradients of those that are done are there
+        at_loss = Moment(norm, 12 * rows * shape.vocab + itemsize * h * (n - rows))
+    return {"loss": at_loss, "layer": Moment(0, n * (_refilled(training) + itemsize * (h + 2 * shape.ffn)))}
 
 
 def _states(training: Training) -> dict[str, int]:
@@ -426,7 +441,7 @@ def remedies(training: Training, gpu_bytes: float) -> list[Remedy]:
     if fits(predict_memory(training), gpu_bytes):
         return []
     found: list[Remedy] = []
-    for candidate in sorted(_same_machine(training, gpu_bytes), key=_price):
+    for candidate in sorted(_same_machine(training, gpu_bytes), key=lambda each: (price(each), -each.training.batch)):
         smaller = candidate.training.batch < training.batch
         if smaller and any(earlier.training.batch < training.batch for earlier in found):
             continue
@@ -437,11 +452,11 @@ def remedies(training: Training, gpu_bytes: float) -> list[Remedy]:
     return found + _more_gpus(training, gpu_bytes)
 
 
-def _price(remedy: Remedy) -> tuple[float, int, int, int]:
-    """What remedies are sorted by: FLOPs, how many changes, what each is like, sequences at once."""
+def price(remedy: Remedy) -> tuple[float, int, int]:
+    """What remedies are ranked by: FLOPs, how many changes, what each is like; then by the larger batch."""
     words = " ".join(remedy.changes)
     effort = 1 * ("accumulated" in words) + 2 * ("recompute" in words) + 3 * ("stage 3" in words)
-    return round(remedy.extra_flops, 9), len(remedy.changes), effort, -remedy.training.batch
+    return round(remedy.extra_flops, 9), len(remedy.changes), effort
 
 
 def _same_machine(training: Training, gpu_bytes: float) -> Iterator[Remedy]:
@@ -450,7 +465,7 @@ def _same_machine(training: Training, gpu_bytes: float) -> Iterator[Remedy]:
         changed = replace(training, zero=zero, loss_rows=loss_rows, recompute=how)
         batch = largest_batch(changed, gpu_bytes, training.batch)
         if batch:
-            yield _remedy(training, replace(changed, batch=batch))
+            yield as_remedy(training, replace(changed, batch=batch))
 
 
 def _chunks(training: Training) -> list[int | None]:
@@ -472,21 +487,21 @@ def _more_gpus(training: Training, gpu_bytes: float) -> list[Remedy]:
         gpus, _, other = min(numbers, key=lambda each: each[:2])
         if not as_it_is or gpus < as_it_is:
             found.append(replace(other, gpus=gpus))
-    return [_remedy(training, changed) for changed in found]
+    return [as_remedy(training, changed) for changed in found]
 
 
 def _least_gpus(training: Training, gpu_bytes: float) -> int:
     """The least number of GPUs, more than now, on which the step fits; 0 if none up to `MOST_GPUS` is enough."""
-    numbers = [number for number in (2, 4, *range(8, MOST_GPUS + 1, 8)) if number > training.gpus]
 
     def enough(number: int) -> bool:
         return fits(predict_memory(replace(training, gpus=number)), gpu_bytes)
 
-    first = bisect_left(numbers, True, key=enough)
-    return numbers[first] if first < len(numbers) else 0
+    first = bisect_left(_NUMBERS, True, lo=bisect_right(_NUMBERS, training.gpus), key=enough)
+    return _NUMBERS[first] if first < len(_NUMBERS) else 0
 
 
-def _remedy(before: Training, after: Training) -> Remedy:
+def as_remedy(before: Training, after: Training) -> Remedy:
+    """What changes from one step to another, whether it is enough or not."""
     flops = [step_flops(one) / one.tokens for one in (before, after)]
     return Remedy(after, predict_memory(after), tuple(_changes(before, after)), flops[1] / flops[0] - 1)
 

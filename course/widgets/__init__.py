@@ -17,6 +17,9 @@ from typing import Any
 
 from IPython.display import HTML
 
+from course.memory import MODELS, RECOMPUTE, Shape, known
+from course.widgets.predictions import BATCHES, CARDS, GPUS, SEQS, tables
+
 FOLDER = Path(__file__).parent
 
 _LOADER = """{
@@ -173,3 +176,34 @@ def gradient_account(
         for run in (cleared, kept)
     ]
     return show("gradient_account", {"runs": rounded}, figure)
+
+
+def memory_account(
+    model: str = "llama-2-7b",
+    seq: int = 8192,
+    batch: int = 1,
+    recompute: str = "none",
+    gpus: int = 8,
+    card: str = "80GB",
+    *,
+    models: Mapping[str, Shape] = MODELS,
+    figure: str = "",
+) -> HTML:
+    """What a training step needs of each GPU as a bar beside the GPU's memory, and what to change if it is too much.
+
+    Shown first with these settings; states are sharded over the GPUs (stage 3 of ZeRO). `models` maps names to shapes:
+    `{"mine": Shape(...)}` shows a model of your own. All numbers come from `course.memory`.
+
+    Raises:
+        MemoryInputError: no such model or policy.
+        ValueError: a number at which no slider stops.
+    """
+    known("model", model, models)
+    known("recompute", recompute, RECOMPUTE)
+    stops = {"seq": (seq, SEQS), "batch": (batch, BATCHES), "gpus": (gpus, GPUS), "card": (card, CARDS)}
+    for name, (value, choices) in stops.items():
+        if value not in choices:
+            raise ValueError(f"{name} is {value}, which is none of {choices}")
+    start = {"model": model, "seq": seq, "batch": batch, "recompute": recompute, "gpus": gpus, "card": card}
+    start |= {"precision": "mixed", "chunks": False, "composed": False}
+    return show("memory_account", {"tables": tables(models), "start": start}, figure)
