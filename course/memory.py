@@ -309,7 +309,8 @@ def predict_memory(training: Training) -> Memory:
     - *The last layer's backward*, at the inside of SwiGLU: all that the layer keeps without recomputation, the gradient
       at its result, and two more arrays of width `ffn`.
 
-    Both are exact for `course.llama` where `ffn` and `vocab` are at least twice `hidden`, as in all of `MODELS`.
+    Both are exact for `course.llama`, but for eight bytes, the loss and its gradient, where `ffn` and `vocab` are at
+    least twice `hidden`, as in all of `MODELS`.
     """
     shape, precision, n = training.shape, training.precision, training.tokens
     itemsize, h = precision.activations, shape.hidden
