@@ -70,8 +70,8 @@ def gradient_report(model):
 # A model that is a leaf itself has the name `""`. A module that is registered twice has the first of its names, and one
 # that runs twice is looked at twice.
 #
-# An output may be a tensor of any dtype that has `isfinite` (float8 has not), or a tuple, list or dict of outputs (as an
-# LSTM's is), and it may hold things that are no tensors. Look at it inside of the hook: the model may write into it
+# An output may be a tensor of any dtype that has `isfinite` (float8 has not), or a tuple, list or dict of outputs (as
+# an LSTM's is), and it may hold things that are no tensors. Look at it inside of the hook: the model may write into it
 # afterwards.
 #
 # Use forward hooks, and leave none: not when the model raises either, which is not yours to catch. Hooks of other
