@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 EXPLODING = 1000
-"""A norm is called exploding from this multiple of the model's median norm on: an alarm, no law."""
+"""A norm above this multiple of the model's median norm is called exploding: an alarm, no law."""
 
 _NAN_NODE = re.compile(r"Function '(.+)' returned nan values")
 

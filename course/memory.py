@@ -312,8 +312,8 @@ def predict_memory(training: Training) -> Memory:
     """What each GPU needs at the peak of a step, in bytes.
 
     Gradients count in full all the time, as they do when several batches add up. The peak is the larger of two
-    `moments`. Both are exact for `course.llama` where `ffn` and `vocab` are at least twice `hidden`, as in all of
-    `MODELS`.
+    `moments`. Both are exact for `course.llama`, but for eight bytes, the loss and its gradient, where `ffn` and
+    `vocab` are at least twice `hidden`, as in all of `MODELS`.
     """
     a_layer = layer_bytes(training.shape, training.recompute, training.norms, training.precision.activations)
     kept = training.tokens * training.shape.layers * a_layer

@@ -70,8 +70,9 @@ def gradient_report(model):
 # A model that is a leaf itself has the name `""`. A module that is registered twice has the first of its names, and one
 # that runs twice is looked at twice.
 #
-# An output may be a tensor of any dtype, or a tuple, list or dict of outputs (as an LSTM's is), and it may hold things
-# that are no tensors. Look at it inside of the hook: the model may write into it afterwards.
+# An output may be a tensor of any dtype that has `isfinite` (float8 has not), or a tuple, list or dict of outputs (as
+# an LSTM's is), and it may hold things that are no tensors. Look at it inside of the hook: the model may write into it
+# afterwards.
 #
 # Use forward hooks, and leave none: not when the model raises either, which is not yours to catch. Hooks of other
 # people stay. Leave parameters, every `.grad`, the mode, `train` or `eval`, in which you also run it, and `x` as they
@@ -502,8 +503,8 @@ def fix_09(model, batches, validation, epochs, lr):
 # of them the optimizer makes one step, which shall be the step of one large batch. Their number is a multiple of
 # `accumulate`. Returned are the mean squared errors of the micro-batches.
 #
-# **What you see:** With `accumulate=1` all is well. With more, on the same data, training is unstable, and the more the
-# worse.
+# **What you see:** With `accumulate=1` all is well. With 4 or 8, on the same data, training is unstable, and the more
+# the worse.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-10)
 
 

@@ -149,8 +149,9 @@ def maml_gradient(loss_fn, params, support, query, inner_lr):
 # *score*, which is the derivative of the log density of x with respect to `mu`. Each estimate is unbiased. No baseline
 # is subtracted.
 #
-# `mu` and `sigma` are floats, `sigma > 0`; `eps` is an array of any shape, float32 or float64. `f` takes the array of
-# all x at once and returns an array like it; call it once. It need not be differentiable, nor continuous.
+# `mu` and `sigma` are Python floats, `sigma > 0`; `eps` is an array with one axis or more, float32 or float64. `f`
+# takes the array of all x at once and returns an array like it; call it once. It need not be differentiable, nor
+# continuous.
 # [Chapter section](../book/ch13_beyond_first_order.md#ch13-score-function-gradient)
 
 
@@ -194,9 +195,9 @@ def reparameterized_gradient(df, mu, sigma, eps):
 # - **backward, soft**: the gradient of `softmax((logits + gumbels) / tau)` along the last axis, for the same upstream
 #   gradient.
 #
-# `tau` is a float, `tau > 0`, perhaps tiny or very large; `logits / tau` stays finite. `logits` is a leaf or in the
-# middle of a graph; if it requires no gradient, the result requires none. `gumbels` requires none. Draw no random
-# numbers. Not allowed: `torch.nn.functional.gumbel_softmax`.
+# `tau` is a float, `tau > 0`, perhaps tiny or very large; `(logits + gumbels) / tau` stays finite. `logits` is a leaf
+# or in the middle of a graph; if it requires no gradient, the result requires none. `gumbels` requires none. Draw no
+# random numbers. Not allowed: `torch.nn.functional.gumbel_softmax`.
 # [Chapter section](../book/ch13_beyond_first_order.md#ch13-gumbel-softmax-st)
 
 
