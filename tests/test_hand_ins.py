@@ -452,12 +452,16 @@ def test_a_repository_without_a_lesson_is_a_row(tmp_path: Path) -> None:
     """As is what is called after a lesson there, whatever it is."""
     for who, name in (("ann", "essay.docx"), ("bob", "ch06_vjps.pdf"), ("cy", ".gitignore"), ("dee", "ch06_vjps.py")):
         class_of(tmp_path, f"hw-{who}/{name}", f"hw-{who}/.git/config", f"hw-{who}/README.md")
-    class_of(tmp_path, "hw-dee/notes.docx")
+    class_of(tmp_path, "hw-dee/notes.docx", *(f"hw-{who}/Makefile" for who in ("ann", "bob", "dee")))
+    class_of(tmp_path, *(f"hw-{who}/setup.py" for who in ("ann", "bob", "dee")))
+    for file in tmp_path.glob("*/setup.py"):
+        file.write_text("x = 1")
     found = find_work(tmp_path)
-    assert rows(found) == {
-        "ann/.": "nothing in it can be graded, of essay.docx; lessons are .ipynb or .py files",
-        "bob/ch06_vjps.pdf": "no lesson of that name; lessons are .ipynb or .py files",
-    }
+    why = "no lesson of that name; lessons are .ipynb or .py files"
+    assert rows(found) == {"ann/essay.docx": why, "bob/ch06_vjps.pdf": why}
+    assert f"{tmp_path}: setup.py is the same in 3 repositories; passed over" in found.remarks
+    (tmp_path / "hw-ann" / "essay.docx").unlink()
+    assert set(rows(find_work(tmp_path))) == {"ann/Makefile", "ann/setup.py", "bob/ch06_vjps.pdf"}
 
 
 def test_canvas_numbers_attempts_and_not_chapters(tmp_path: Path) -> None:

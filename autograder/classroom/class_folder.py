@@ -31,6 +31,7 @@ MOST_HIDDEN = 2000
 """Entries of a student's hidden folders that are looked at."""
 NOT_WORK = ("__pycache__", "__MACOSX", "__init__.py", "Thumbs.db", "desktop.ini", "timestamp.txt")
 """What systems and programs put among a student's files, beside what begins with a dot; the last is nbgrader's."""
+NO_LESSON = "no lesson of that name; lessons are .ipynb or .py files"
 DEPTH = 8
 """Folders in a student's folder."""
 
@@ -77,6 +78,16 @@ class _File:
     """Where it lies, below the student's folder."""
     note: str = ""
     copy: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """What of a student's is looked at only where something is missing without it."""
+
+    hidden: list[_File] = field(default_factory=list)
+    """Folders, too."""
+    of_repository: list[_File] = field(default_factory=list)
+    """What a Git repository has beside notebooks and programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,24 +163,26 @@ def find_work(folder: Path, *, scratch: Path | None = None) -> ClassFolder:
 def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:
     """Files that most repositories have in common are the assignment's, and one line: no student handed them in.
 
-    Whose repository has nothing else keeps the row.
+    Whose repository has nothing else keeps the rows.
     """
-    graded = {item.student for item in found.work}
     having: dict[str, list[Unrecognised]] = defaultdict(list)
     for row in found.not_recognised:
-        if row.student in repositories and row.student in graded:
+        if row.student in repositories:
             having[row.file].append(row)
-    passed_over: set[Unrecognised] = set()
+    of_template: dict[str, list[Unrecognised]] = {}
     for file, rows in having.items():
-        if len(rows) <= max(len(repositories) / 2, 1):
-            continue
-        same: dict[str, list[Unrecognised]] = defaultdict(list)
-        for row in rows:
-            same[_fingerprint(repositories[row.student] / file)].append(row)
-        text, of_template = max(same.items(), key=lambda item: len(item[1]))
-        if text and len(of_template) > max(len(repositories) / 2, 1):
-            passed_over.update(of_template)
-            found.remarks.append(f"{called}: {file} is the same in {len(of_template)} repositories; passed over")
+        texts = {student: _fingerprint(folder / file) for student, folder in repositories.items()}
+        (text, number), *_ = Counter(texts.values()).most_common()
+        if text and number > max(len(repositories) / 2, 1):
+            of_template[file] = [row for row in rows if texts[row.student] == text]
+    kept = Counter(row.student for rows in having.values() for row in rows)
+    kept.subtract(row.student for rows in of_template.values() for row in rows)
+    has_more = {item.student for item in found.work} | {student for student, number in kept.items() if number}
+    passed_over: set[Unrecognised] = set()
+    for file, rows in of_template.items():
+        if gone := [row for row in rows if row.student in has_more]:
+            passed_over.update(gone)
+            found.remarks.append(f"{called}: {file} is the same in {len(gone)} repositories; passed over")
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
@@ -188,8 +201,8 @@ def _is_repository(hand_in: HandIn) -> bool:
 def _work_of(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised]) -> list[Work]:
     """A student's work, one file a lesson; what is not graded goes to `rows`."""
     candidates: dict[str, list[_Candidate]] = defaultdict(list)
-    hidden: list[_File] = []
-    for file in _files(student, hand_ins, unpacker, rows, hidden):
+    aside = _Aside()
+    for file in _files(student, hand_ins, unpacker, rows, aside):
         found = "it lies in no student's folder" if student == UNKNOWN else _recognised(file)
         if isinstance(found, str):
             rows.append(Unrecognised(student, file.shown, found))
@@ -206,11 +219,13 @@ def _work_of(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: li
             rows.append(Unrecognised(student, other.file.shown, what))
     rows += [
         Unrecognised(student, file.shown, "it is hidden; hand it in under a name without a dot")
-        for file in _work_among(hidden)
+        for file in _work_among(aside.hidden)
         if not candidates.keys() & set(lessons_named(stem_of(file.name) or Path(file.name).stem))
     ]
+    if not work:
+        rows += [Unrecognised(student, file.shown, NO_LESSON) for file in aside.of_repository]
     if not work and not rows:
-        rows += [row for one in hand_ins for row in _nothing_of(student, one)]
+        rows += [row for one in hand_ins if not _is_repository(one) for row in _nothing_of(student, one)]
     return work
 
 
@@ -239,14 +254,11 @@ def _is_called_after_a_lesson(name: str) -> bool:
 
 def _nothing_of(student: str, hand_in: HandIn) -> list[Unrecognised]:
     """A row for a folder in which nothing can be graded; none if nothing was handed in."""
-    of_repository = _is_repository(hand_in)
     held: list[str] = []
     for folder, folders, files in os.walk(hand_in.path):
         folders[:] = sorted(name for name in folders if name not in (".git", ".github", *NOT_WORK))
-        for name in sorted(files):
-            of_repository_alone = of_repository and name.lower().startswith((".", "readme", "license"))
-            if name not in (".DS_Store", *NOT_WORK) and not name.startswith("._") and not of_repository_alone:
-                held.append(os.path.relpath(os.path.join(folder, name), hand_in.path))
+        theirs = (name for name in sorted(files) if name not in (".DS_Store", *NOT_WORK) and not name.startswith("._"))
+        held += [os.path.relpath(os.path.join(folder, name), hand_in.path) for name in theirs]
         if len(held) > MOST_NAMED:
             break
     if not held:
@@ -269,7 +281,7 @@ def _recognised(file: _File) -> _Candidate | str:
     """The lesson that a file can only be; else why it is not graded."""
     stem = stem_of(file.name)
     if stem is None:
-        return "no lesson of that name; lessons are .ipynb or .py files"
+        return NO_LESSON
     named = lessons_named(stem)
     if len(named) == 1:
         exact = file.name in (f"{named[0]}.ipynb", f"{named[0]}.py")
@@ -286,12 +298,9 @@ def _recognised(file: _File) -> _Candidate | str:
 
 
 def _files(
-    student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised], hidden: list[_File]
+    student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised], aside: _Aside
 ) -> Iterator[_File]:
-    """Every file of a student that is to be looked at, out of folders and zips.
-
-    What cannot be looked at goes to `rows`; what is hidden, folders too, to `hidden`.
-    """
+    """Every file of a student that is to be looked at, out of folders and zips; what cannot be goes to `rows`."""
     count = 0
     for hand_in in hand_ins:
         if hand_in.why:
@@ -299,16 +308,12 @@ def _files(
             continue
         if hand_in.name:
             given = _File(hand_in.path, hand_in.name, hand_in.path.name, hand_in.note, hand_in.copy)
-            found = unpacker.opened(student, given, rows, hidden)
+            found = unpacker.opened(student, given, rows, aside)
         else:
-            of_repository = _is_repository(hand_in)
-            walked = _walk(student, hand_in.path, "", 0, rows, hidden)
-            found = (
-                file
-                for entry in walked
-                if not of_repository or _could_be_work(entry.name)
-                for file in unpacker.opened(student, entry, rows, hidden)
-            )
+            walked = _walk(student, hand_in.path, "", 0, rows, aside)
+            if _is_repository(hand_in):
+                walked = _work_of_a_repository(walked, aside)
+            found = (file for entry in walked for file in unpacker.opened(student, entry, rows, aside))
         for file in found:
             count += 1
             if count > MOST_FILES:
@@ -318,13 +323,21 @@ def _files(
             yield file
 
 
+def _work_of_a_repository(walked: Iterator[_File], aside: _Aside) -> Iterator[_File]:
+    for file in walked:
+        if _could_be_work(file.name):
+            yield file
+        elif not file.name.lower().startswith(("readme", "license")) and len(aside.of_repository) <= MOST_ROWS:
+            aside.of_repository.append(file)
+
+
 def _could_be_work(name: str) -> bool:
     """Whether a file of a repository is one that a learner made: it has many that are the repository's."""
     return name.lower().endswith((".ipynb", ".py", ".zip")) or bool(lessons_named(stem_of(name) or Path(name).stem))
 
 
 def _walk(
-    student: str, folder: Path, below: str, depth: int, rows: list[Unrecognised], hidden: list[_File]
+    student: str, folder: Path, below: str, depth: int, rows: list[Unrecognised], aside: _Aside
 ) -> Iterator[_File]:
     """The files in a student's folder and those in it, in the order of their names."""
     try:
@@ -336,7 +349,7 @@ def _walk(
     for entry in entries:
         path, shown = folder / entry.name, f"{below}{entry.name}"
         if entry.name.startswith(".") or entry.name in NOT_WORK:
-            hidden.append(_File(path, entry.name, shown))
+            aside.hidden.append(_File(path, entry.name, shown))
         elif (
             not _is_folder(entry) or stem_of(entry.name) in syllabus()
         ):  # a folder for a lesson's file: it is unreadable
@@ -346,7 +359,7 @@ def _walk(
         elif depth == DEPTH:
             rows.append(Unrecognised(student, shown, f"more than {DEPTH} folders deep; not looked at"))
         else:
-            yield from _walk(student, path, f"{shown}/", depth + 1, rows, hidden)
+            yield from _walk(student, path, f"{shown}/", depth + 1, rows, aside)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -367,7 +380,7 @@ class _Unpacker:
         self._bytes: Counter[str] = Counter()
         """What lies unpacked, by student: their zips share the bound of one."""
 
-    def opened(self, student: str, file: _File, rows: list[Unrecognised], hidden: list[_File]) -> Iterator[_File]:
+    def opened(self, student: str, file: _File, rows: list[Unrecognised], aside: _Aside) -> Iterator[_File]:
         """The files in a zip; any other file is itself."""
         if not file.name.lower().endswith(".zip"):
             yield file
@@ -392,7 +405,7 @@ class _Unpacker:
         if not target.exists():
             rows.append(Unrecognised(student, file.shown, "there is no file in the archive"))
             return
-        for inner in _walk(student, target, f"{file.shown}/", 0, rows, hidden):
+        for inner in _walk(student, target, f"{file.shown}/", 0, rows, aside):
             if inner.name.lower().endswith(".zip"):
                 why = "an archive in an archive; hand in the files themselves"
                 rows.append(Unrecognised(student, inner.shown, why))
