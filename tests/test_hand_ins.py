@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browser import visit
 from lxml import html
 
 from autograder.classroom.archives import OF_A_STUDENT, ArchiveError, Bounds, unpack
@@ -22,6 +23,8 @@ from autograder.classroom.lesson_names import copy_number, lessons_named
 from autograder.submission import MAX_BYTES, read_submission
 
 pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[1]
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -729,6 +732,31 @@ def test_every_report_has_a_row_for_what_is_not_recognised(backprop: Command, tm
         ("bob", "not recognised"),
         ("cy", "graded"),
     ]
+
+
+def test_a_report_says_all_that_is_to_be_said_of_a_hand_in(backprop: Command, tmp_path: Path) -> None:
+    """Of a whole lesson under a wrong name, beside a file that is none; of a late one; of one that is nobody's."""
+    perfect = (ROOT / "autograder" / "sample_class" / "ada-perfect" / "ch03_accumulation.ipynb").read_text()
+    class_of(
+        tmp_path / "class", "ann_1_2_ch03.ipynb", "ann_1_3_x.pdf", "bob_LATE_4_5_ch03_accumulation.ipynb", "ch03.py"
+    )
+    (tmp_path / "class" / "ann_1_2_ch03.ipynb").write_text(perfect)
+    (tmp_path / "class" / "bob_LATE_4_5_ch03_accumulation.ipynb").write_text("{")
+    assert backprop("grade", "class", "--out", "res").returncode == 3
+    assert backprop("report", "res", "--format", "html,csv").returncode == 0
+    reports = tmp_path / "res" / "__reports__"
+    own = (reports / "students" / "ann_1.html").read_text()
+    assert "All that was recognised passes; look at what is not counted." in own
+    assert "Everything that was handed in passes" not in own
+    grades = {row["student"]: row for row in csv.DictReader((reports / "grades.csv").open(encoding="utf-8-sig"))}
+    assert grades["ann_1"]["remark"].startswith("graded: 'ch03.ipynb' was graded as ch03_accum")
+    assert "by its name; not recognised: ann_1_3_x.pdf: no lesson" in grades["ann_1"]["remark"]
+    assert grades["bob_4"]["remark"].startswith("unreadable: bob_LATE_4_5_ch03_accumulation.ipynb: line 1 is not JSON")
+    assert grades["bob_4"]["remark"].endswith("save it again. Canvas says that this was handed in late")
+    page = html.fromstring((reports / "index.html").read_bytes())
+    assert page.get_element_by_id("overview").text_content().split()[:2] == ["2", "students"], "nobody is none"
+    assert len(page.get_element_by_id("table").find("tbody")) == 3
+    assert visit((reports / "index.html").as_uri()).dom.count("2 of 2 students") == 1
 
 
 def test_a_zip_is_given_as_the_class(backprop: Command, tmp_path: Path) -> None:
