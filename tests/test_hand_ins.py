@@ -491,6 +491,7 @@ def test_two_people_whom_gradescope_calls_the_same_are_two(tmp_path: Path) -> No
         (("class/ann/ch06_vjps.py",), "ann"),
         (("hw1-submissions/ann/ch06_vjps.py",), "ann"),
         (("given/ann/ch06_vjps.py", "given/bob/notes.md"), "ann"),
+        (("given/ann/ch06_vjps.py", "given/bob/notes.md", ".gitignore", "__MACOSX/._given"), "ann"),
     ],
 )
 def test_a_zip_of_one_student_is_of_that_student(tmp_path: Path, names: tuple[str, ...], student: str) -> None:

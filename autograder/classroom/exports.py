@@ -98,9 +98,7 @@ def hand_ins_of(folder: Path, left_out: Iterable[tuple[str, str]] = ()) -> tuple
     flat = sum(1 for name in (*beside, *(path.name for path in files)) if CANVAS.fullmatch(name)) >= len(folders)
     named = _Students(folder, [*(path.name for path in (*folders, *files)), *below, *beside], remarks, flat=flat)
     hand_ins = [
-        HandIn(student, path, perhaps=path.name.startswith(HIDDEN) and not MOODLE.fullmatch(path.name))
-        for path in folders
-        for student in named.of_folder(path)
+        HandIn(student, path, perhaps=_is_hidden(path.name)) for path in folders for student in named.of_folder(path)
     ]
     for path in files:
         hand_in = named.of_file(path)
@@ -129,6 +127,11 @@ def _is_systems(name: str) -> bool:
     return name in SYSTEM or name.startswith("._")
 
 
+def _is_hidden(name: str) -> bool:
+    """Whether a name is like those that systems and programs give, and no platform gave it."""
+    return name.startswith(HIDDEN) and not (MOODLE.fullmatch(name) or CANVAS.fullmatch(name))
+
+
 def _parts(name: str) -> list[str]:
     """The parts of the name of an archive's entry; none if they lead elsewhere."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
@@ -146,7 +149,7 @@ def inside(folder: Path, *, unpacked: bool) -> Path:
     called = folder.name
     while True:
         with os.scandir(folder) as found:
-            entries = [entry for entry in found if not _is_systems(entry.name)]
+            entries = [entry for entry in found if not _is_hidden(entry.name)]
         if len(entries) != 1 or entries[0].is_symlink() or not entries[0].is_dir():
             return folder
         within = folder / entries[0].name
@@ -157,7 +160,7 @@ def inside(folder: Path, *, unpacked: bool) -> Path:
 
 def _holds_a_class(folder: Path, archive: str | None) -> bool:
     """Whether a folder that lies alone is no student's; `archive`: what the zip was called that it lay in."""
-    names = [name for name in os.listdir(folder) if not _is_systems(name) or name == ".git"]
+    names = [name for name in os.listdir(folder) if not _is_hidden(name) or name == ".git"]
     if ".git" in names or MOODLE.fullmatch(folder.name):
         return False
     files = [name for name in names if (folder / name).is_file()]
