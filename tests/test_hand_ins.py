@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browser import visit
 from lxml import html
 
 from autograder.classroom.archives import OF_A_STUDENT, ArchiveError, Bounds, unpack
@@ -22,6 +23,8 @@ from autograder.classroom.lesson_names import copy_number, lessons_named
 from autograder.submission import MAX_BYTES, read_submission
 
 pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[1]
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -259,6 +262,8 @@ CANVAS = [
     "otherann_LATE_12346_67892_ch06_vjps.ipynb",
     "otherbob_12347_text.html",
     "anon_aB3dE_67893_ch06_vjps.ipynb",
+    "othercy_LATE_12348_link.html",
+    "_12349_67894_ch06_vjps.ipynb",
 ]
 MOODLE = [
     "Ann Last_101_assignsubmission_file_/ch06_vjps.ipynb",
@@ -267,6 +272,7 @@ MOODLE = [
     "Same Name_103_assignsubmission_file_/ch06_vjps.py",
     "Same Name_104_assignsubmission_file_/ch06_vjps.py",
     "Participant_105_assignsubmission_file_/ch06_vjps.py",
+    "__Dee_106_assignsubmission_file/ch06_vjps.py",
 ]
 GRADESCOPE = ["submission_1/ch06_vjps.ipynb", "submission_2/sub/ch06_vjps.py", "submission_3/ch06_vjps.py"]
 METADATA = """---
@@ -302,8 +308,9 @@ EXPORTS = {
             ("lastfirst_12345", "ch07_mlp_backprop"): CANVAS[1],
             ("otherann_12346", "ch06_vjps"): CANVAS[2],
             ("anon_aB3dE", "ch06_vjps"): CANVAS[4],
+            ("_12349", "ch06_vjps"): CANVAS[6],
         },
-        {"otherbob_12347/otherbob_12347_text.html"},
+        {"otherbob_12347/otherbob_12347_text.html", "othercy_12348/othercy_LATE_12348_link.html"},
     ),
     "moodle": (
         MOODLE,
@@ -313,6 +320,7 @@ EXPORTS = {
             ("Same Name_103", "ch06_vjps"): "ch06_vjps.py",
             ("Same Name_104", "ch06_vjps"): "ch06_vjps.py",
             ("Participant_105", "ch06_vjps"): "ch06_vjps.py",
+            ("student __Dee", "ch06_vjps"): "ch06_vjps.py",
         },
         {"Bob Other/onlinetext.html"},
     ),
@@ -355,6 +363,110 @@ def test_exports_are_graded_as_they_come(tmp_path: Path, platform: str, as_zip: 
     assert set(remarks) <= {"Bob Other"}, "what the platform adds is nobody's mistake"
 
 
+@pytest.mark.parametrize("within", ["Download", "Download/submitted"])
+def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None:
+    """Windows puts a folder around what it extracts; nbgrader's is called `submitted`, and it adds a time."""
+    names = ["ann/hw1/ch06_vjps.ipynb", "ann/hw1/timestamp.txt", "bob/hw1/ch06_vjps.py"]
+    if within == "Download":
+        within, names = "Download/assignment_9_export", [*GRADESCOPE[:2], "submission_metadata.yml"]
+    folder = class_of(tmp_path / within, *names)
+    for file in folder.glob("submission_metadata.yml"):
+        file.write_text(METADATA)
+    found = find_work(tmp_path / "Download")
+    assert len({item.student for item in found.work} & {"ann", "bob", "ann@example.edu", "33"}) == 2
+    assert rows(found) == {}
+
+
+def test_a_folder_of_one_student_is_no_class(tmp_path: Path) -> None:
+    class_of(tmp_path, "ann/week1/ch06_vjps.py", "ann/week2/ch07_mlp_backprop.py")
+    assert {item.student for item in find_work(tmp_path).work} == {"ann"}
+
+
+def test_a_folder_beside_files_of_canvas_takes_nobodys_name(tmp_path: Path) -> None:
+    """The instructor unpacked one of them."""
+    class_of(tmp_path, *CANVAS[:3], "otherann_12346_67892_work/ch06_vjps.ipynb", "otherann_12346_9_notes.pdf")
+    found = find_work(tmp_path)
+    assert {("lastfirst_12345", "ch06_vjps"), ("otherann_12346", "ch06_vjps")} < set(graded(found))
+    assert set(rows(found)) == {"otherann_12346/otherann_12346_9_notes.pdf"}
+
+
+def test_what_gradescope_lists_and_is_not_there_is_a_row(tmp_path: Path) -> None:
+    class_of(tmp_path, GRADESCOPE[0])
+    (tmp_path / "submission_metadata.yml").write_text(METADATA)
+    found = find_work(tmp_path)
+    assert {row.student for row in found.not_recognised} == {"student .._.._bob", "33"}
+    assert "lists it, and it is not there" in rows(found)["33/."]
+
+
+@pytest.mark.parametrize("name", ["__reports__", ".regrade", "__ann", "class.json"])
+def test_a_student_may_be_called_as_we_call_files(tmp_path: Path, name: str) -> None:
+    class_of(tmp_path, f"{name}/ch06_vjps.py", ".idea/settings.json", ".vscode/a.txt", "._ann/ch06_vjps.py")
+    class_of(tmp_path, ".ipynb_checkpoints/ch06_vjps-checkpoint.ipynb", "__MACOSX/bob/._ch06_vjps.py")
+    found = find_work(tmp_path)
+    assert set(graded(found)) == {(f"student {name}", "ch06_vjps")}
+    assert rows(found) == {}
+
+
+def test_a_student_s_folder_that_is_a_link_is_a_row(tmp_path: Path) -> None:
+    class_of(tmp_path / "class", "ann/ch06_vjps.py")
+    (tmp_path / "class" / "bob").symlink_to("ann")
+    found = find_work(tmp_path / "class")
+    assert set(graded(found)) == {("ann", "ch06_vjps")}
+    assert rows(found) == {"bob/.": "a link, which is not followed; put there what it leads to"}
+
+
+def test_results_among_what_a_platform_exports_are_a_student_s(tmp_path: Path) -> None:
+    """Or a student could be passed over by handing in one file more."""
+    class_of(tmp_path, *(f"X_1_assignsubmission_file_/{name}" for name in ("ch06_vjps.py", ".hand-ins.json")))
+    assert set(graded(find_work(tmp_path))) == {("X", "ch06_vjps")}
+
+
+# What is hidden, and what holds nothing
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".ch06_vjps.ipynb", ".work/ch06_vjps.py", ".ipynb_checkpoints/ch06_vjps-checkpoint.ipynb"),
+        *("week/.trash/x/ch06 (1).ipynb", "__MACOSX/._ch06_vjps.ipynb", ".ch06.zip"),
+    ],
+)
+def test_what_is_hidden_is_a_row_where_nothing_else_is_that_lesson(tmp_path: Path, name: str) -> None:
+    """Jupyter keeps checkpoints, and macOS a shadow of each file, beside what is handed in."""
+    class_of(tmp_path, f"ann/{name}", f"bob/{name}", "bob/ch06_vjps.py", "ann/ch07_mlp_backprop.py")
+    class_of(tmp_path, "bob/.venv/lib/debugging.py", "bob/.git/ch07_mlp_backprop.py", "bob/.vscode/settings.json")
+    found = find_work(tmp_path)
+    assert set(graded(found)) == {("ann", "ch07_mlp_backprop"), ("bob", "ch06_vjps")}
+    assert rows(found) == {f"ann/{name}": "it is hidden; hand it in under a name without a dot"}
+
+
+def test_a_folder_in_which_nothing_can_be_graded_is_a_row(tmp_path: Path) -> None:
+    class_of(tmp_path, "ann/.work/notes.txt", *(f"bob/.x/{i}.md" for i in range(9)), "cy/.DS_Store", "cy/._a.py")
+    (tmp_path / "dee").mkdir()
+    found = find_work(tmp_path)
+    assert rows(found) == {
+        "ann/.": "nothing in it can be graded, of .work/notes.txt; lessons are .ipynb or .py files",
+        "bob/.": "nothing in it can be graded, of .x/0.md, .x/1.md, .x/2.md and more; lessons are .ipynb or .py files",
+    }
+    assert found.remarks == [f"{tmp_path / who}: nothing that can be graded, so no result" for who in ("cy", "dee")]
+
+
+def test_a_repository_without_a_lesson_is_a_row(tmp_path: Path) -> None:
+    """As is what is called after a lesson there, whatever it is."""
+    for who, name in (("ann", "essay.docx"), ("bob", "ch06_vjps.pdf"), ("cy", ".gitignore"), ("dee", "ch06_vjps.py")):
+        class_of(tmp_path, f"hw-{who}/{name}", f"hw-{who}/.git/config", f"hw-{who}/README.md")
+    class_of(tmp_path, "hw-dee/notes.docx", *(f"hw-{who}/Makefile" for who in ("ann", "bob", "dee")))
+    class_of(tmp_path, *(f"hw-{who}/setup.py" for who in ("ann", "bob", "dee")))
+    for file in tmp_path.glob("*/setup.py"):
+        file.write_text("x = 1")
+    found = find_work(tmp_path)
+    why = "no lesson of that name; lessons are .ipynb or .py files"
+    assert rows(found) == {"ann/essay.docx": why, "bob/ch06_vjps.pdf": why}
+    assert f"{tmp_path}: setup.py is the same in 3 repositories; passed over" in found.remarks
+    (tmp_path / "hw-ann" / "essay.docx").unlink()
+    assert set(rows(find_work(tmp_path))) == {"ann/Makefile", "ann/setup.py", "bob/ch06_vjps.pdf"}
+
+
 def test_canvas_numbers_attempts_and_not_chapters(tmp_path: Path) -> None:
     class_of(tmp_path, "ann_1_2_Chapter-6.ipynb", "bob_3_4_ch06_vjps-2.ipynb")
     found = find_work(tmp_path)
@@ -379,6 +491,7 @@ def test_two_people_whom_gradescope_calls_the_same_are_two(tmp_path: Path) -> No
         (("class/ann/ch06_vjps.py",), "ann"),
         (("hw1-submissions/ann/ch06_vjps.py",), "ann"),
         (("given/ann/ch06_vjps.py", "given/bob/notes.md"), "ann"),
+        (("given/ann/ch06_vjps.py", "given/bob/notes.md", ".gitignore", "__MACOSX/._given"), "ann"),
     ],
 )
 def test_a_zip_of_one_student_is_of_that_student(tmp_path: Path, names: tuple[str, ...], student: str) -> None:
@@ -535,6 +648,27 @@ def test_a_class_and_its_students_zips_are_unpacked_apart(tmp_path: Path) -> Non
     assert set(graded(found)) == {("ann", "ch06_vjps"), ("bob", "ch07_mlp_backprop")}
 
 
+@pytest.mark.parametrize("around", ["", "assignment_9_export/"])
+def test_what_of_a_class_s_zip_cannot_be_unpacked_is_a_row(tmp_path: Path, around: str) -> None:
+    """It was a line that nobody's report had, and the status was 0."""
+    long = "x" * 300 + ".ipynb"
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        for name in ("submission_1/ch06_vjps.py", f"submission_2/{long}", "submission_3/../up.py", "__MACOSX/" + long):
+            archive.writestr(around + name, RIGHT)
+        archive.writestr(around + "submission_metadata.yml", METADATA)
+        link = zipfile.ZipInfo(around + "submission_1/ch07_mlp_backprop.py")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    found = find_work(tmp_path / "class.zip", scratch=tmp_path / "scratch")
+    told = rows(found)
+    assert "cannot be unpacked (File name too long)" in told["student .._.._bob/" + long]
+    assert "33/" + long in told
+    assert told["ann@example.edu/ch07_mlp_backprop.py"] == "a link or a device, and no file"
+    assert "leads out of the archive" in told["(unknown)/submission_3/../up.py"]
+    assert len(found.not_recognised) == 4, "each once, though Gradescope lists a folder that is not there"
+    assert len(found.remarks) == 1, "what a system put there is no hand-in"
+
+
 def test_an_archive_in_an_archive_is_a_row(tmp_path: Path) -> None:
     class_of(tmp_path / "in", "ch06_vjps.py")
     zipped(tmp_path / "in", tmp_path / "in" / "inner.zip")
@@ -599,6 +733,31 @@ def test_every_report_has_a_row_for_what_is_not_recognised(backprop: Command, tm
         ("bob", "not recognised"),
         ("cy", "graded"),
     ]
+
+
+def test_a_report_says_all_that_is_to_be_said_of_a_hand_in(backprop: Command, tmp_path: Path) -> None:
+    """Of a whole lesson under a wrong name, beside a file that is none; of a late one; of one that is nobody's."""
+    perfect = (ROOT / "autograder" / "sample_class" / "ada-perfect" / "ch03_accumulation.ipynb").read_text()
+    class_of(
+        tmp_path / "class", "ann_1_2_ch03.ipynb", "ann_1_3_x.pdf", "bob_LATE_4_5_ch03_accumulation.ipynb", "ch03.py"
+    )
+    (tmp_path / "class" / "ann_1_2_ch03.ipynb").write_text(perfect)
+    (tmp_path / "class" / "bob_LATE_4_5_ch03_accumulation.ipynb").write_text("{")
+    assert backprop("grade", "class", "--out", "res").returncode == 3
+    assert backprop("report", "res", "--format", "html,csv").returncode == 0
+    reports = tmp_path / "res" / "__reports__"
+    own = (reports / "students" / "ann_1.html").read_text()
+    assert "All that was recognised passes; look at what is not counted." in own
+    assert "Everything that was handed in passes" not in own
+    grades = {row["student"]: row for row in csv.DictReader((reports / "grades.csv").open(encoding="utf-8-sig"))}
+    assert grades["ann_1"]["remark"].startswith("graded: 'ch03.ipynb' was graded as ch03_accum")
+    assert "by its name; not recognised: ann_1_3_x.pdf: no lesson" in grades["ann_1"]["remark"]
+    assert grades["bob_4"]["remark"].startswith("unreadable: bob_LATE_4_5_ch03_accumulation.ipynb: line 1 is not JSON")
+    assert grades["bob_4"]["remark"].endswith("save it again. Canvas says that this was handed in late")
+    page = html.fromstring((reports / "index.html").read_bytes())
+    assert page.get_element_by_id("overview").text_content().split()[:2] == ["2", "students"], "nobody is none"
+    assert len(page.get_element_by_id("table").find("tbody")) == 3
+    assert visit((reports / "index.html").as_uri()).dom.count("2 of 2 students") == 1
 
 
 def test_a_zip_is_given_as_the_class(backprop: Command, tmp_path: Path) -> None:

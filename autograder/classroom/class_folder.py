@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,8 +25,13 @@ MOST_ZIPS = 20
 """Zips of one student that are opened."""
 MOST_ROWS = 20
 """Files of one student that are listed as not recognised; the others are counted."""
-NOT_WORK = ("__pycache__", "__MACOSX", "__init__.py")
-"""What systems and programs put among a student's files, beside what begins with a dot."""
+MOST_NAMED = 3
+"""Files that are named where nothing can be graded."""
+MOST_HIDDEN = 2000
+"""Entries of a student's hidden folders that are looked at."""
+NOT_WORK = ("__pycache__", "__MACOSX", "__init__.py", "Thumbs.db", "desktop.ini", "timestamp.txt")
+"""What systems and programs put among a student's files, beside what begins with a dot; the last is nbgrader's."""
+NO_LESSON = "no lesson of that name; lessons are .ipynb or .py files"
 DEPTH = 8
 """Folders in a student's folder."""
 
@@ -75,6 +81,16 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True)
+class _Aside:
+    """What of a student's is looked at only where something is missing without it."""
+
+    hidden: list[_File] = field(default_factory=list)
+    """Folders, too."""
+    of_repository: list[_File] = field(default_factory=list)
+    """What a Git repository has beside notebooks and programs."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     """A file that can be one lesson, and how sure that is: 0 by its exact name, 1 by its name, 2 by what is in it."""
 
@@ -111,14 +127,18 @@ def find_work(folder: Path, *, scratch: Path | None = None) -> ClassFolder:
     """
     found = ClassFolder()
     called = folder
+    left_out: list[tuple[str, str]] = []
     if scratch is not None and folder.is_file():
         target = scratch / "class" / folder.stem
-        for name, why in unpack(folder, target, OF_A_CLASS).left_out:
-            found.remarks.append(f"{folder}/{name}: {why}; passed over")
+        left_out = unpack(folder, target, OF_A_CLASS).left_out
         target.mkdir(parents=True, exist_ok=True)
-        folder = inside(target)
+        folder = inside(target, unpacked=True)
+        around = f"{folder.relative_to(target).as_posix()}/" if folder != target else ""
+        left_out = [(name.removeprefix(around), why) for name, why in left_out]
+    else:
+        folder = inside(folder, unpacked=False)
     folder = Path(os.path.realpath(folder))  # `..` and links have no name of their own, by which files are inside
-    hand_ins, remarks = hand_ins_of(folder)
+    hand_ins, remarks = hand_ins_of(folder, left_out)
     found.remarks += [remark.replace(str(folder), str(called), 1) for remark in remarks]
     by_student: dict[str, list[HandIn]] = defaultdict(list)
     for hand_in in hand_ins:
@@ -127,6 +147,8 @@ def find_work(folder: Path, *, scratch: Path | None = None) -> ClassFolder:
     for student in sorted(by_student):
         rows: list[Unrecognised] = []
         work = _work_of(student, by_student[student], unpacker, rows)
+        if not work and all(one.perhaps for one in by_student[student]):
+            rows.clear()
         if not work and not rows:
             where = by_student[student][0].path.name
             found.remarks.append(f"{called / where}: nothing that can be graded, so no result")
@@ -141,24 +163,26 @@ def find_work(folder: Path, *, scratch: Path | None = None) -> ClassFolder:
 def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:
     """Files that most repositories have in common are the assignment's, and one line: no student handed them in.
 
-    Whose repository has nothing else keeps the row.
+    Whose repository has nothing else keeps the rows.
     """
-    graded = {item.student for item in found.work}
     having: dict[str, list[Unrecognised]] = defaultdict(list)
     for row in found.not_recognised:
-        if row.student in repositories and row.student in graded:
+        if row.student in repositories:
             having[row.file].append(row)
-    passed_over: set[Unrecognised] = set()
+    of_template: dict[str, list[Unrecognised]] = {}
     for file, rows in having.items():
-        if len(rows) <= max(len(repositories) / 2, 1):
-            continue
-        same: dict[str, list[Unrecognised]] = defaultdict(list)
-        for row in rows:
-            same[_fingerprint(repositories[row.student] / file)].append(row)
-        text, of_template = max(same.items(), key=lambda item: len(item[1]))
-        if text and len(of_template) > max(len(repositories) / 2, 1):
-            passed_over.update(of_template)
-            found.remarks.append(f"{called}: {file} is the same in {len(of_template)} repositories; passed over")
+        texts = {student: _fingerprint(folder / file) for student, folder in repositories.items()}
+        (text, number), *_ = Counter(texts.values()).most_common()
+        if text and number > max(len(repositories) / 2, 1):
+            of_template[file] = [row for row in rows if texts[row.student] == text]
+    kept = Counter(row.student for rows in having.values() for row in rows)
+    kept.subtract(row.student for rows in of_template.values() for row in rows)
+    has_more = {item.student for item in found.work} | {student for student, number in kept.items() if number}
+    passed_over: set[Unrecognised] = set()
+    for file, rows in of_template.items():
+        if gone := [row for row in rows if row.student in has_more]:
+            passed_over.update(gone)
+            found.remarks.append(f"{called}: {file} is the same in {len(gone)} repositories; passed over")
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
@@ -171,13 +195,14 @@ def _fingerprint(file: Path) -> str:
 
 
 def _is_repository(hand_in: HandIn) -> bool:
-    return not hand_in.name and os.path.exists(hand_in.path / ".git")
+    return not hand_in.name and not hand_in.why and os.path.exists(hand_in.path / ".git")
 
 
 def _work_of(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised]) -> list[Work]:
     """A student's work, one file a lesson; what is not graded goes to `rows`."""
     candidates: dict[str, list[_Candidate]] = defaultdict(list)
-    for file in _files(student, hand_ins, unpacker, rows):
+    aside = _Aside()
+    for file in _files(student, hand_ins, unpacker, rows, aside):
         found = "it lies in no student's folder" if student == UNKNOWN else _recognised(file)
         if isinstance(found, str):
             rows.append(Unrecognised(student, file.shown, found))
@@ -192,7 +217,57 @@ def _work_of(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: li
             why = next(says for (mine, says), (theirs, _) in pairs if mine != theirs)
             what = f"{best.file.shown} is graded as {lesson}, as {why}; remove one of the two"
             rows.append(Unrecognised(student, other.file.shown, what))
+    rows += [
+        Unrecognised(student, file.shown, "it is hidden; hand it in under a name without a dot")
+        for file in _work_among(aside.hidden)
+        if not candidates.keys() & set(lessons_named(stem_of(file.name) or Path(file.name).stem))
+    ]
+    if not work:
+        rows += [Unrecognised(student, file.shown, NO_LESSON) for file in aside.of_repository]
+    if not work and not rows:
+        rows += [row for one in hand_ins if not _is_repository(one) for row in _nothing_of(student, one)]
     return work
+
+
+def _work_among(hidden: list[_File]) -> Iterator[_File]:
+    """The hidden files that are called after a lesson: editors and systems keep copies of what lies open, too."""
+    count = 0
+    for entry in hidden:
+        below = [(entry.path, entry.shown)]
+        while below and count < MOST_HIDDEN:
+            path, shown = below.pop()
+            count += 1
+            if path.is_symlink() or path.name == ".git":
+                continue
+            if path.is_dir():
+                with suppress(OSError):
+                    below += sorted(((path / name, f"{shown}/{name}") for name in os.listdir(path)), reverse=True)
+            elif _is_called_after_a_lesson(path.name):
+                yield _File(path, path.name, shown)
+
+
+def _is_called_after_a_lesson(name: str) -> bool:
+    """Surely so: what else is hidden, as a program's own files, may have a lesson's topic in its name."""
+    stem = (stem_of(name) or "").lstrip("._")
+    return stem in syllabus() or (name.lower().endswith((".ipynb", ".zip")) and bool(lessons_named(Path(name).stem)))
+
+
+def _nothing_of(student: str, hand_in: HandIn) -> list[Unrecognised]:
+    """A row for a folder in which nothing can be graded; none if nothing was handed in."""
+    held: list[str] = []
+    for folder, folders, files in os.walk(hand_in.path):
+        folders[:] = sorted(name for name in folders if name not in (".git", ".github", *NOT_WORK))
+        theirs = (name for name in sorted(files) if name not in (".DS_Store", *NOT_WORK) and not name.startswith("._"))
+        held += [os.path.relpath(os.path.join(folder, name), hand_in.path) for name in theirs]
+        if len(held) > MOST_NAMED:
+            break
+    if not held:
+        return []
+    more = ["more"] if len(held) > MOST_NAMED else []
+    what = (
+        f"nothing in it can be graded, of {enumeration([*held[:MOST_NAMED], *more])}; lessons are .ipynb or .py files"
+    )
+    return [Unrecognised(student, ".", what)]
 
 
 def _remark(best: _Candidate) -> str:
@@ -206,7 +281,7 @@ def _recognised(file: _File) -> _Candidate | str:
     """The lesson that a file can only be; else why it is not graded."""
     stem = stem_of(file.name)
     if stem is None:
-        return "no lesson of that name; lessons are .ipynb or .py files"
+        return NO_LESSON
     named = lessons_named(stem)
     if len(named) == 1:
         exact = file.name in (f"{named[0]}.ipynb", f"{named[0]}.py")
@@ -222,22 +297,23 @@ def _recognised(file: _File) -> _Candidate | str:
     return "no lesson of that name, and what is in it does not say which it is; name it after its lesson"
 
 
-def _files(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised]) -> Iterator[_File]:
+def _files(
+    student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list[Unrecognised], aside: _Aside
+) -> Iterator[_File]:
     """Every file of a student that is to be looked at, out of folders and zips; what cannot be goes to `rows`."""
     count = 0
     for hand_in in hand_ins:
+        if hand_in.why:
+            rows.append(Unrecognised(student, hand_in.name, hand_in.why))
+            continue
         if hand_in.name:
             given = _File(hand_in.path, hand_in.name, hand_in.path.name, hand_in.note, hand_in.copy)
-            found = unpacker.opened(student, given, rows)
+            found = unpacker.opened(student, given, rows, aside)
         else:
-            of_repository = _is_repository(hand_in)
-            walked = _walk(student, hand_in.path, "", 0, rows)
-            found = (
-                file
-                for entry in walked
-                if not of_repository or _could_be_work(entry.name)
-                for file in unpacker.opened(student, entry, rows)
-            )
+            walked = _walk(student, hand_in.path, "", 0, rows, aside)
+            if _is_repository(hand_in):
+                walked = _work_of_a_repository(walked, aside)
+            found = (file for entry in walked for file in unpacker.opened(student, entry, rows, aside))
         for file in found:
             count += 1
             if count > MOST_FILES:
@@ -247,13 +323,22 @@ def _files(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: list
             yield file
 
 
+def _work_of_a_repository(walked: Iterator[_File], aside: _Aside) -> Iterator[_File]:
+    for file in walked:
+        if _could_be_work(file.name):
+            yield file
+        elif not file.name.lower().startswith(("readme", "license")) and len(aside.of_repository) <= MOST_ROWS:
+            aside.of_repository.append(file)
+
+
 def _could_be_work(name: str) -> bool:
     """Whether a file of a repository is one that a learner made: it has many that are the repository's."""
-    stem = stem_of(name)
-    return name.lower().endswith((".ipynb", ".py", ".zip")) or bool(stem and lessons_named(stem))
+    return name.lower().endswith((".ipynb", ".py", ".zip")) or bool(lessons_named(stem_of(name) or Path(name).stem))
 
 
-def _walk(student: str, folder: Path, below: str, depth: int, rows: list[Unrecognised]) -> Iterator[_File]:
+def _walk(
+    student: str, folder: Path, below: str, depth: int, rows: list[Unrecognised], aside: _Aside
+) -> Iterator[_File]:
     """The files in a student's folder and those in it, in the order of their names."""
     try:
         with os.scandir(folder) as found:
@@ -262,17 +347,19 @@ def _walk(student: str, folder: Path, below: str, depth: int, rows: list[Unrecog
         rows.append(Unrecognised(student, below or ".", f"the folder cannot be read ({error.strerror})"))
         return
     for entry in entries:
-        if entry.name.startswith(".") or entry.name in NOT_WORK:
-            continue
         path, shown = folder / entry.name, f"{below}{entry.name}"
-        if not _is_folder(entry) or stem_of(entry.name) in syllabus():  # a folder for a lesson's file: it is unreadable
+        if entry.name.startswith(".") or entry.name in NOT_WORK:
+            aside.hidden.append(_File(path, entry.name, shown))
+        elif (
+            not _is_folder(entry) or stem_of(entry.name) in syllabus()
+        ):  # a folder for a lesson's file: it is unreadable
             yield _File(path, entry.name, shown, copy=copy_number(stem_of(entry.name) or ""))
         elif entry.is_symlink():
             rows.append(Unrecognised(student, shown, "a link to a folder; hand in the files themselves"))
         elif depth == DEPTH:
             rows.append(Unrecognised(student, shown, f"more than {DEPTH} folders deep; not looked at"))
         else:
-            yield from _walk(student, path, f"{shown}/", depth + 1, rows)
+            yield from _walk(student, path, f"{shown}/", depth + 1, rows, aside)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -293,7 +380,7 @@ class _Unpacker:
         self._bytes: Counter[str] = Counter()
         """What lies unpacked, by student: their zips share the bound of one."""
 
-    def opened(self, student: str, file: _File, rows: list[Unrecognised]) -> Iterator[_File]:
+    def opened(self, student: str, file: _File, rows: list[Unrecognised], aside: _Aside) -> Iterator[_File]:
         """The files in a zip; any other file is itself."""
         if not file.name.lower().endswith(".zip"):
             yield file
@@ -318,7 +405,7 @@ class _Unpacker:
         if not target.exists():
             rows.append(Unrecognised(student, file.shown, "there is no file in the archive"))
             return
-        for inner in _walk(student, target, f"{file.shown}/", 0, rows):
+        for inner in _walk(student, target, f"{file.shown}/", 0, rows, aside):
             if inner.name.lower().endswith(".zip"):
                 why = "an archive in an archive; hand in the files themselves"
                 rows.append(Unrecognised(student, inner.shown, why))

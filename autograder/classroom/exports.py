@@ -5,6 +5,7 @@
     Moodle              CLASS/<name>_<number>_assignsubmission_file_/<file>, or all that with the file's name in one
     Gradescope          CLASS/submission_<number>/, and who it is in CLASS/submission_metadata.yml
     GitHub Classroom    CLASS/<assignment>-<username>/, Git repositories, with CLASS called <assignment>-submissions
+    nbgrader            CLASS/<student>/<assignment>/<file>, with CLASS called submitted
 
 A student has the same name in every export of a platform as far as it lets us: with Canvas `name_user`, with Moodle the
 name alone (its number is another in each assignment), with Gradescope the mail address, with GitHub the username.
@@ -30,14 +31,18 @@ METADATA = "submission_metadata.yml"
 MOST_METADATA = 64 * 2**20
 """Bytes of Gradescope's list of submissions: it holds all results of all attempts."""
 NAME_BYTES = 200
+SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".DS_Store")
+"""What systems and programs put into a class folder, beside what begins with `._`."""
+NBGRADER = "submitted"
 
 MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
 CANVAS = re.compile(
-    r"(?P<name>.+?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^anon_late_))[a-z0-9]{5})"
-    r"_(?:\d+_(?P<file>.+)|text\.html)",
+    r"(?P<name>.*?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^anon_late_))[a-z0-9]{5})"
+    r"_(?:\d+_(?P<file>.+)|(?P<typed>(?:text|link)\.html))",
     re.DOTALL | re.IGNORECASE,
 )
-"""Text that was typed in has no second number; who is graded anonymously has letters for the first."""
+"""Text and addresses that were typed in have no second number; who is graded anonymously has letters for the first.
+Of names that have no letters nothing is left."""
 ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
 """What Canvas adds to the name of a file that is handed in again."""
 
@@ -54,58 +59,108 @@ class HandIn:
     """What the platform says of it."""
     copy: int = 0
     """Which copy of the file this is, the last being the highest."""
+    why: str = ""
+    """Why it is not looked at; empty if it is."""
+    perhaps: bool = False
+    """Whether it is a student's only if there is something to grade in it: its name is like a system's."""
 
 
-def hand_ins_of(folder: Path) -> tuple[list[HandIn], list[str]]:
+def hand_ins_of(folder: Path, left_out: Iterable[tuple[str, str]] = ()) -> tuple[list[HandIn], list[str]]:
     """What lies in a class folder, by student, and a line for each thing that nobody handed in.
+
+    Args:
+        left_out: what was not unpacked of its archive: where it would lie in `folder`, and why.
 
     Raises:
         OSError: the folder cannot be read.
     """
     with os.scandir(folder) as found:
-        entries = sorted((entry for entry in found if not entry.name.startswith(HIDDEN)), key=lambda entry: entry.name)
+        entries = sorted((entry for entry in found if not _is_systems(entry.name)), key=lambda entry: entry.name)
     remarks: list[str] = []
     folders: list[Path] = []
     files: list[Path] = []
+    links: list[Path] = []
     for entry in entries:
         path = folder / entry.name
         if entry.is_symlink():  # first: whether a link to itself leads to a folder is an error
-            remarks.append(f"{path}: a link, not a folder; passed over")
+            links.append(path)
         elif entry.is_dir():
-            if os.path.isfile(path / RECORD):
+            if os.path.isfile(path / RECORD) and not (MOODLE.fullmatch(path.name) or os.path.exists(path / ".git")):
                 remarks.append(f"{path}: a folder of results, not a student's; passed over")
             else:
                 folders.append(path)
         elif entry.name != METADATA:
             files.append(path)
-    named = _Students(folder, [path.name for path in (*folders, *files)], remarks, flat=not folders)
-    hand_ins = [HandIn(student, path) for path in folders for student in named.of_folder(path)]
+    missing = [(_parts(name), name, why) for name, why in left_out]
+    below = [parts[0] for parts, _, _ in missing if len(parts) > 1]
+    there = {*below, *(path.name for path in (*folders, *links))}
+    beside = [parts[0] for parts, _, _ in missing if len(parts) == 1]
+    flat = sum(1 for name in (*beside, *(path.name for path in files)) if CANVAS.fullmatch(name)) >= len(folders)
+    named = _Students(folder, [*(path.name for path in (*folders, *files)), *below, *beside], remarks, flat=flat)
+    hand_ins = [
+        HandIn(student, path, perhaps=_is_hidden(path.name)) for path in folders for student in named.of_folder(path)
+    ]
     for path in files:
         hand_in = named.of_file(path)
-        if hand_in is None:
-            remarks.append(f"{path}: not a student's folder; passed over")
-        else:
+        if hand_in is not None:
             hand_ins.append(hand_in)
+        elif not path.name.startswith(HIDDEN):
+            remarks.append(f"{path}: not a student's folder; passed over")
+    why = "a link, which is not followed; put there what it leads to"
+    hand_ins += [
+        HandIn(who, path, ".", why=why) for path in links if path.name != METADATA for who in named.of_folder(path)
+    ]
+    why = f"{METADATA} lists it, and it is not there; export the submissions again"
+    hand_ins += [HandIn(who, folder / name, ".", why=why) for name, who in named.listed() if name not in there]
+    for parts, name, why in missing:
+        if any(map(_is_systems, parts)):
+            remarks.append(f"{folder}/{name}: {why}; passed over")
+        else:
+            students, file = named.of_entry(parts)
+            hand_ins += [
+                HandIn(student, folder / parts[0] if parts else folder, file or name, why=why) for student in students
+            ]
     return hand_ins, remarks
 
 
-def inside(folder: Path) -> Path:
-    """The class folder in what was unpacked: platforms and systems put a folder of their own around it.
+def _is_systems(name: str) -> bool:
+    return name in SYSTEM or name.startswith("._")
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a name is like those that systems and programs give, and no platform gave it."""
+    return name.startswith(HIDDEN) and not (MOODLE.fullmatch(name) or CANVAS.fullmatch(name))
+
+
+def _parts(name: str) -> list[str]:
+    """The parts of the name of an archive's entry; none if they lead elsewhere."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    return [] if ".." in parts or name.startswith(("/", "\\")) else parts
+
+
+def inside(folder: Path, *, unpacked: bool) -> Path:
+    """The class folder in what was given: platforms and systems put a folder of their own around it.
+
+    In what was not unpacked just now, only a folder that a platform made is gone into.
 
     Raises:
         OSError: a folder cannot be read.
     """
     called = folder.name
     while True:
-        entries = [entry for entry in os.scandir(folder) if not entry.name.startswith(HIDDEN)]
-        if len(entries) != 1 or not entries[0].is_dir() or not _holds_a_class(folder / entries[0].name, called):
+        with os.scandir(folder) as found:
+            entries = [entry for entry in found if not _is_hidden(entry.name)]
+        if len(entries) != 1 or entries[0].is_symlink() or not entries[0].is_dir():
             return folder
-        folder = folder / entries[0].name
+        within = folder / entries[0].name
+        if not _holds_a_class(within, called if unpacked else None):
+            return folder
+        folder = within
 
 
-def _holds_a_class(folder: Path, archive: str) -> bool:
-    """Whether a folder that lies alone in what was `archive`.zip is no student's."""
-    names = [name for name in os.listdir(folder) if name == ".git" or not name.startswith(HIDDEN)]
+def _holds_a_class(folder: Path, archive: str | None) -> bool:
+    """Whether a folder that lies alone is no student's; `archive`: what the zip was called that it lay in."""
+    names = [name for name in os.listdir(folder) if not _is_hidden(name) or name == ".git"]
     if ".git" in names or MOODLE.fullmatch(folder.name):
         return False
     files = [name for name in names if (folder / name).is_file()]
@@ -113,7 +168,9 @@ def _holds_a_class(folder: Path, archive: str) -> bool:
         return True
     if any(map(stem_of, files)):
         return False
-    return folder.name == archive or folder.name.endswith("-submissions") or len(names) - len(files) != 1
+    if folder.name.endswith("-submissions") or folder.name == NBGRADER:
+        return True
+    return archive is not None and (folder.name == archive or len(names) - len(files) != 1)
 
 
 class _Students:
@@ -134,6 +191,10 @@ class _Students:
         ]
         self._prefix = _assignment(folder, [name for name in names if os.path.exists(folder / name / ".git")])
 
+    def listed(self) -> list[tuple[str, str]]:
+        """The folders and students in Gradescope's list."""
+        return [(folder, student) for folder, students in self._submitters.items() for student in students]
+
     def of_folder(self, path: Path) -> list[str]:
         """The students whose folder this is; none if it can be nobody's."""
         if path.name in self._submitters:
@@ -141,9 +202,15 @@ class _Students:
         if match := MOODLE.fullmatch(path.name):
             return [self._moodle(match)]
         name = path.name.removeprefix(self._prefix)
-        if name == path.name != SUMMARY:
-            return [name]
-        return [_as_folder(name)]
+        as_it_is = name == path.name and name != SUMMARY and not name.startswith(HIDDEN)
+        return [name if as_it_is else _as_folder(name)]
+
+    def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
+        """Whose an archive's entry is that was not unpacked, and its name below their folder, if it has one."""
+        if len(parts) > 1:
+            return self.of_folder(Path(parts[0])), "/".join(parts[1:])
+        found = self.of_file(Path(parts[0])) if parts else None
+        return [found.student if found else UNKNOWN], ""
 
     def of_file(self, path: Path) -> HandIn | None:
         """What a file beside the students' folders is; None if nobody handed it in."""
@@ -152,10 +219,14 @@ class _Students:
         if self._flat and (match := CANVAS.fullmatch(path.name)):
             note = "Canvas says that this was handed in late." if match["late"] else ""
             student = _as_folder(f"{match['name']}_{match['user']}")
-            return _handed_in(student, path, _without_attempt(match["file"] or "text.html"), note, of=match["file"])
+            name = match["file"] or match["typed"]
+            return _handed_in(student, path, _without_attempt(name), note, of=name)
         if path.suffix.lower() == ".zip":
             return _handed_in(_as_folder(path.stem), path, path.name)
-        return _handed_in(UNKNOWN, path, path.name) if stem_of(path.name) else None
+        stem = stem_of(path.name)
+        if not stem or (path.name.startswith(HIDDEN) and not lessons_named(stem)):
+            return None
+        return _handed_in(UNKNOWN, path, path.name)
 
     def _moodle(self, match: re.Match[str]) -> str:
         name = match["name"]

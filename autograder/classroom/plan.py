@@ -92,7 +92,7 @@ class Plan:
         """Write a result, with what is to be said of its file. `OSError` if no result can be written."""
         remark = self._remarks.get((result.student, result.lesson))
         if remark is not None:
-            result.message = f"{remark} {result.message}".strip()
+            result.message = f"{result.message} {remark}".strip()
         try:
             write_result(self.target, result)
             self.done += 1

@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from autograder.judging.results import whole_file
+from autograder.judging.results import SubmissionResult, whole_file
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import cell, file_stem
@@ -19,7 +19,8 @@ LONG = ("student", "lesson", "exercise", "points", "max_points", "status", "misc
 class CsvReport(Report):
     """`grades.csv`, a row a student, and `exercises.csv`, a row for each exercise of each.
 
-    What was handed in and does not count is a remark in the student's row, and a row without a lesson's exercise.
+    What is to be said of a hand-in (late, misnamed, unreadable) is a remark in the student's row. What does not count
+    is one, too, and a row without a lesson's exercise.
 
     What a learner chose (the name) stands in the first column, in quotes, and is no formula; the rest is the grader's.
     """
@@ -46,8 +47,8 @@ class CsvReport(Report):
             if slug in self._due:
                 points, total = points + (result.points if result else 0.0), total + worth
             row += ["" if result is None else _number(result.points), _number(worth)]
-        remark = "; ".join(f"{one.status}: {one.message}" for one in work.uncounted)
-        self._grades.writerow([*row, _number(points), _number(total), cell(remark)])
+        remarks = [_remark(one).removesuffix(".") for one in (*work.results, *work.uncounted)]
+        self._grades.writerow([*row, _number(points), _number(total), cell("; ".join(filter(None, remarks)))])
         for result in (*work.results, *work.uncounted):
             head = (cell(work.student), cell(result.lesson))
             for graded in result.exercises:
@@ -65,6 +66,11 @@ class CsvReport(Report):
         file = self.files.enter_context(whole_file(path))
         file.write(BYTE_ORDER_MARK)
         return csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _remark(result: SubmissionResult) -> str:
+    """What a student's row says of one hand-in; empty if there is nothing to say."""
+    return f"{result.status}: {result.message}" if result.message or result.status != "graded" else ""
 
 
 def _number(points: float) -> float:

@@ -22,6 +22,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from autograder.classroom.class_record import NOT_RECOGNISED
+from autograder.classroom.exports import UNKNOWN
 from autograder.judging.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.places import Places
 from autograder.reports.class_results import StudentWork, lesson_of
@@ -65,6 +67,7 @@ class HtmlReport(Report):
         self._statistics = ClassStatistics(order.classroom.lessons, order.classroom.due)
         self._students = order.out / "students"
         self._last: Path | None = None
+        self._number = 0
 
     def add(self, work: StudentWork) -> None:
         self._last = self._students / f"{file_stem(work.student)}.html"
@@ -72,6 +75,7 @@ class HtmlReport(Report):
         shown = page(work, self._book, due, with_hidden=self.order.hidden_checks == "visible")
         write_text(self._last, self._student_page.render(shown))
         if self._whole_class:
+            self._number += 1
             self._statistics.add(work)
             json.dump(self._row(work), self._rows)
             self._rows.write("\n")
@@ -82,7 +86,7 @@ class HtmlReport(Report):
         index = self.order.out / "index.html"
         with whole_file(index) as file:
             file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
-        return [f"html: {index}, and {self._statistics.students} pages in {self._students}", *self._about_links()]
+        return [f"html: {index}, and {self._number} pages in {self._students}", *self._about_links()]
 
     @cached_property
     def _student_page(self) -> Any:
@@ -112,6 +116,7 @@ class HtmlReport(Report):
         stuck = [(result.lesson, graded.name) for result in work.results for graded in stuck_on(result)]
         return {
             "name": clean(work.student, 60),
+            "nobody": work.student == UNKNOWN,
             "href": f"students/{quote(file_stem(work.student))}.html",
             "percent": self._statistics.share(work),
             "lessons": [
@@ -177,6 +182,7 @@ def page(work: StudentWork, book: str | None, due: tuple[str, ...], *, with_hidd
         "max_points": sum(one.max_points for one in counted) + sum(one.points for one in missing),
         "not_handed_in": missing,
         "uncounted": work.uncounted,
+        "unrecognised": any(row.status == NOT_RECOGNISED for row in work.uncounted),
         "lessons": [{**lesson, "extra": bool(due) and lesson["result"].lesson not in due} for lesson in lessons],
         "lost": next((result for result in work.results if result.status != "graded"), None),
         "next": next(iter(tried or core or open_exercises), None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from autograder.classroom.exports import UNKNOWN
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 
@@ -94,11 +95,12 @@ class ClassStatistics:
         return 0
 
     def add(self, work: StudentWork) -> None:
-        self.students += 1
         for result in work.results:
             self._add_submission(result)
         self.uncounted.update(row.status for row in work.uncounted)
-        self.percent[self.share(work)] += 1
+        if work.student != UNKNOWN:  # nobody, whose files lie beside the students' folders
+            self.students += 1
+            self.percent[self.share(work)] += 1
 
     def share(self, work: StudentWork) -> int:
         """A student's points in percent of what the lessons that were due are worth."""

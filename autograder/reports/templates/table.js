@@ -14,12 +14,14 @@
     name: row.cells[0].textContent.toLowerCase(),
     stuck: row.dataset.stuck.split(" "),
     status: row.dataset.status.split("|"),
+    people: "nobody" in row.dataset ? 0 : 1,
     keys: Array.from(row.cells, (cell, i) =>
       i === 0 || i === row.cells.length - 1
         ? cell.textContent.toLowerCase()
         : number(cell.dataset.value ?? cell.textContent.trim())
     ),
   }));
+  const everyone = rows.reduce((sum, row) => sum + row.people, 0);
   let limit = STEP;
 
   function draw() {
@@ -27,14 +29,16 @@
     const stuck = field("stuck").value;
     const status = field("status") ? field("status").value : "";
     let found = 0;
+    let people = 0;
     for (const row of rows) {
       const fits =
         row.name.includes(name) && (!stuck || row.stuck.includes(stuck)) && (!status || row.status.includes(status));
       found += fits;
+      people += fits ? row.people : 0;
       const hidden = !fits || found > limit;
       if (row.element.hidden !== hidden) row.element.hidden = hidden;
     }
-    shown.value = `${found.toLocaleString("en")} of ${rows.length.toLocaleString("en")} students`;
+    shown.value = `${people.toLocaleString("en")} of ${everyone.toLocaleString("en")} students`;
     more.hidden = found <= limit;
     more.textContent = `Show all ${found.toLocaleString("en")}`;
   }
