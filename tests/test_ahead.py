@@ -48,6 +48,15 @@ def graded(judge: Judge, submissions: list[Submission], *, of_many: bool) -> lis
     return results
 
 
+def test_what_gradcheck_asks_is_known_beforehand() -> None:
+    """Else each right submission of ch08 calls back some thousand times."""
+    lesson = find_lesson("ch08_custom_functions")
+    exercise = lesson.exercise("run_gradcheck")
+    checks = with_judge(lesson, lambda judge: judge._calls_of(exercise))
+    assert checks
+    assert all(check.whole for check in checks)
+
+
 @pytest.mark.parametrize("slug", LESSONS)
 def test_a_class_has_the_results_that_each_would_have_alone(slug: str) -> None:
     files = [file for file in SAMPLES if file.stem == slug and file.parent.name not in SLOW_OR_UNREADABLE]

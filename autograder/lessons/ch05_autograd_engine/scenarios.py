@@ -78,12 +78,22 @@ def run(
     arrays = _own({**(given or {}), **leaves})
     names = {**_names(submission), **arrays, **_leaves(submission, {name: arrays[name] for name in leaves})}
     try:
-        with _explained(submission, [code, *ask]):
+        with _explained(submission, [code, *ask]), _no_collection():
             exec(code, names)
             answers = {expression: eval(expression, names) for expression in ask}
         return {**answers, "changed": _changed({**(given or {}), **leaves}, arrays), **own}
     finally:
         submission.Tensor.recording = True
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the garbage collector, which would look through 100,000 live tensors again and again."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def is_of_the_tape(expression: str) -> bool:

@@ -1,6 +1,7 @@
 """The functions that ch08's run_gradcheck is asked about: each with gradients of its own, right or wrong in one way.
 
-They live in the judge's process; a submission gets their answers alone.
+They live in the judge's process; a submission gets their answers alone. Those that gradcheck and gradgradcheck ask for
+are computed beforehand, so that nobody calls back for them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 F64 = np.float64
+STEP = 1e-6
+"""How far gradcheck moves an entry, by default."""
 MOST_ENTRIES = 1_000
 """Of an array in a question: with larger ones a submission could keep the judge busy for hours."""
 
@@ -40,6 +43,101 @@ class Operation:
     """Whether the caller's floating tensors require a gradient."""
     rows: int = 0
     """If not 0, the tensors are expanded to so many rows."""
+    rounds: int = 1
+    """How many answers of a random one are computed beforehand for one question; they are given in turn. With a prime,
+    those to two passes over all entries differ."""
+
+    def known(self) -> dict[str, Any]:
+        """The answers in float64 where gradcheck asks by default: at the arrays, and with each entry moved by `STEP`.
+
+        They say no more than calls would: what comes out, the gradients for each entry of g, and what a double backward
+        gives for each entry of g and of h. It is linear in both, so that these are the answers for any g and h.
+        Whatever is raised somewhere is raised everywhere.
+        """
+        points = self._points()
+        known: dict[str, Any] = {}
+        raises: dict[str, list[str]] = {}
+        for what, answers, rounds in (
+            ("forward", self._values, self.rounds),
+            ("backward", self._jacobians, self.rounds),
+            ("again", self._seconds, 1),
+        ):
+            try:
+                known[what] = [answers(points) for _ in range(rounds)]
+            except Exception as error:
+                raises[what] = [type(error).__name__, str(error)]
+        return {**known, "points": [np.stack(arrays) for arrays in zip(*points, strict=True)], "raises": raises}
+
+    def _points(self) -> list[list[np.ndarray]]:
+        base = [array.astype(F64) if array.dtype.kind == "f" else array for array in self.arrays]
+        if self.rows:
+            base = [np.broadcast_to(array, (self.rows, *array.shape)).copy() for array in base]
+        points = [list(base)]
+        now = self._after(base)
+        if self.writes is not None:
+            points.append([array.copy() for array in now])
+        for array in now:
+            for entry in np.ndindex(array.shape) if array.dtype.kind == "f" else ():
+                before = array[entry]
+                for step in (-STEP, STEP):
+                    array[entry] = before + step
+                    points.append([each.copy() for each in now])
+                    for each, written in zip(now, self._after(now), strict=True):
+                        each[...] = written
+                array[entry] = before
+        return points
+
+    def _after(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """Copies of some arrays as a forward pass leaves them."""
+        written = [array.copy() for array in arrays]
+        if self.writes is not None:
+            written[0] = np.asarray(self.writes(written[0]))
+        return written
+
+    def _values(self, points: list[list[np.ndarray]]) -> dict[str, Any]:
+        """Of a forward pass: all as one of them answers, but for an axis for the points in front."""
+        answers = [self.answer("forward", arrays) for arrays in points]
+        after = [answer["inputs"] for answer in answers]
+        return {
+            "outputs": [np.stack(of) for of in zip(*(answer["outputs"] for answer in answers), strict=True)],
+            "differentiable": answers[0]["differentiable"],
+            "inputs": None if after[0] is None else [np.stack(of) for of in zip(*after, strict=True)],
+        }
+
+    def _jacobians(self, points: list[list[np.ndarray]]) -> list[np.ndarray]:
+        """The gradient of each floating array: by point and by entry of g."""
+        gs = self._units(self._outputs(points[0]))
+        of_points = [[self.answer("backward", len(g), [*g, *arrays]) for g in gs] for arrays in points]
+        by_array = zip(*(zip(*of_gs, strict=True) for of_gs in of_points), strict=True)
+        return [np.stack([np.stack(of_gs) for of_gs in of_array]) for of_array in by_array]
+
+    def _seconds(self, points: list[list[np.ndarray]]) -> dict[str, Any]:
+        """At the arrays themselves: for each g by entry of h, for each floating array by entries of h and of g."""
+        gs = self._units(self._outputs(points[0]))
+        hs = self._units([array for array in points[0] if array.dtype.kind == "f"])
+        count = len(gs[0]) if gs else 0
+        answers = [[self.answer("again", count, h, [*g, *points[0]]) for g in gs] for h in hs]
+        of_gs = zip(*(of_h[0][:count] for of_h in answers), strict=True) if count else ()
+        of_xs = zip(*(zip(*(answer[count:] for answer in of_h), strict=True) for of_h in answers), strict=True)
+        return {
+            "g": [np.stack(of) for of in of_gs],
+            "x": [np.stack([np.stack(of_h) for of_h in of_x]) for of_x in of_xs],
+        }
+
+    def _outputs(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """Those of the outputs at some arrays that have a graph."""
+        answer = self.answer("forward", arrays)
+        return [y for y, visible in zip(answer["outputs"], answer["differentiable"], strict=True) if visible]
+
+    @staticmethod
+    def _units(arrays: list[np.ndarray]) -> list[list[np.ndarray]]:
+        """Arrays of the same shapes, one entry of all of them 1 and the others 0: all that there are."""
+        sizes = np.cumsum([0, *(array.size for array in arrays)])
+        rows = np.eye(sizes[-1])
+        return [
+            [row[start : start + a.size].reshape(a.shape) for start, a in zip(sizes[:-1], arrays, strict=True)]
+            for row in rows
+        ]
 
     def answer(self, what: str, *arguments: Any) -> Any:
         """The answer to what is asked on the other side; an exception there is the operation's."""

@@ -6,6 +6,7 @@ They return dicts. A bool stands under the sentence that a learner is told if it
 
 from __future__ import annotations
 
+import builtins
 import functools
 import gc
 import re
@@ -560,16 +561,67 @@ class _AskingBack(Function):
         return None, None, *(next(gradients) if tensor.is_floating_point() else None for tensor in tensors)
 
 
+class _Answers:
+    """The answers of an operation: those that are known beforehand, and those that are asked for."""
+
+    def __init__(self, known: dict[str, Any], ask: Callable[..., Any] | None) -> None:
+        self.unknown = False
+        """Whether there was a question to which no answer is known, and nobody to ask."""
+        self._known, self._ask = known, ask
+        self._points = {_bytes(arrays): number for number, arrays in enumerate(zip(*known["points"], strict=True))}
+        self._asked = dict.fromkeys(("forward", "backward", "again"), 0)
+
+    def __call__(self, what: str, *arguments: Any) -> Any:
+        count = arguments[0] if what != "forward" else 0
+        gs, arrays = arguments[-1][:count], arguments[-1][count:]
+        point = self._points.get(_bytes(arrays))
+        if point is None or (what == "again" and point):
+            if self._ask is not None:
+                return self._ask(what, *arguments)
+            self.unknown = True
+            raise LookupError("no answer is known")
+        if what in self._known["raises"]:
+            kind, message = self._known["raises"][what]
+            raise getattr(builtins, kind)(message)
+        rounds = self._known[what]
+        answers = rounds[self._asked[what] % len(rounds)]
+        self._asked[what] += 1
+        if what == "forward":
+            after = answers["inputs"] and [of[point] for of in answers["inputs"]]
+            return {**answers, "outputs": [of[point] for of in answers["outputs"]], "inputs": after}
+        if what == "backward":
+            return [np.tensordot(_flat(gs), of[point], 1) for of in answers]
+        h = _flat(arguments[1])
+        of_x = (np.tensordot(_flat(gs), np.tensordot(h, of, 1), 1) for of in answers["x"])
+        return [*(np.tensordot(h, of, 1) for of in answers["g"]), *of_x]
+
+
+def _bytes(arrays: Sequence[Any]) -> bytes:
+    return b"".join(array.dtype.char.encode() + array.tobytes() for array in arrays)
+
+
+def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in arrays])
+
+
 @torch.enable_grad()
 def verdict(
-    submission: Any, ask: Callable[..., Any], arrays: list[np.ndarray], wants: list[bool], rows: int
-) -> dict[str, Any]:
+    submission: Any,
+    known: dict[str, Any],
+    ask: Callable[..., Any] | None,
+    arrays: list[np.ndarray],
+    wants: list[bool],
+    rows: int,
+) -> dict[str, Any] | None:
     """What `run_gradcheck` says of an operation, and what it left of the tensors.
+
+    None where it wants to know more of the operation than is known, and there is nobody to `ask`.
 
     gradgradcheck draws its own g from PyTorch's generator, which is seeded here: near the tolerances the answer depends
     on the draw, and the same mistake has to show the same way each time.
 
     Args:
+        known: the answers that are known beforehand, as `Operation.known` has them.
         wants: which of the tensors require a gradient.
         rows: if not 0, the tensors are expanded to so many rows.
     """
@@ -581,10 +633,18 @@ def verdict(
             tensor.grad = torch.full_like(tensor, 0.5)
     passed = [tensor.detach().expand(rows, *tensor.shape) for tensor in tensors] if rows else tensors
 
-    def fn(*inputs: torch.Tensor) -> Any:
-        return _Asking.apply(ask, *inputs)
+    answers = _Answers(known, ask)
 
-    said = submission.run_gradcheck(fn, *passed)
+    def fn(*inputs: torch.Tensor) -> Any:
+        return _Asking.apply(answers, *inputs)
+
+    try:
+        said = submission.run_gradcheck(fn, *passed)
+    except LookupError:
+        if not answers.unknown:
+            raise
+    if answers.unknown:
+        return None
     after = [tensor.grad for tensor, want in zip(tensors, wants, strict=True) if want]
     return {
         "verdict": said,
