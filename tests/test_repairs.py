@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from autograder.authoring.stubs import solved_notebook, stub_notebook
 from autograder.diagnosis import Edit
@@ -122,6 +123,57 @@ torch.nn.utils.clip_grads_with_norm_(list(model.parameters()), max_norm, norm)""
     ],
 }  # fmt: skip
 
+IN_PLACE = "branch += h"
+REPORT = 'return [{"name": name, "norm": norm, "status": status(norm)} for name, norm in norms.items()]'
+ALL_NORMS = "norms = {name: None if grad is None else grad.double().norm().item() for name, grad in grads.items()}"
+
+NAMED: list[tuple[str, dict[str, str], str]] = [
+    ("fix_01", {"losses.append(loss.item())": "losses.append(F.mse_loss(model(X), y).item())"},
+     "noted_after_the_step_01"),
+    ("fix_02", {SUM: IN_PLACE}, "still_in_place"),
+    ("fix_02", {SUM: "", "h = branch": "h += branch"}, "still_in_place"),
+    ("fix_02", {SUM: f"with torch.no_grad():\n    {IN_PLACE}"}, "still_in_place"),
+    ("fix_02", {SUM: IN_PLACE, BACKWARD: "loss.backward(retain_graph=True)"}, "still_in_place"),
+    ("fix_04", {LOSS_OF: f"with torch.no_grad():\n    {LOSS_OF}"}, "as_handed_out_04"),
+    ("fix_05", {HIDDEN: "self.hidden = torch.nn.Sequential(*layers)",
+                "for layer in self.hidden:\n    x = torch.relu(layer(x))": "x = self.hidden(x).relu()"}, "one_relu"),
+    ("fix_08", {LOG_P: "log_p = torch.log(p)", ENTROPY: "entropy = -torch.special.xlogy(p, p).sum(dim=1).mean()"},
+     "nan_replaced"),
+    ("fix_08", {LOG_P: "log_p = torch.log(p).masked_fill(~allowed, 0.0)"}, "nan_replaced"),
+    ("fix_10", {"optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05)":
+                "optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05 / accumulate)"},
+     "rate_divided"),
+    ("fix_11", {'scaler = torch.amp.GradScaler("cpu")': "scaler = torch.amp.GradScaler()"}, "as_handed_out_11"),
+    ("fix_11", {**UNSCALED, SCALE: "(total / n_tokens).backward()",
+                "optimizer = torch.optim.Adam(model.parameters(), lr=lr)":
+                "optimizer = torch.optim.Adam(model.parameters(), lr=lr, eps=1e-16)"}, "scaled_after_backward"),
+    ("gradient_report", {ALL_NORMS: ALL_NORMS.replace("double().norm()", "norm().double()")},
+     "norm_in_the_dtype_of_the_gradient"),
+]  # fmt: skip
+"""Wrong repairs in a learner's own words, and the mistake that they are."""
+
+MODEL_RUN = """\
+try:
+    with torch.no_grad():
+        model(x)
+finally:
+    for hook in hooks:
+        hook.remove()"""
+
+SAID: list[tuple[str, dict[str, str], str]] = [
+    ("fix_01", {"return losses": ""}, "Nothing is returned: a function that ends without `return` gives None."),
+    ("fix_01", {"return losses": "return losses[:1]"}, "There is 1 loss; 6 expected."),
+    ("fix_03", {"return losses, spreads": "return losses"}, "Two values are to be returned, as they were"),
+    ("fix_05", {"return model, losses": "return model"}, "Two values are to be returned, as they were"),
+    ("fix_09", {"return scores": ""}, "Nothing is returned: a function that ends without `return` gives None."),
+    ("first_nonfinite", {MODEL_RUN: MODEL_RUN.replace("finally:", "except RuntimeError:\n    pass\nfinally:")},
+     "The model's own exception was caught; let it pass."),
+    ("gradient_report", {ALL_NORMS: ALL_NORMS.replace(".item()", "")}, "A norm is a tensor."),
+    ("gradient_report", {REPORT: "return {name: {'norm': norm} for name, norm in norms.items()}"},
+     "gradient_report returned a dict. A list of dicts is asked"),
+]  # fmt: skip
+"""What the grader once accepted, or said less well."""
+
 
 def _shares(name: str, texts: list[str]) -> list[float]:
     """What share of an exercise each of these texts of the lesson earns."""
@@ -142,6 +194,46 @@ def test_right_repairs_earn_everything(name: str) -> None:
     assert shares == [1.0] * len(texts), [
         repair for repair, share in zip(RIGHT[name], shares, strict=True) if share < 1
     ]
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in NAMED}))
+def test_wrong_repairs_are_named(name: str) -> None:
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    wrong = [(repair, called) for of, repair, called in NAMED if of == name]
+
+    def name_them(judge: Judge) -> list[tuple[str, ...]]:
+        items, exercise, found = judge.items_of(name), LESSON.exercise(name), []
+        for repair, _ in wrong:
+            text = edited(source, [Edit(name, before, after) for before, after in repair.items()])
+            found.append(judge.explain(exercise, judge.observe(items, judge.reference.local_text(text))).misconceptions)
+        return found
+
+    assert with_judge(LESSON, name_them, only=name) == [(called,) for _, called in wrong]
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in SAID}))
+def test_what_is_wrong_is_said(name: str) -> None:
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    wrong = [(repair, said) for of, repair, said in SAID if of == name]
+
+    def say(judge: Judge) -> list[str]:
+        items, exercise, found = judge.items_of(name), LESSON.exercise(name), []
+        for repair, _ in wrong:
+            text = edited(source, [Edit(name, before, after) for before, after in repair.items()])
+            found.append(judge.explain(exercise, judge.observe(items, judge.reference.local_text(text))).message)
+        return found
+
+    for message, (_, said) in zip(with_judge(LESSON, say, only=name), wrong, strict=True):
+        assert said in message
+
+
+def test_what_a_cell_sets_in_pytorch_changes_no_verdict() -> None:
+    """The chapter says to measure in float64; a cell that makes it the default made a right fix_05 an error."""
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    try:
+        assert _shares("fix_05", [f"{source}\ntorch.set_default_dtype(torch.float64)"]) == [1.0]
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
