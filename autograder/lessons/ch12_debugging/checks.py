@@ -101,7 +101,10 @@ def test_norms(learner, reference, rng):
 @exercise("gradient_report")
 def test_norms_are_floats(learner, reference, rng):
     """Python floats, which can be logged and written to a file, and no tensors."""
-    for case, parameters in [("a parameter", [gradient(rng, 2.0)]), ("two", [gradient(rng, 3.0), zeros(rng)])]:
+    for case, parameters in [
+        ("a parameter", [gradient(rng, 2.0)]),
+        ("a gradient and zeros", [gradient(rng, 3.0), zeros(rng)]),
+    ]:
         check_report(learner, reference, rng, parameters, case, floats=True)
 
 
