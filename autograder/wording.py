@@ -12,6 +12,8 @@ MAX_TEXT = 60
 """Characters of one string or key."""
 MAX_PARTS = 6
 """Parts of a tuple, keys of a dict that are listed."""
+MAX_LITERAL = 80
+"""Characters of a tuple of tuples."""
 MAX_NESTING = 1
 _ATOMS = (type(None), bool, int, float, complex, str)
 MAX_DIGITS = 40
@@ -108,7 +110,11 @@ def _summary(value: Any, show: bool, depth: int) -> str:
 
 
 def literal(value: Any) -> str | None:
-    """A number, text, None or a short tuple of them as a program would write it; None for anything else."""
+    """A number, text, None, a short tuple of them, or few of those, as a program would write it; else None."""
+    if _is_nested(value):
+        few = len(value) <= MAX_LITERAL // len("(0,), ")
+        text = _in_brackets(value, [None if _is_nested(part) else literal(part) for part in value]) if few else None
+        return text if text and len(text) <= MAX_LITERAL else None
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, int | float | complex) and not isinstance(value, np.generic):
@@ -117,12 +123,21 @@ def literal(value: Any) -> str | None:
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, tuple | list) and len(value) <= MAX_PARTS:
-        parts = [literal(part) if isinstance(part, _ATOMS) else None for part in value]
-        written = [part for part in parts if part is not None]
-        if len(written) == len(value):
-            inside = ", ".join(written) + "," * (isinstance(value, tuple) and len(value) == 1)
-            return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+        return _in_brackets(value, [literal(part) if isinstance(part, _ATOMS) else None for part in value])
     return None
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, tuple | list) and any(isinstance(part, tuple | list) for part in value)
+
+
+def _in_brackets(value: tuple[Any, ...] | list[Any], parts: list[str | None]) -> str | None:
+    """A tuple or a list of these parts; None where one of them cannot be written."""
+    written = [part for part in parts if part is not None]
+    if len(written) < len(value):
+        return None
+    inside = ", ".join(written) + "," * (isinstance(value, tuple) and len(value) == 1)
+    return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
 
 
 def _sequence_summary(value: tuple[Any, ...] | list[Any], show: bool, depth: int) -> str:
@@ -131,7 +146,12 @@ def _sequence_summary(value: tuple[Any, ...] | list[Any], show: bool, depth: int
         return f"an empty {kind}"
     if not depth:
         return f"a {kind} of {len(value)}"
+    if show and _is_nested(value) and (text := literal(value)):
+        return text
     parts = [_summary(part, show, depth - 1) for part in value[:MAX_PARTS]]
+    alike = {(isinstance(part, tuple), len(part)) if isinstance(part, tuple | list) else None for part in value}
+    if len(value) > 1 and len(alike) == 1 and None not in alike:
+        return f"a {kind} of {len(value)}, each {parts[0]}"
     more = ", …" if len(value) > MAX_PARTS else ""
     return f"a {kind} of {len(value)}: {', '.join(parts)}{more}"
 

@@ -85,7 +85,8 @@ class Lesson:
             if exercise.name == name:
                 return exercise
         names = [exercise.name for exercise in self.exercises]
-        close = difflib.get_close_matches(name, names, n=1)
+        padded = re.sub(r"\d+", lambda digits: digits[0].zfill(2), name)  # fix_2 is fix_02, and like fix_12
+        close = difflib.get_close_matches(padded, names, n=1)
         guess = f" Did you mean {close[0]}?" if close else ""
         raise KeyError(f"{self.slug} has no exercise {name!r}; it has {', '.join(names)}.{guess}")
 

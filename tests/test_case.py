@@ -243,7 +243,12 @@ def test_a_hidden_case_tells_no_value(got: Any, expected: Any) -> None:
         (1.5 - 2j, "the complex number 1.5-2j"),
         ("relu", "the text 'relu'"),
         ((A, None), "a tuple of 2: a float64 array of shape (2, 3), None"),
-        ([[1, 2], 3], "a list of 2: a list of 2, the integer 3"),
+        ([[1, 2], 3], "[[1, 2], 3]"),
+        ([(0, 2), (0, 4)], "[(0, 2), (0, 4)]"),
+        ([(0, 2), (0, A)], "a list of 2, each a tuple of 2"),
+        ([(0, A), [A]], "a list of 2: a tuple of 2, a list of 1"),
+        ([(0, [1])], "a list of 1: a tuple of 2"),
+        ([(i, 1000) for i in range(10)], "a list of 10, each a tuple of 2"),
         ((), "an empty tuple"),
         ({}, "an empty dict"),
         ({"W": A, 3: None}, "a dict with the keys 'W', 3"),
@@ -448,6 +453,33 @@ def test_a_list_of_arrays_is_shown_with_its_numbers() -> None:
     numbers = render_case("f", [("norms", [0.5, 2.0])], [("f", [1.0, 2.0], [1.0, 3.0])], case="", show_numbers=True)
     assert "norms = [0.5, 2.0]" in numbers
     assert "got       [1.0, 2.0]" in numbers
+
+
+def test_a_list_of_pairs_is_shown_as_a_program_writes_it() -> None:
+    """It was 'a list of 2: a tuple of 2, a tuple of 2', on both sides."""
+    wanted, got = [(0, 2), (0, 4)], [(0, 2)]
+    text = render_case("pairs", [], [("the pairs", got, wanted)], case="", show_numbers=True)
+    assert "[(0, 2), (0, 4)]" in text
+    assert "got       [(0, 2)]" in text
+    assert verdict(got, wanted, "the pairs") == "the pairs is [(0, 2)]; expected a list of 2, each a tuple of 2"
+    hidden = render_case("pairs", [], [("the pairs", got, wanted)], case="", show_numbers=False)
+    assert "4" not in hidden
+
+
+def test_arrays_that_differ_in_dtype_alone_are_told_apart() -> None:
+    """Batches of integers and of floats looked the same."""
+    whole = np.arange(2)
+    text = render_case("pairs", [("batches", [whole, whole.astype(float)])], [], case="", show_numbers=True)
+    assert "batches[0] (int64)   = [0 1]" in text
+    assert "batches[1] (float64) = [0 1]" in text
+
+
+def test_tuples_of_arrays_in_a_list_are_shown_with_their_numbers() -> None:
+    """Batches (X, y) have been 'a list of 2: a tuple of 2, a tuple of 2'."""
+    batches = [(np.array([1.5]), np.array([0])), (np.array([2.5]), np.array([1]))]
+    text = render_case("pairs", [("batches", batches)], [], case="", show_numbers=True)
+    assert "batches[0][0] (float64) = [1.5]" in text
+    assert "batches[1][1] (int64)   = [1]" in text
 
 
 def test_more_arguments_than_lines() -> None:

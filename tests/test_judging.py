@@ -548,6 +548,23 @@ def test_an_error_while_judging_reaches_the_caller(root: Path) -> None:
         with_judge(tiny(), fail, root=root)
 
 
+@pytest.mark.parametrize("raised", [False, True])
+def test_of_what_a_scenario_is_given_only_what_tells_something_is_shown(raised: bool) -> None:
+    """A program to mend failed on 'layers = a list of 1: a dict with the keys 'W', 'b'', and lines like it."""
+    layers, data = [{"W": np.ones(2)}], [(np.ones(2), np.ones(2))]
+    arguments = (("layers", layers), ("data", data), ("x", np.array([7.0])), ("lr", 0.25))
+    with recording() as record:
+        record.calls.append(Call("train", arguments, scenario=True))
+        if raised:
+            record.ended_by = Raised("train", Failure("NameError", [], "", "", "", ""))
+        else:
+            expect_close(1.0, 2.0, case="a step", rtol=0.0, atol=0.0)
+    said = diagnose([record], {}, None).message  # type: ignore[arg-type]
+    assert "a list of" not in said
+    assert "x  = [7]" in said
+    assert "lr = 0.25" in said
+
+
 def test_expectations_record_and_go_on() -> None:
     with recording() as record:
         expect_close(1.0, 2.0, rtol=0, atol=0)

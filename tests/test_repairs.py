@@ -1,8 +1,9 @@
-"""ch12's programs: every right repair earns everything, whatever it looks like, and the program handed out nothing."""
+"""ch12: every right tool and repair earns everything, whatever it looks like, and the program handed out nothing."""
 
 from __future__ import annotations
 
 import pytest
+import torch
 
 from autograder.authoring.stubs import solved_notebook, stub_notebook
 from autograder.diagnosis import Edit
@@ -122,6 +123,230 @@ torch.nn.utils.clip_grads_with_norm_(list(model.parameters()), max_norm, norm)""
     ],
 }  # fmt: skip
 
+IN_PLACE = "branch += h"
+REPORT = 'return [{"name": name, "norm": norm, "status": status(norm)} for name, norm in norms.items()]'
+ALL_NORMS = "norms = {name: None if grad is None else grad.double().norm().item() for name, grad in grads.items()}"
+
+NAMED: list[tuple[str, dict[str, str], str]] = [
+    ("fix_01", {"losses.append(loss.item())": "losses.append(F.mse_loss(model(X), y).item())"},
+     "noted_after_the_step_01"),
+    ("fix_02", {SUM: IN_PLACE}, "still_in_place"),
+    ("fix_02", {SUM: "", "h = branch": "h += branch"}, "still_in_place"),
+    ("fix_02", {SUM: f"with torch.no_grad():\n    {IN_PLACE}"}, "still_in_place"),
+    ("fix_02", {SUM: IN_PLACE, BACKWARD: "loss.backward(retain_graph=True)"}, "still_in_place"),
+    ("fix_04", {LOSS_OF: f"with torch.no_grad():\n    {LOSS_OF}"}, "as_handed_out_04"),
+    ("fix_05", {HIDDEN: "self.hidden = torch.nn.Sequential(*layers)",
+                "for layer in self.hidden:\n    x = torch.relu(layer(x))": "x = self.hidden(x).relu()"}, "one_relu"),
+    ("fix_08", {LOG_P: "log_p = torch.log(p)", ENTROPY: "entropy = -torch.special.xlogy(p, p).sum(dim=1).mean()"},
+     "nan_replaced"),
+    ("fix_08", {LOG_P: "log_p = torch.log(p).masked_fill(~allowed, 0.0)"}, "nan_replaced"),
+    ("fix_10", {"optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05)":
+                "optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05 / accumulate)"},
+     "rate_divided"),
+    ("fix_11", {'scaler = torch.amp.GradScaler("cpu")': "scaler = torch.amp.GradScaler()"}, "as_handed_out_11"),
+    ("fix_11", {**UNSCALED, SCALE: "(total / n_tokens).backward()",
+                "optimizer = torch.optim.Adam(model.parameters(), lr=lr)":
+                "optimizer = torch.optim.Adam(model.parameters(), lr=lr, eps=1e-16)"}, "scaled_after_backward"),
+    ("gradient_report", {ALL_NORMS: ALL_NORMS.replace("double().norm()", "norm().double()")},
+     "norm_in_the_dtype_of_the_gradient"),
+]  # fmt: skip
+"""Wrong repairs in a learner's own words, and the mistake that they are."""
+
+TOOLS = {
+    "gradient_report": [
+        """
+def gradient_report(model):
+    def norm_of(p):
+        return p.grad if p.grad is None else torch.linalg.vector_norm(p.grad, dtype=torch.float64).item()
+
+    norms = [norm_of(p) for p in model.parameters()]
+    usable = torch.tensor([n for n in norms if n and math.isfinite(n)], dtype=torch.float64)
+    median = usable.quantile(0.5).item() if len(usable) else 0.0
+    rules = [
+        ("none", lambda n: n is None),
+        ("nonfinite", lambda n: not math.isfinite(n)),
+        ("zero", lambda n: n == 0.0),
+        ("exploding", lambda n: n > 1000 * median),
+        ("ok", lambda n: True),
+    ]
+    names = [name for name, _ in model.named_parameters()]
+    return [
+        dict(name=name, norm=n, status=next(word for word, holds in rules if holds(n))) for name, n in zip(names, norms)
+    ]
+""",
+        """
+def gradient_report(model):
+    report, seen = [], []
+    for name, p in model.named_parameters():
+        g = p.grad
+        entry = {"status": None, "name": name, "norm": None}
+        report.append(entry)
+        if g is None:
+            entry["status"] = "none"
+            continue
+        entry["norm"] = math.sqrt(torch.dot(g.double().flatten(), g.double().flatten()))
+        if not torch.isfinite(g).all():
+            entry["status"] = "nonfinite"
+        elif not g.any():
+            entry["status"] = "zero"
+        else:
+            seen.append(entry["norm"])
+    seen.sort()
+    for entry in report:
+        if entry["status"] is None:
+            middle = (seen[(len(seen) - 1) // 2] + seen[len(seen) // 2]) / 2
+            entry["status"] = "exploding" if entry["norm"] / middle > 1000 else "ok"
+    return tuple(report)
+""",
+    ],
+    "first_nonfinite": [
+        """
+def first_nonfinite(model, x):
+    class Found:
+        name = None
+
+    def bad(output):
+        parts = [output]
+        while parts:
+            part = parts.pop()
+            if isinstance(part, torch.Tensor):
+                if not part.isfinite().all():
+                    return True
+            elif isinstance(part, dict):
+                parts += part.values()
+            elif isinstance(part, (tuple, list)):
+                parts += part
+        return False
+
+    def hook_for(name):
+        def hook(module, args, output):
+            if Found.name is None and bad(output):
+                Found.name = name
+        return hook
+
+    hooks = []
+    for name, module in model.named_modules():
+        if not module._modules:
+            hooks.append(module.register_forward_hook(hook_for(name)))
+    try:
+        model(x)
+    finally:
+        [hook.remove() for hook in hooks]
+    return Found.name
+""",
+        """
+import functools
+from torch.utils._pytree import tree_leaves
+
+def note(found, name, module, args, output):
+    tensors = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor)]
+    if not all(torch.isfinite(tensor).all() for tensor in tensors):
+        found.setdefault(name)
+
+def first_nonfinite(model, x):
+    found, hooks = {}, []
+    try:
+        for name, module in model.named_modules():
+            if len(list(module.modules())) == 1:
+                hooks.append(module.register_forward_hook(functools.partial(note, found, name)))
+        with torch.inference_mode():
+            model(x)
+    finally:
+        while hooks:
+            hooks.pop().remove()
+    return next(iter(found), None)
+""",
+    ],
+    "anomaly_op": [
+        """
+def anomaly_op(fn):
+    with torch.autograd.set_detect_anomaly(True):
+        try:
+            loss = fn()
+            torch.autograd.backward([loss])
+        except RuntimeError as error:
+            start, mark, _ = str(error).partition(" returned nan values")
+            if not mark:
+                raise
+            return start.removeprefix("Function ").strip("'")
+""",
+        """
+def anomaly_op(fn):
+    loss = fn()
+    answer = None
+    with warnings.catch_warnings(record=True), torch.autograd.detect_anomaly():
+        try:
+            loss.backward()
+        except Exception as error:
+            match = re.match(r"Function '(?P<node>[^']*)' returned nan values in its \\d+th output", str(error))
+            if not match:
+                raise error
+            answer = match["node"]
+    return answer
+""",
+    ],
+    "repeated_batches": [
+        """
+from itertools import combinations
+
+def same(a, b):
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return False
+    if not a.is_floating_point():
+        return torch.equal(a, b)
+    return torch.equal(a.isnan(), b.isnan()) and torch.equal(a[~a.isnan()], b[~b.isnan()])
+
+def repeated_batches(batches):
+    return [(i, j) for (i, a), (j, b) in combinations(enumerate(batches), 2) if same(a, b)]
+""",
+        """
+def repeated_batches(batches):
+    def alike(a, b):
+        try:
+            torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
+        except (AssertionError, TypeError):
+            return False
+        return True
+
+    found = []
+    for j in range(1, len(batches)):
+        for i in range(j):
+            a, b = batches[i], batches[j]
+            if isinstance(a, tuple) == isinstance(b, tuple) and alike(a, b):
+                found.append((i, j))
+    found.sort()
+    return found
+""",
+    ],
+}
+"""Right tools in other styles, beside the reference and those of tests/other_styles."""
+
+MODEL_RUN = """\
+try:
+    with torch.no_grad():
+        model(x)
+finally:
+    for hook in hooks:
+        hook.remove()"""
+
+SAID: list[tuple[str, dict[str, str], str]] = [
+    ("fix_01", {"return losses": ""}, "Nothing is returned: a function that ends without `return` gives None."),
+    ("fix_01", {"return losses": "return losses[:1]"}, "There is 1 loss; 6 expected."),
+    ("fix_03", {"return losses, spreads": "return losses"}, "Two values are to be returned, as they were"),
+    ("fix_05", {"return model, losses": "return model"}, "Two values are to be returned, as they were"),
+    ("fix_09", {"return scores": ""}, "Nothing is returned: a function that ends without `return` gives None."),
+    ("first_nonfinite", {MODEL_RUN: MODEL_RUN.replace("finally:", "except RuntimeError:\n    pass\nfinally:")},
+     "The model's own exception was caught; let it pass."),
+    ("gradient_report", {ALL_NORMS: ALL_NORMS.replace(".item()", "")}, "A norm is a tensor."),
+    ("gradient_report", {REPORT: "return {name: {'norm': norm} for name, norm in norms.items()}"},
+     "gradient_report returned a dict. A list of dicts is asked"),
+]  # fmt: skip
+"""What the grader once accepted, or said less well."""
+
 
 def _shares(name: str, texts: list[str]) -> list[float]:
     """What share of an exercise each of these texts of the lesson earns."""
@@ -142,6 +367,52 @@ def test_right_repairs_earn_everything(name: str) -> None:
     assert shares == [1.0] * len(texts), [
         repair for repair, share in zip(RIGHT[name], shares, strict=True) if share < 1
     ]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_right_tools_earn_everything(name: str) -> None:
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    assert _shares(name, [f"{source}\n{tool}" for tool in TOOLS[name]]) == [1.0] * len(TOOLS[name])
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in NAMED}))
+def test_wrong_repairs_are_named(name: str) -> None:
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    wrong = [(repair, called) for of, repair, called in NAMED if of == name]
+
+    def name_them(judge: Judge) -> list[tuple[str, ...]]:
+        items, exercise, found = judge.items_of(name), LESSON.exercise(name), []
+        for repair, _ in wrong:
+            text = edited(source, [Edit(name, before, after) for before, after in repair.items()])
+            found.append(judge.explain(exercise, judge.observe(items, judge.reference.local_text(text))).misconceptions)
+        return found
+
+    assert with_judge(LESSON, name_them, only=name) == [(called,) for _, called in wrong]
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in SAID}))
+def test_what_is_wrong_is_said(name: str) -> None:
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    wrong = [(repair, said) for of, repair, said in SAID if of == name]
+
+    def say(judge: Judge) -> list[str]:
+        items, exercise, found = judge.items_of(name), LESSON.exercise(name), []
+        for repair, _ in wrong:
+            text = edited(source, [Edit(name, before, after) for before, after in repair.items()])
+            found.append(judge.explain(exercise, judge.observe(items, judge.reference.local_text(text))).message)
+        return found
+
+    for message, (_, said) in zip(with_judge(LESSON, say, only=name), wrong, strict=True):
+        assert said in message
+
+
+def test_what_a_cell_sets_in_pytorch_changes_no_verdict() -> None:
+    """The chapter says to measure in float64; a cell that makes it the default made a right fix_05 an error."""
+    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
+    try:
+        assert _shares("fix_05", [f"{source}\ntorch.set_default_dtype(torch.float64)"]) == [1.0]
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course.syllabus import Lesson, SyllabusError, read_syllabus
+from course.syllabus import Lesson, SyllabusError, find_lesson, read_syllabus
 
 LESSON = """
 [[lesson]]
@@ -82,3 +82,10 @@ def test_an_unknown_tier_and_a_name_twice(read: Reader) -> None:
         read(LESSON, EXERCISE.replace("core", "middle"))
     with pytest.raises(SyllabusError, match="lesson ch01_x: an exercise is listed twice"):
         read(LESSON, EXERCISE, EXERCISE)
+
+
+@pytest.mark.parametrize("name", ["fix_2", "fix2", "fix_002"])
+def test_a_number_without_its_zero_is_not_another_number(name: str) -> None:
+    """`check("fix_2")` was asked whether it meant fix_12."""
+    with pytest.raises(KeyError, match=r"Did you mean fix_02\?"):
+        find_lesson("ch12_debugging").exercise(name)

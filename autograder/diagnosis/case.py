@@ -51,7 +51,7 @@ def render_case(
     Returns:
         At most 25 lines of at most 100 characters.
     """
-    inputs = [part for name, value in arguments for part in _parts(clean(name, 24), value)]
+    inputs = [part for name, value in arguments for part in _parts(clean(name, 24), value, show_numbers)]
     outputs = [part for name, got, expected in comparisons for part in _pairs(clean(name, 24), got, expected)]
     title = _title(function, arguments, case, show_numbers)
     lines = [title] * bool(title) + _arguments(inputs, show_numbers)
@@ -69,16 +69,39 @@ def _title(function: str, arguments: Sequence[Named], case: str, show_numbers: b
     return title and f"{title}:"
 
 
-def _parts(name: str, value: Any) -> Iterator[Named]:
-    """A dict of arrays or of programs in steps, a tuple or a list of arrays: each by itself."""
-    if isinstance(value, dict) and any(isinstance(part, np.ndarray) or _is_steps(part) for part in value.values()):
+def tells(value: Any) -> bool:
+    """Whether an argument is shown as what it is; of others only the kind is told, and that of their parts."""
+    if isinstance(value, tuple | list | dict):
+        return not value or _is_dict_of_parts(value) or _has_arrays(value) or _is_steps(value) or bool(literal(value))
+    return True
+
+
+def _parts(name: str, value: Any, show_numbers: bool) -> Iterator[Named]:
+    """A dict of arrays or of programs in steps, tuples and lists of arrays, or of such tuples: each by itself.
+
+    Where arrays of one list are told apart by their dtype alone, it stands by their names.
+    """
+    if _is_dict_of_parts(value):
         for key, part in value.items():
             yield f"{name}[{key_text(key)}]", part
-    elif isinstance(value, tuple | list) and any(isinstance(part, np.ndarray) for part in value):
+    elif _has_arrays(value):
+        dtypes = {dtype_of(part) for part in value if isinstance(part, np.ndarray)}
         for index, part in enumerate(value):
-            yield f"{name}[{index}]", part
+            typed = show_numbers and len(dtypes) > 1 and _is_small(part)
+            yield f"{name}[{index}] ({dtype_of(part)})" if typed else f"{name}[{index}]", part
+    elif isinstance(value, tuple | list) and any(map(_has_arrays, value)):
+        for index, part in enumerate(value):
+            yield from _parts(f"{name}[{index}]", part, show_numbers)
     else:
         yield name, value
+
+
+def _is_dict_of_parts(value: Any) -> bool:
+    return isinstance(value, dict) and any(isinstance(part, np.ndarray) or _is_steps(part) for part in value.values())
+
+
+def _has_arrays(value: Any) -> bool:
+    return isinstance(value, tuple | list) and any(isinstance(part, np.ndarray) for part in value)
 
 
 def _pairs(name: str, got: Any, expected: Any) -> Iterator[Compared]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis import Misconception
-from autograder.diagnosis.case import render_case
+from autograder.diagnosis.case import render_case, tells
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
 from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
@@ -89,7 +89,8 @@ def diagnose(
         lines.append(str(shown.ended_by or "The check compared nothing."))
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
             call = shown.calls[-1]
-            lines.append(render_case(_called(call), call.arguments, [], case="", show_numbers=shown.visible))
+            function, arguments = _called(call)
+            lines += filter(None, [render_case(function, arguments, [], case="", show_numbers=shown.visible)])
     else:
         lines += first.problems
         if not named and not first.property_only:
@@ -146,7 +147,7 @@ def _smallest_case(first: Comparison, *, show_numbers: bool) -> list[str]:
         return [f"This was on: {first.case}."] if first.case else []
     triples = paired(first.got, first.expected, first.names)
     wrong = [(name, got, expected) for name, got, expected in triples if _wrong(name, got, expected, first)]
-    function, arguments = (_called(first.call), first.call.arguments) if first.call else ("", ())
+    function, arguments = _called(first.call) if first.call else ("", ())
     return [
         render_case(
             function,
@@ -160,9 +161,11 @@ def _smallest_case(first: Comparison, *, show_numbers: bool) -> list[str]:
     ]
 
 
-def _called(call: Call) -> str:
-    """What was called, for a reader: a scenario's name says nothing to a learner."""
-    return "" if call.scenario else call.function
+def _called(call: Call) -> tuple[str, Sequence[tuple[str, Any]]]:
+    """What was called with what, for a reader: nothing of a scenario's but the arguments that tell something."""
+    if not call.scenario:
+        return call.function, call.arguments
+    return "", [(name, value) for name, value in call.arguments if tells(value)]
 
 
 def _wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:

@@ -49,6 +49,12 @@ swapped_outer_products = mistake(
     says="Both outer products are the wrong way round: dW has the shape of W, so the gradient of the layer's output "
     "comes first and its input second.",
 )
+products_entry_by_entry = mistake(
+    "single_example_gradients",
+    {"dW2 = np.outer(dy, h)": "dW2 = dy * h", "dW1 = np.outer(dz, x)": "dW1 = dz * x"},
+    says="The gradients were multiplied by the inputs entry by entry. A matrix has an entry for each pair of an output "
+    "and an input: dW = g xᵀ, np.outer(g, x).",
+)
 pre_activation_in_dw2 = mistake(
     "single_example_gradients",
     {"dW2 = np.outer(dy, h)": "dW2 = np.outer(dy, z)"},
@@ -191,6 +197,14 @@ subtracted_whole_columns = mistake(
     "cross_entropy_loss",
     {"dlogits[rows, targets] -= 1": "dlogits[:, targets] -= 1"},
     says="`p[:, targets] -= 1` changes those columns in every row. Each row has one target: p[np.arange(n), targets].",
+)
+whole_columns_in_both = mistake(
+    "cross_entropy_loss",
+    {
+        NEGATIVE_LOG: "loss = -log_p[:, targets].mean()",
+        "dlogits[rows, targets] -= 1": "dlogits[:, targets] -= 1",
+    },
+    says="`p[:, targets]` takes those columns of every row. Each row has one target: p[np.arange(n), targets].",
 )
 gradient_without_the_target = mistake(
     "cross_entropy_loss",

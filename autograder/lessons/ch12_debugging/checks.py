@@ -15,6 +15,7 @@ import numpy as np
 
 from autograder.diagnosis.equality import wrong_entries
 from autograder.judging import F32, F64, compare, exercise, expect, expect_close, fine, random
+from autograder.wording import clean
 
 RUN: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-5}
 """For float32 programs of some tens of steps. The repairs of tests/test_repairs.py were within 1e-5 of each other."""
@@ -53,23 +54,26 @@ def zeros(rng, shape=(2, 3), dtype="float32"):
     return random(rng, shape), np.zeros(shape), dtype, True
 
 
-def check_report(learner, reference, rng, parameters, case, *, rtol=1e-9, names=None):
+def check_report(learner, reference, rng, parameters, case, *, rtol=1e-9, names=None, floats=False):
     """Expect names, norms and statuses of a model with these parameters, in an order that is drawn."""
     order = rng.permutation(len(parameters)).tolist()
     names = names or [f"{name}.weight" for name in some_names(rng, len(parameters))]
     listed = [(name, *parameters[i]) for name, i in zip(names, order, strict=True)]
     expected, got = (who.scenario.report(listed) for who in (reference, learner))
-    compare_reports(got, expected, case=case, rtol=rtol)
+    compare_reports(got, expected, case=case, rtol=rtol, floats=floats)
 
 
-def compare_reports(got, expected, *, case, rtol=1e-9):
-    message = "gradient_report did not return a list of dicts."
+def compare_reports(got, expected, *, case, rtol=1e-9, floats=False):
     if not isinstance(got, dict) or got.get("a list of dicts") is not True:
-        expect(False, message, case=case)
+        what = clean(str(got.get("what"))) if isinstance(got, dict) else "another thing"
+        what = "nothing: a function that ends without `return` gives None" if what == "NoneType" else f"a {what}"
+        expect(False, f"gradient_report returned {what}. A list of dicts is asked, one for each parameter.", case=case)
         return
     if got["keys"] is not True:
         expect(False, "An entry of the report has other keys than name, norm and status.", case=case)
         return
+    if floats:
+        expect(got["tensors"] is False, "A norm is a tensor. A Python float is asked: .item() gives it.", case=case)
     changes = {name: value for name, value in expected.items() if name.endswith("changed")}
     if not fine(got, changes, case=case):
         return
@@ -92,6 +96,16 @@ def test_norms(learner, reference, rng):
     check_report(learner, reference, rng, parameters, "parameters of several shapes")
     names = ["head", "body.0.weight", "body.0.bias", "body.1.inner.scale"]
     check_report(learner, reference, rng, [gradient(rng, 2.0) for _ in names], "modules inside of modules", names=names)
+
+
+@exercise("gradient_report")
+def test_norms_are_floats(learner, reference, rng):
+    """Python floats, which can be logged and written to a file, and no tensors."""
+    for case, parameters in [
+        ("a parameter", [gradient(rng, 2.0)]),
+        ("a gradient and zeros", [gradient(rng, 3.0), zeros(rng)]),
+    ]:
+        check_report(learner, reference, rng, parameters, case, floats=True)
 
 
 @exercise("gradient_report")
@@ -222,7 +236,7 @@ def test_one_bad_layer(learner, reference, rng):
             names = some_names(rng, count)
             setting = names, names, {names[int(rng.integers(count))]: value}
             case = f"{count} layer{'s' * (count > 1)}, one output has {'a' if math.isnan(value) else 'an'} {value}"
-            check_name(learner, reference, "nonfinite", "order", setting, points(rng), case=case)
+            check_name(learner, reference, "nonfinite", ("order", setting), points(rng), case=case)
 
 
 @exercise("first_nonfinite")
@@ -233,7 +247,7 @@ def test_order_of_execution(learner, reference, rng):
         order = [*names[1:], names[0]]
         bad = {name: float(rng.choice(BAD)) for name in [names[0], order[int(rng.integers(count - 1))]]}
         case = f"{count} layers, the first to be registered runs last"
-        check_name(learner, reference, "nonfinite", "order", (names, order, bad), points(rng), case=case)
+        check_name(learner, reference, "nonfinite", ("order", (names, order, bad)), points(rng), case=case)
 
 
 @exercise("first_nonfinite")
@@ -246,16 +260,20 @@ def test_all_is_finite(learner, reference, rng):
             learner,
             reference,
             "nonfinite",
-            "order",
-            (names, names, bad),
+            ("order", (names, names, bad)),
             points(rng),
             case="the last layer gives a nan",
         )
         check_name(
-            learner, reference, "nonfinite", "order", (names, names[:-1], bad), points(rng), case="a layer does not run"
+            learner,
+            reference,
+            "nonfinite",
+            ("order", (names, names[:-1], bad)),
+            points(rng),
+            case="a layer does not run",
         )
         check_name(
-            learner, reference, "nonfinite", "order", (names, names, {}), points(rng), case="all outputs are finite"
+            learner, reference, "nonfinite", ("order", (names, names, {})), points(rng), case="all outputs are finite"
         )
 
 
@@ -264,12 +282,12 @@ def test_leaves_inside_of_modules(learner, reference, rng):
     """The full name of a leaf, not that of a block around it; a model that is a leaf has the name ''."""
     for _ in range(3):
         setting = int(rng.integers(3)), int(rng.integers(3)), float(rng.choice(BAD))
-        check_name(learner, reference, "nonfinite", "nested", setting, points(rng), case="layers inside of blocks")
-    check_name(learner, reference, "nonfinite", "leaf", math.inf, points(rng), case="the model is a leaf")
-    check_name(learner, reference, "nonfinite", "leaf", None, points(rng), case="the model is a leaf, and fine")
+        check_name(learner, reference, "nonfinite", ("nested", setting), points(rng), case="layers inside of blocks")
+    check_name(learner, reference, "nonfinite", ("leaf", math.inf), points(rng), case="the model is a leaf")
+    check_name(learner, reference, "nonfinite", ("leaf", None), points(rng), case="the model is a leaf, and fine")
     for after in (True, False):
         case = f"the model's own forward makes a nan, {'before' if after else 'behind'} its last layer"
-        check_name(learner, reference, "nonfinite", "between", (some_names(rng, 2), after), points(rng), case=case)
+        check_name(learner, reference, "nonfinite", ("between", (some_names(rng, 2), after)), points(rng), case=case)
 
 
 @exercise("first_nonfinite")
@@ -278,10 +296,10 @@ def test_modules_that_are_shared_or_run_twice(learner, reference, rng):
     for _ in range(2):
         setting = some_names(rng, 3), float(rng.choice(BAD))
         case = "a layer that is registered under two names"
-        check_name(learner, reference, "nonfinite", "shared", setting, points(rng), case=case)
+        check_name(learner, reference, "nonfinite", ("shared", setting), points(rng), case=case)
         setting = some_names(rng, 3), int(rng.integers(3))
         case = "layers that run twice, one gives an inf the second time"
-        check_name(learner, reference, "nonfinite", "twice", setting, points(rng), case=case)
+        check_name(learner, reference, "nonfinite", ("twice", setting), points(rng), case=case)
 
 
 @exercise("first_nonfinite")
@@ -292,14 +310,14 @@ def test_outputs_of_all_kinds(learner, reference, rng):
         setting = some_names(rng, 3), place
         what = f"a nan in the {words}" if words else "all finite"
         case = f"the output is a tuple with a list and a dict in it, {what}"
-        check_name(learner, reference, "nonfinite", "packed", setting, points(rng), case=case)
+        check_name(learner, reference, "nonfinite", ("packed", setting), points(rng), case=case)
     for weight in (math.nan, float(rng.uniform())):
         x = random(rng, (4, 2, 3))
         case = "an LSTM" + (" with a nan in its weights" if math.isnan(weight) else "")
         check_name(learner, reference, "nonfinite_of_lstm", weight, x, case=case)
     names = some_names(rng, 3)
     setting = names, names, {names[int(rng.integers(3))]: math.inf}
-    check_name(learner, reference, "nonfinite", "order", setting, points(rng).astype(F32), case="float32")
+    check_name(learner, reference, "nonfinite", ("order", setting), points(rng).astype(F32), case="float32")
 
 
 @exercise("first_nonfinite")
@@ -307,10 +325,10 @@ def test_outputs_that_are_written_into(learner, reference, rng):
     """The model mends the output of its layer in place: who looks afterwards sees nothing."""
     names = some_names(rng, 3)
     setting = names, names, {names[int(rng.integers(3))]: math.nan}
-    check_name(learner, reference, "nonfinite", "order", setting, points(rng), case="three layers, one gives a nan")
+    check_name(learner, reference, "nonfinite", ("order", setting), points(rng), case="three layers, one gives a nan")
     for value in BAD:
         case = "the model writes over what is not finite in the output of its first layer"
-        check_name(learner, reference, "nonfinite", "overwritten", value, points(rng), case=case)
+        check_name(learner, reference, "nonfinite", ("overwritten", value), points(rng), case=case)
 
 
 @exercise("first_nonfinite")
@@ -319,7 +337,7 @@ def test_in_the_mode_of_the_model(learner, reference, rng):
     for training in (True, False):
         case = f"the model is in {'train' if training else 'eval'} mode"
         setting = some_names(rng, 4), *rng.permutation(4)[:2].tolist()
-        check_name(learner, reference, "nonfinite", "modes", setting, points(rng), training, case=case)
+        check_name(learner, reference, "nonfinite", ("modes", setting), points(rng), training, case=case)
 
 
 @exercise("first_nonfinite", promise="instrumented")
@@ -329,8 +347,9 @@ def test_no_hook_is_left(learner, reference, rng):
         ("after the call", "nested", (*rng.integers(3, size=2).tolist(), math.nan), True),
         ("after the call, a model in eval mode", "nested", (*rng.integers(3, size=2).tolist(), math.inf), False),
         ("after the call, nothing found", "nested", (1, 1, None), True),
-        ("the model raises an exception", "raises", None, True),
-        ("the model raises an exception after a nan", "raises", math.nan, True),
+        ("the model raises an exception", "raises", (None, "KeyError"), True),
+        ("the model raises an exception after a nan", "raises", (math.nan, "KeyError"), True),
+        ("the model raises a RuntimeError, as PyTorch does", "raises", (None, "RuntimeError"), True),
     ]:
         arguments = kind, setting, points(rng), training
         expected, got = (who.scenario.after_nonfinite(*arguments) for who in (reference, learner))
@@ -562,7 +581,8 @@ def told_of_series(name, got, expected, *, rtol, atol):
     if not isinstance(got, np.ndarray):
         return f"The {name} are no list of numbers where one is expected."
     if got.shape != expected.shape:
-        return f"There are {got.size} {name}; {expected.size} expected. Every step counts, and no other."
+        there = f"There is {got.size} {one}" if got.size == 1 else f"There are {got.size} {name}"
+        return f"{there}; {expected.size} expected. Every step counts, and no other."
     wrong = wrong_entries(got, expected, rtol=rtol, atol=atol)
     if not wrong.any():
         return None
@@ -571,7 +591,10 @@ def told_of_series(name, got, expected, *, rtol, atol):
         "nan" if np.isnan(got[first - 1]) else "inf" if np.isinf(got[first - 1]) else "not that of the right program"
     )
     if first == 1 and name == "losses":
-        return f"The first {one} is {value}. No step was made before it: the loss, the data or the model are others."
+        return (
+            f"The first {one} is {value}. No step comes before it there: the loss, the data or the model are others, "
+            "or it is that after a step."
+        )
     if first == 1:
         return f"The first {one} is {value}."
     before = f"The first {one} is" if first == 2 else f"The first {first - 1} {name} are"

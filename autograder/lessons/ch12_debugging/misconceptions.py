@@ -20,19 +20,14 @@ norm_in_the_dtype_of_the_gradient = mistake(
     "gradient_report",
     _norm("grad.norm().item()"),
     says="The norm was taken in the dtype of the gradient. In float32 the square of 1e-27 is 0 and that of 1e30 is "
-    "inf: a small gradient then looks like zero, a large one like inf. Convert first: grad.double().norm().",
+    "inf: a small gradient then looks like zero, a large one like inf. To convert the norm comes too late. Convert the "
+    "gradient: grad.double().norm().",
 )
 norm_in_float32 = mistake(
     "gradient_report",
     _norm("grad.float().norm().item()"),
     says="The norm was taken in float32, where the square of 1e-27 is 0 and that of 1e30 is inf. Convert to float64: "
     "grad.double().norm().",
-)
-converted_after_the_norm = mistake(
-    "gradient_report",
-    _norm("grad.norm().double().item()"),
-    says="The norm was converted to float64 after it was taken: the squares had underflowed by then. Convert the "
-    "gradient: grad.double().norm().",
 )
 largest_entry = mistake(
     "gradient_report",
@@ -62,6 +57,22 @@ frozen_left_out = mistake(
     {GRADS: "grads = {name: p.grad for name, p in model.named_parameters() if p.requires_grad}"},
     says="Parameters that do not require a gradient were left out. Every parameter of named_parameters() is asked, "
     "with what is in its .grad.",
+)
+frozen_called_none = mistake(
+    "gradient_report",
+    {GRADS: "grads = {name: p.grad if p.requires_grad else None for name, p in model.named_parameters()}"},
+    says="A frozen parameter was taken for one without a gradient. It may have been frozen after backward(): what "
+    "counts is what is in its .grad.",
+)
+parameter_not_gradient = mistake(
+    "gradient_report",
+    {GRADS: "grads = {name: None if p.grad is None else p.detach() for name, p in model.named_parameters()}"},
+    says="This is the norm of the parameter itself. That of its .grad is asked.",
+)
+always_ok = mistake(
+    "gradient_report",
+    {'if norm is None:\n    return "none"': 'return "none" if norm is None else "ok"'},
+    says='Every status is "ok" where there is a gradient: the others are not told apart yet.',
 )
 zeros_in_the_median = mistake(
     "gradient_report",
@@ -218,6 +229,17 @@ weights_looked_at = mistake(
     },
     says="The parameters were looked at. Finite weights can give an inf, and what counts is the outputs.",
 )
+last_name_for_all = mistake(
+    "first_nonfinite",
+    {
+        "hooks = [module.register_forward_hook(watch(name)) for name, module in leaves]": """\
+hooks = []
+for name, module in leaves:
+    hooks.append(module.register_forward_hook(lambda m, i, output: None if finite(output) else found.append(name)))"""
+    },
+    says="Every hook says the name that the loop ended with: a function looks a name up when it runs, not when it is "
+    "made. Bind it: lambda module, inputs, output, name=name: …",
+)
 switched_to_eval = mistake(
     "first_nonfinite",
     {"model(x)": "model.eval()(x)"},
@@ -366,6 +388,27 @@ neighbours_only = mistake(
     {PAIRS: "return [(i, i + 1) for i in range(len(batches) - 1) if equal(batches[i], batches[i + 1])]"},
     says="Only neighbours were compared. A batch can come back at any time: every pair i < j is asked.",
 )
+nan_replaced_by_0 = mistake(
+    "repeated_batches",
+    {ENTRIES: "return torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))"},
+    says="nan_to_num makes a 0 of a nan, and the largest number of an inf: batches with a 0 in that place are then "
+    "equal to those with a nan. Compare first: a == b, or both are nan.",
+)
+first_occurrence_by_the_second = mistake(
+    "repeated_batches",
+    {
+        PAIRS: """\
+pairs = []
+for j in range(n):
+    for i in range(j):
+        if equal(batches[i], batches[j]):
+            pairs.append((i, j))
+            break
+return pairs"""
+    },
+    says="Each repeat was paired with the first of its kind alone, in the order of the repeats. Three equal batches "
+    "are three pairs, (0, 1), (0, 2), (1, 2), in ascending order.",
+)
 first_occurrence_alone = mistake(
     "repeated_batches",
     {
@@ -450,6 +493,11 @@ clipped_01 = mistake(
     {ZERO: "", BACK: f"{BACK}\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"},
     says="Clipping bounds the step and leaves its direction wrong: it is still that of the sum of all gradients.",
 )
+noted_after_the_step_01 = mistake(
+    "fix_01",
+    {"losses.append(loss.item())": "losses.append(F.mse_loss(model(X), y).item())"},
+    says="The program learns as it should. But the losses are those after the step, and each is asked before its step.",
+)
 halved_01 = mistake(
     "fix_01",
     {
@@ -465,6 +513,13 @@ for parameter in model.parameters():
 
 SUM = "branch = branch + h"
 
+still_in_place = mistake(
+    "fix_02",
+    {SUM: "branch += h"},
+    says="Something is still written into after an operation has saved it for its backward. The message names the "
+    "operation that made it, and the line to change is the one that writes. (No help: no_grad around it, a copy made "
+    "afterwards, retain_graph.)",
+)
 written_past_the_check = mistake(
     "fix_02",
     {SUM: "branch.data += h"},
@@ -546,6 +601,12 @@ spread_after_the_step = mistake(
 
 LOSS_OF = "return F.cross_entropy(model(X), y)"
 
+as_handed_out_04 = mistake(
+    "fix_04",
+    {LOSS_OF: "with torch.no_grad():\n    return F.cross_entropy(model(X), y)"},
+    says="There is still no graph: print loss.grad_fn behind the line that computes the loss. The innermost switch "
+    "counts: no_grad inside of loss_of wins against enable_grad around its call.",
+)
 nothing_learns = mistake(
     "fix_04",
     {LOSS_OF: "with torch.no_grad():\n    loss = F.cross_entropy(model(X), y)\nreturn loss.requires_grad_()"},
@@ -612,6 +673,23 @@ one_layer_for_all = mistake(
     says="Fewer layers than `depth` have parameters of their own: one of them runs several times. The architecture "
     "stays.",
 )
+head_first = mistake(
+    "fix_05",
+    {
+        "self.head = torch.nn.Linear(width, n_out)": "",
+        "super().__init__()": "super().__init__()\nself.head = torch.nn.Linear(width, n_out)",
+    },
+    says="The head is made before the hidden layers, so that each draws other numbers at its start. The order stays: "
+    "hidden layers first to last, then the head.",
+)
+one_relu = mistake(
+    "fix_05",
+    {
+        HIDDEN: "self.hidden = torch.nn.Sequential(*layers)",
+        "for layer in self.hidden:\n    x = torch.relu(layer(x))": "x = torch.relu(self.hidden(x))",
+    },
+    says="There is one ReLU behind all hidden layers. Each has its own; two linear maps without one between are one.",
+)
 registered_and_frozen = mistake(
     "fix_05",
     {HIDDEN: "self.hidden = torch.nn.ModuleList(layers).requires_grad_(False)"},
@@ -649,6 +727,16 @@ last_one_kept = mistake(
     "fix_06",
     {NOTED: "validation_losses = [validation_loss.item()]"},
     says="Only the last validation loss is kept. All are asked; as numbers they need no memory to speak of.",
+)
+validated_once = mistake(
+    "fix_06",
+    {
+        "validation_loss = F.mse_loss(model(X_val), y_val)": "",
+        NOTED: "",
+        "return losses, validation_losses": "last = F.mse_loss(model(X_val), y_val).item()\n"
+        "return losses, [last] * len(losses)",
+    },
+    says="The validation loss is computed once, after the last step. That after each step is asked.",
 )
 some_left_out = mistake(
     "fix_06",
@@ -706,6 +794,11 @@ sharpened = mistake(
     {RIGHT_LOSS: "loss = F.cross_entropy(10 * predict(X), y)"},
     says="Probabilities times 10 are still no logits: the loss can fall lower, and its gradient is another one.",
 )
+softmax_over_the_rows = mistake(
+    "fix_07",
+    {PREDICTED: "return torch.softmax(model(X), dim=0)"},
+    says="The loss is right. But the softmax runs over the points: for each point the classes are to sum to 1, dim=1.",
+)
 squared_error = mistake(
     "fix_07",
     {RIGHT_LOSS: "loss = F.mse_loss(predict(X), F.one_hot(y, predict(X).shape[1]).float())"},
@@ -730,14 +823,9 @@ as_handed_out_08 = mistake(
 nan_replaced = mistake(
     "fix_08",
     {LOG_P: LOG_OF_P, ENTROPY: "entropy = -(p * log_p).nan_to_num(0.0).sum(dim=1).mean()"},
-    says="The loss is finite and its gradient is nan: nan_to_num sends a 0 backward, and the logarithm multiplies it"
-    " by 1/0. After one step all parameters are nan. Keep the 0 away from the logarithm.",
-)
-chosen_afterwards = mistake(
-    "fix_08",
-    {LOG_P: "log_p = torch.where(p > 0, torch.log(p), 0.0)"},
-    says="The loss is finite and its gradient is nan: torch.where sends a 0 into the branch that was not chosen, and"
-    " the logarithm multiplies it by 1/0. Choose before the logarithm, not after it.",
+    says="The loss is finite and its gradient is nan. What replaces or skips the nan behind the logarithm (nan_to_num, "
+    "torch.where, nansum; xlogy and entr do so inside) sends a 0 backward, and the logarithm multiplies it by 1/0. "
+    "After one step all parameters are nan. Keep the 0 away from the logarithm.",
 )
 loss_replaced = mistake(
     "fix_08",
@@ -751,6 +839,34 @@ batch_skipped_08 = mistake(
         TOTAL: f"{TOTAL}\nif loss.isnan():\n    losses.append(F.cross_entropy(logits, y).item())\n    continue",
     },
     says="Batches with a nan are skipped: those with forbidden actions, from which there is something to learn.",
+)
+batch_left_out_08 = mistake(
+    "fix_08",
+    {LOG_P: LOG_OF_P, TOTAL: f"{TOTAL}\nif loss.isnan():\n    continue"},
+    says="Batches with a nan are left out: those with forbidden actions, from which there is something to learn.",
+)
+mask_left_out = mistake(
+    "fix_08",
+    {"logits = model(X).masked_fill(~allowed, -1e9)": "logits = model(X)"},
+    says="The mask is gone: forbidden actions have a probability, and the model learns against them.",
+)
+entropy_without_the_mask = mistake(
+    "fix_08",
+    {
+        "p = torch.softmax(logits, dim=1)": "p = torch.softmax(model(X), dim=1)",
+        LOG_P: "log_p = torch.log_softmax(model(X), dim=1)",
+    },
+    says="The entropy is that of the model without the mask. Forbidden actions have the probability 0 in it, too.",
+)
+softmax_twice_08 = mistake(
+    "fix_08",
+    {LOG_P: "log_p = torch.log_softmax(p, dim=1)"},
+    says="log_softmax takes logits, and was given probabilities: that is the softmax of a softmax.",
+)
+entropy_added = mistake(
+    "fix_08",
+    {TOTAL: "loss = F.cross_entropy(logits, y) + beta * entropy"},
+    says="The entropy is added. It is subtracted, so that a less certain agent has the smaller loss.",
 )
 entropy_left_out = mistake(
     "fix_08",
@@ -834,8 +950,8 @@ as_handed_out_10 = mistake(
 rate_divided = mistake(
     "fix_10",
     {SCALED: BACK, DECAYED: "optimizer = torch.optim.SGD(model.parameters(), lr=lr / accumulate, weight_decay=0.05)"},
-    says="The learning rate was divided instead of the loss. That makes up for the gradient and weakens the weight "
-    "decay, and whatever else hangs on the learning rate. It stays.",
+    says="The steps are right but for the weight decay, which is weaker by the factor `accumulate`: it was divided, or "
+    "the learning rate was. Divide the loss alone; all else stays.",
 )
 log_scaled = mistake(
     "fix_10",
@@ -861,6 +977,28 @@ divided_twice = mistake(
         "optimizer.step()": "for parameter in model.parameters():\n    parameter.grad /= accumulate\noptimizer.step()",
     },
     says="The gradient was divided twice, once with the loss and once before the step.",
+)
+divided_in_the_loop = mistake(
+    "fix_10",
+    {SCALED: f"{BACK}\nfor parameter in model.parameters():\n    parameter.grad /= accumulate"},
+    says="The sum so far is divided after each micro-batch, so that the first of them are divided again and again. "
+    "Divide each loss, or the sum once, before the step.",
+)
+step_for_each = mistake(
+    "fix_10",
+    {
+        SCALED: BACK,
+        "if i % accumulate == 0:": "if True:",
+    },
+    says="Every micro-batch makes a step now. One step for `accumulate` of them is asked.",
+)
+clipped_10 = mistake(
+    "fix_10",
+    {
+        SCALED: BACK,
+        "optimizer.step()": "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\noptimizer.step()",
+    },
+    says="Clipping bounds the step. Its gradient is still a sum where that of the large batch is a mean.",
 )
 last_one_alone = mistake(
     "fix_10",
@@ -897,7 +1035,8 @@ as_handed_out_11 = mistake(
     PLAIN,
     says=_as_handed_out(
         "most gradients are exactly 0",
-        "Print them, and compare (p − y) / n_tokens with 2 ** -24, the smallest positive number of float16.",
+        "Print them, and compare (p − y) / n_tokens with 2 ** -24, the smallest positive number of float16. (A "
+        'GradScaler is for a GPU unless it is told otherwise, and does nothing without one: GradScaler("cpu").)',
     ),
 )
 in_float32 = mistake(
@@ -942,7 +1081,8 @@ scaled_after_backward = mistake(
         "optimizer.zero_grad()": "optimizer.zero_grad()",
         STEP: "for parameter in model.parameters():\n    parameter.grad *= 1024.0\noptimizer.step()",
     },
-    says="The gradients were multiplied after backward(). What is 0 by then stays 0: scale the loss.",
+    says="What is 0 after backward() stays 0, whatever multiplies it then, and however small Adam's eps is. Scale the "
+    "loss, so that it does not become 0.",
 )
 never_normalised = mistake(
     "fix_11",
@@ -987,6 +1127,29 @@ for parameter in model.parameters():
     says="Every gradient gets the norm max_norm, small ones too. A gradient that is smaller stays as it is: the "
     "factor is min(1, max_norm / norm).",
 )
+another_norm = mistake(
+    "fix_12",
+    {CLIP: "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"},
+    says="The norm is bounded by 1.0. By max_norm, which the program is given, it should be.",
+)
+parameters_used_up = mistake(
+    "fix_12",
+    {
+        SGD: f"{SGD}\nparameters = model.parameters()",
+        CLIP: "torch.nn.utils.clip_grad_norm_(parameters, max_norm)",
+    },
+    says="The gradients are bounded in the first step alone: model.parameters() is a generator, and used up after one "
+    "walk through it. Call it anew in each step, or make a list.",
+)
+batch_left_out_12 = mistake(
+    "fix_12",
+    {
+        CLIP: """\
+if torch.nn.utils.get_total_norm([p.grad for p in model.parameters()]) > max_norm:
+    continue"""
+    },
+    says="Batches with a large gradient are left out. Each makes a step, one of bounded size.",
+)
 loss_capped = mistake(
     "fix_12",
     {CLIP: "", BACK: "loss.clamp(max=10.0).backward()"},
@@ -997,7 +1160,7 @@ batch_skipped_12 = mistake(
     {CLIP: "if loss > 10:\n    losses.append(loss.item())\n    continue"},
     says="The batch with the spike is skipped. No batch may be left out: it makes a step, one of bounded size.",
 )
-smaller_rate_12 = mistake("fix_12", {CLIP: "", **_with_rate(0.001)}, says=SMALLER)
+smaller_rate_12 = mistake("fix_12", {CLIP: "", **_with_rate(0.1)}, says=SMALLER)
 another_loss = mistake(
     "fix_12",
     {CLIP: "", "loss = F.mse_loss(model(X), y)": "loss = F.smooth_l1_loss(model(X), y)"},

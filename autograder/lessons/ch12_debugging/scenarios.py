@@ -20,10 +20,15 @@ DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16
 
 @contextmanager
 def _fresh(seed: int = 0) -> Iterator[None]:
-    """Gradients on, anomaly mode off, the random state of `seed`."""
+    """Gradients on, anomaly mode off, float32 by default, the random state of `seed`."""
     torch.manual_seed(seed)
-    with torch.enable_grad(), torch.autograd.set_detect_anomaly(False):
-        yield
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.enable_grad(), torch.autograd.set_detect_anomaly(False):
+            yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _linear(layer: dict[str, np.ndarray]) -> torch.nn.Linear:
@@ -70,15 +75,18 @@ def _of_parameters(parameters: list[tuple]) -> torch.nn.Module:
 
 
 def _report(submission: Any, model: torch.nn.Module) -> Any:
-    """The report as it is where it is no list of dicts; else its columns."""
+    """The columns of the report; where it is no list of dicts, what it is."""
     report = submission.gradient_report(model)
-    if not isinstance(report, list | tuple) or not all(isinstance(entry, dict) for entry in report):
-        return {"a list of dicts": False}
+    if not isinstance(report, list | tuple):
+        return {"a list of dicts": False, "what": type(report).__name__}
+    if not all(isinstance(entry, dict) for entry in report):
+        return {"a list of dicts": False, "what": f"{type(report).__name__} of other things"}
     keys = {frozenset(map(str, entry)) for entry in report}
     if keys - {frozenset(("name", "norm", "status"))}:
         return {"a list of dicts": True, "keys": False}
     columns = {key: [entry[key] for entry in report] for key in ("name", "norm", "status")}
-    return {"a list of dicts": True, "keys": True, **columns}
+    tensors = any(isinstance(norm, torch.Tensor) for norm in columns["norm"])
+    return {"a list of dicts": True, "keys": True, "tensors": tensors, **columns}
 
 
 def report(submission: Any, parameters: list[tuple]) -> Any:
@@ -214,13 +222,13 @@ class _Between(torch.nn.Module):
 
 
 class _RaisesAtTheEnd(torch.nn.Module):
-    def __init__(self, value: float | None) -> None:
+    def __init__(self, value: float | None, error: type[Exception]) -> None:
         super().__init__()
-        self.layer = _Spoils(value)
+        self.layer, self.error = _Spoils(value), error
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.layer(x)
-        raise KeyError("the model's own error")
+        raise self.error("the model's own error")
 
 
 class _OfMode(torch.nn.Module):
@@ -265,13 +273,16 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
     if kind == "between":
         return _Between(*setting)
     if kind == "raises":
-        return _RaisesAtTheEnd(setting)
+        value, error = setting
+        return _RaisesAtTheEnd(value, ERRORS[error])
     assert kind == "modes"  # names, and which is bad in train mode, which in eval mode
     names, of_train, of_eval = setting
     layers: dict[str, torch.nn.Module] = {name: _Spoils(None) for name in names}
     layers[names[of_train]], layers[names[of_eval]] = _OfMode(True), _OfMode(False)
     return _InOrder(layers, names)
 
+
+ERRORS: dict[str, type[Exception]] = {"RuntimeError": RuntimeError, "KeyError": KeyError}
 
 GLOBAL_HOOKS = (
     "_global_forward_hooks",
@@ -298,10 +309,10 @@ def _named(value: Any) -> Any:
     return value if value is None or isinstance(value, str) else [type(value).__name__]
 
 
-def nonfinite(submission: Any, kind: str, setting: Any, x: np.ndarray, training: bool = True) -> Any:
-    """What first_nonfinite says of a model."""
+def nonfinite(submission: Any, model: tuple[str, Any], x: np.ndarray, training: bool = True) -> Any:
+    """What first_nonfinite says of a model, of which the kind is given and what such a one needs."""
     with _fresh():
-        return _named(submission.first_nonfinite(_model(kind, setting).train(training), torch.tensor(x)))
+        return _named(submission.first_nonfinite(_model(*model).train(training), torch.tensor(x)))
 
 
 def nonfinite_of_lstm(submission: Any, weights: float, x: np.ndarray) -> Any:
@@ -338,7 +349,7 @@ def after_nonfinite(submission: Any, kind: str, setting: Any, x: np.ndarray, tra
         hooks, raised, name = _hooks(model), False, None
         try:
             name = submission.first_nonfinite(model, inputs)
-        except KeyError as error:
+        except tuple(ERRORS.values()) as error:
             raised = error.args == ("the model's own error",)
             if not raised:
                 raise
@@ -471,9 +482,14 @@ def _series(values: Any) -> np.ndarray | None:
     return np.array([value.item() if hasattr(value, "item") else value for value in values], dtype=np.float64)
 
 
-def _several(values: Any, count: int) -> list[Any]:
-    """The parts of a tuple; Nones where there are not that many."""
-    return list(values) if isinstance(values, tuple | list) and len(values) == count else [None] * count
+NOTHING = "Nothing is returned: a function that ends without `return` gives None"
+NO_PAIR = "Two values are to be returned, as they were by the program that was handed out"
+
+
+def _pair(values: Any) -> tuple[list[Any], dict[str, bool]]:
+    """Both parts of what was returned, Nones where it has others; and the sentences on that."""
+    two = isinstance(values, tuple | list) and len(values) == 2
+    return list(values) if two else [None, None], {NOTHING: values is None, NO_PAIR: values is not None and not two}
 
 
 def _state(*modules: torch.nn.Module) -> np.ndarray:
@@ -501,24 +517,35 @@ def one_model(submission: Any, name: str, layers: list[dict], data: list, settin
     """fix_01, fix_08, fix_10 and fix_12: a model, batches, numbers; the losses and the parameters."""
     with _fresh():
         model, batches = _network(layers), _batches(data)
-        losses = _series(getattr(submission, name)(model, batches, *settings))
-        return {**_changed(batches, data), "losses": losses, "parameters": _state(model)}
+        losses = getattr(submission, name)(model, batches, *settings)
+        return {
+            NOTHING: losses is None,
+            **_changed(batches, data),
+            "losses": _series(losses),
+            "parameters": _state(model),
+        }
 
 
 def residual(submission: Any, layers: list[dict], head: dict, data: list, lr: float) -> dict[str, Any]:
     """fix_02."""
     with _fresh():
         stack, last, batches = torch.nn.ModuleList(map(_linear, layers)), _linear(head), _batches(data)
-        losses = _series(submission.fix_02(stack, last, batches, lr))
-        return {**_changed(batches, data), "losses": losses, "parameters": _state(stack, last)}
+        losses = submission.fix_02(stack, last, batches, lr)
+        return {
+            NOTHING: losses is None,
+            **_changed(batches, data),
+            "losses": _series(losses),
+            "parameters": _state(stack, last),
+        }
 
 
 def encoder_and_head(submission: Any, layers: list[dict], head: dict, data: list, lr: float) -> dict[str, Any]:
     """fix_03."""
     with _fresh():
         encoder, last, batches = _network(layers).append(torch.nn.Tanh()), _linear(head), _batches(data)
-        losses, spreads = _several(submission.fix_03(encoder, last, batches, lr), 2)
+        (losses, spreads), returned = _pair(submission.fix_03(encoder, last, batches, lr))
         return {
+            **returned,
             **_changed(batches, data),
             "losses": _series(losses),
             "spreads": _series(spreads),
@@ -530,8 +557,9 @@ def validated(submission: Any, layers: list[dict], data: list, validation: list,
     """fix_04."""
     with _fresh():
         model, batches, held_out = _network(layers), _batches(data), _batches([validation])
-        losses, others = _several(submission.fix_04(model, batches, held_out[0], lr), 2)
+        (losses, others), returned = _pair(submission.fix_04(model, batches, held_out[0], lr))
         return {
+            **returned,
             **_changed([*batches, *held_out], [*data, validation]),
             "losses": _series(losses),
             "validation losses": _series(others),
@@ -543,15 +571,16 @@ def built(submission: Any, seed: int, sizes: tuple, data: list, X: np.ndarray, l
     """fix_05: the losses, what the network answers, and what its state_dict makes of a fresh one."""
     with _fresh(seed):
         batches = _batches(data)
-        model, losses = _several(submission.fix_05(*sizes, batches, lr), 2)
+        (model, losses), returned = _pair(submission.fix_05(*sizes, batches, lr))
         found: dict[str, Any] = {
+            **returned,
             **_changed(batches, data),
             "The first value returned is no network": not isinstance(model, torch.nn.Module),
             "losses": _series(losses),
         }
         if not isinstance(model, torch.nn.Module):
             return found
-        other, _ = _several(submission.fix_05(*sizes, [], lr), 2)
+        (other, _), _ = _pair(submission.fix_05(*sizes, [], lr))
         with torch.no_grad():
             found["outputs"] = model(torch.tensor(X)).numpy()
             other.load_state_dict(model.state_dict())
@@ -606,13 +635,14 @@ def history(submission: Any, layers: list[dict], data: list, validation: list, l
     """fix_06: also the most graphs that were alive during the run."""
     with _fresh():
         model, batches, held_out = _Watched(_network(layers)), _batches(data), _batches([validation])
-        losses, others = _several(submission.fix_06(model, batches, held_out[0], lr), 2)
+        (losses, others), returned = _pair(submission.fix_06(model, batches, held_out[0], lr))
         graphs = any(
             isinstance(value, torch.Tensor) and value.requires_grad
             for values in (losses, others)
             for value in (values if isinstance(values, list | tuple) else [values])
         )
         return {
+            **returned,
             **_changed([*batches, *held_out], [*data, validation]),
             "losses": _series(losses),
             "validation losses": _series(others),
@@ -626,8 +656,9 @@ def probabilities(submission: Any, layers: list[dict], data: list, X: np.ndarray
     """fix_07."""
     with _fresh():
         model, batches = _network(layers), _batches(data)
-        losses, p = _several(submission.fix_07(model, batches, torch.tensor(X), lr), 2)
+        (losses, p), returned = _pair(submission.fix_07(model, batches, torch.tensor(X), lr))
         return {
+            **returned,
             **_changed(batches, data),
             "losses": _series(losses),
             "probabilities": p.detach().numpy() if isinstance(p, torch.Tensor) else None,
@@ -644,10 +675,11 @@ def epochs(
         norm = torch.nn.BatchNorm1d(first.out_features)
         model = torch.nn.Sequential(first, norm, torch.nn.ReLU(), torch.nn.Dropout(p), last)
         batches, held_out = _batches(data), _batches([validation])
-        scores = _series(submission.fix_09(model, batches, held_out[0], n, lr))
+        scores = submission.fix_09(model, batches, held_out[0], n, lr)
         return {
+            NOTHING: scores is None,
             **_changed([*batches, *held_out], [*data, validation]),
-            "validation losses": scores,
+            "validation losses": _series(scores),
             "parameters": _state(model),
         }
 
@@ -660,10 +692,11 @@ def half_precision(submission: Any, layers: list[dict], data: list, n_tokens: fl
         for module in model.modules():
             if isinstance(module, torch.nn.Linear):
                 module.register_forward_hook(lambda module, inputs, output: dtypes.add(output.dtype))
-        losses = _series(submission.fix_11(model, batches, n_tokens, lr))
+        losses = submission.fix_11(model, batches, n_tokens, lr)
         return {
+            NOTHING: losses is None,
             **_changed(batches, data),
             "the dtype of the matrix products": ", ".join(sorted(map(str, dtypes))),
-            "losses": losses,
+            "losses": _series(losses),
             "parameters": _state(model),
         }
