@@ -256,10 +256,23 @@ def _may_be_beside(mine: Record, theirs: Record) -> bool:
     """
     if theirs.ended_by is not None and mine.ended_by is None:
         return False
+    counterparts = _by_case(theirs)
     return all(
         (bool(my.problems) and not their.problems) or _same_comparison(my, their)
-        for my, their in zip(mine.comparisons, theirs.comparisons, strict=False)
+        for key, my in _by_case(mine).items()
+        if (their := counterparts.get(key)) is not None
     )
+
+
+def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
+    """Comparisons by case, kind and number: where a property fails its case may end, and the next ones come earlier."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    found = {}
+    for comparison in record.comparisons:
+        key = comparison.case, comparison.property_only
+        found[*key, counts[key]] = comparison
+        counts[key] += 1
+    return found
 
 
 def _same_record(a: Record, b: Record) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import EXACT, F32, F64, SINGLE, agree, exercise, expect, expect_close, random
-from autograder.wording import summarise
+from autograder.wording import enumeration, summarise
 
 
 def drawn(rng, shape, dtype=F64):
@@ -189,11 +189,13 @@ def test_probes(learner, reference, rng):
         if not numbers(got, case):
             continue
         nearest = np.abs(np.asarray(got)[:, None] - possible).argmin(axis=1)
-        expect_close(np.asarray(got, dtype=F64), possible[nearest], names=("the estimates",), case=case, **EXACT)
+        expect_close(
+            np.asarray(got, dtype=F64), possible[nearest], names=("the array of estimates",), case=case, **EXACT
+        )
         counts = np.bincount(nearest, minlength=4)
         expect(
             bool((np.abs(counts - calls / 4) <= 45).all()),
-            f"The four choices of signs, up to a common one, came up {summarise(counts.tolist())} times: every entry "
+            f"The four choices of signs, up to a common one, came up {enumeration(counts)} times: every entry "
             "of every probe is 1 or −1 with probability ½, whatever the others are",
             case=case,
         )
@@ -202,8 +204,8 @@ def test_probes(learner, reference, rng):
 def numbers(got: list[Any], case: str) -> bool:
     """Whether estimates are Python floats, and no tensors."""
     wrong = [value for value in got if not isinstance(value, float)]
-    message = f"hessian_trace returned {type(wrong[0]).__name__ if wrong else ''}; a Python float expected"
-    expect(not wrong, message, case=case)
+    kind = "a tensor" if wrong and isinstance(wrong[0], np.ndarray) else summarise(wrong[0]) if wrong else ""
+    expect(not wrong, f"hessian_trace returned {kind}; a Python float expected", case=case)
     return not wrong
 
 
@@ -367,14 +369,16 @@ def test_params_afterwards(learner, reference, rng):
 class Once:
     """A function of an array that stays in this process, where its calls are counted."""
 
-    def __init__(self, f: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
-        self.f, self.shape, self.calls = f, shape, 0
+    def __init__(self, name: str, f: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
+        self.name, self.f, self.shape, self.calls = name, f, shape, 0
 
     def __call__(self, x: Any) -> Any:
         self.calls += 1
         x = np.asarray(x)
         if x.shape != self.shape:
-            raise ValueError(f"f takes all x at once, of shape {self.shape}, and was called with shape {x.shape}")
+            raise ValueError(
+                f"{self.name} takes all x at once, of shape {self.shape}, and was called with shape {x.shape}"
+            )
         return np.asarray(self.f(x), dtype=x.dtype)
 
 
@@ -395,11 +399,11 @@ def agree_on_estimates(
     mu = float(rng.uniform(-2, 2)) if mu is None else mu
     sigma = float(rng.uniform(1.2, 2.5)) if sigma is None else sigma
     function, eps = f(rng), random(rng, shape, dtype)
-    asked = Once(function, eps.shape)
-    got = getattr(learner, name)(asked, mu, sigma, eps)
-    expected = getattr(reference, name)(Once(function, eps.shape), mu, sigma, eps)
-    expect_close(got, expected, names=("the estimates",), case=case, **{**EXACT, **tolerance})
     what = "df" if name == "reparameterized_gradient" else "f"
+    asked = Once(what, function, eps.shape)
+    got = getattr(learner, name)(asked, mu, sigma, eps)
+    expected = getattr(reference, name)(Once(what, function, eps.shape), mu, sigma, eps)
+    expect_close(got, expected, names=("the array of estimates",), case=case, **{**EXACT, **tolerance})
     expect(asked.calls == 1, f"{what} was called {asked.calls} times; once, with all x, is expected.", case=case)
 
 
