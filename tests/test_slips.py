@@ -13,7 +13,6 @@ import torch
 from autograder.judging.session import Judge, earned_share, with_judge
 from course.syllabus import find_lesson
 
-
 BEYOND = "ch13_beyond_first_order"
 
 

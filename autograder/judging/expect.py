@@ -50,7 +50,7 @@ class Comparison:
     problems: tuple[str, ...] = ()
     """What is wrong, one sentence for each output that is; empty if all is well."""
     property_only: bool = False
-    """Whether `got` is a truth value that the check computed, or the kind of an error, not what the learner returned."""
+    """Whether `got` is a truth value that the check computed, or the kind of an error: not what was returned."""
     slip: float = 1.0
     """What share of its exercise the problem may cost; less than 1 where the values are right all the same."""
     place: tuple[str, int] = ("", 0)

@@ -1,7 +1,8 @@
 """Checks of ch13_beyond_first_order: second derivatives as products, estimates, and gradients of what has none.
 
 Tensors and the functions that are differentiated stay with the submission: scenarios build them and bring numbers back.
-Where the contract leaves the random numbers open, Hoeffding's inequality says how rarely a right answer is refused.
+Where the contract leaves the random numbers open, Hoeffding's inequality says how rarely a right answer is refused: all
+checks of estimates together, on visible and on hidden inputs, do so with a probability below 1e-7.
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ def test_probes(learner, reference, rng):
 
     Each choice of signs has probability ¼: 50 of 200 on average. By Hoeffding's inequality a count is off by more than
     45 with a probability of at most 2 exp(−2 · 45² / 200) = 3.2e-9. Four counts for each of two shapes: a right answer
-    is refused with a probability below 3e-8.
+    is refused with a probability below 2.6e-8.
     """
     calls = 200
     for shape in [(3,), (1, 3)]:
@@ -231,6 +232,31 @@ def test_mean_over_the_samples(learner, reference, rng):
             "depend on one another",
             case=case,
         )
+
+
+@exercise("hessian_trace")
+def test_bias(learner, reference, rng):
+    """Where H has a 1 everywhere, an estimate is the square of the probe's sum, and n on average, the trace.
+
+    n = 200 · 199 signs add up to an even number. By Hoeffding's inequality its square is above 42 n with a probability
+    of at most 2 exp(−42 / 2) = 1.5e-9, and it is 0 with one of √(2 / πn) = 0.004. Four estimates: a right answer is
+    refused with a probability below 4 · 1.5e-9 + 0.004⁴ < 1e-8. Signs that are 1 with a probability of 0.52 make the
+    estimate 65 n on average, and signs that a row or a column shares about 200 n.
+    """
+    shape, calls = (200, 199), 4
+    n = math.prod(shape)
+    case = f"{calls} estimates from one sample each, all entries of H are 1, x has shape {shape}"
+    got = learner.scenario.traces_of_ones(shape, calls, seed(rng))
+    if not numbers(got, case):
+        return
+    sums = 2 * np.round(np.sqrt(np.maximum(np.nan_to_num(np.asarray(got)), 0)) / 2)
+    expect_close(np.asarray(got, dtype=F64), sums**2, names=("the array of estimates",), case=case, **EXACT)
+    expect(
+        bool(sums.max() > 0 and (sums**2 <= 42 * n).all()),
+        "The estimates are far from the trace: are the signs 1 and −1 with probability ½ each, and does none depend on "
+        "another, in all rows and columns",
+        case=case,
+    )
 
 
 @exercise("hessian_trace", promise="instrumented")

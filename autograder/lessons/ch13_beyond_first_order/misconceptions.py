@@ -266,6 +266,17 @@ zeros_among_the_signs = mistake(
     {BITS: "z = torch.randint(-1, 2, x.shape, generator=generator, dtype=x.dtype)"},
     says="randint(-1, 2) draws −1, 0 and 1: E[z²] is ⅔, and so is the estimate, on average. 2 · bits − 1 are signs.",
 )
+two_of_three = mistake(
+    "hessian_trace",
+    {BITS: "z = 2 * (torch.randint(3, x.shape, generator=generator) > 0).to(x.dtype) - 1"},
+    says="A sign is 1 two times out of three. Then E[z_i z_j] is 1/9, and the estimate has a part of every entry of H: "
+    "each sign has the probability ½.",
+)
+one_sign_for_a_column = mistake(
+    "hessian_trace",
+    {BITS: BITS.replace("x.shape", "x.shape[-1:]") + "\nz = z.expand(x.shape)"},
+    says="All rows of x have the same signs. Draw one for each entry, in the shape of x.",
+)
 uniform_probes = mistake(
     "hessian_trace",
     {BITS: "z = 2 * torch.rand(x.shape, generator=generator, dtype=x.dtype) - 1"},
