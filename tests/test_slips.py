@@ -160,6 +160,18 @@ def all_on_the_way(right: Callable[..., Any]) -> Callable[..., Any]:
     return predict_flow
 
 
+def without_create_graph(f: Any, x: Any, v: Any) -> Any:
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x)
+    return torch.autograd.grad((gradient * v).sum(), x)[0]
+
+
+def without_zeros(f: Any, x: Any, v: Any) -> Any:
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad((gradient * v).sum(), x)[0]
+
+
 def gradient_for_its_tangent(f: Any, x: Any, v: Any) -> Any:
     return torch.func.jvp(torch.func.grad(f), (x,), (v,))[0]
 
@@ -216,6 +228,8 @@ def nothing_stopped(logits: Any, tau: float, gumbels: Any) -> Any:
         ("ch02_chain_rule", "jvp_chain", lambda _: return_in_the_loop, "jvp_returned_in_the_loop"),
         ("ch03_accumulation", "train", lambda _: loop_of_the_tutorials, "neither_end_of_the_loop"),
         ("ch04_detachment", "predict_flow", all_on_the_way, "rule_keeps_gradients_of_all"),
+        (BEYOND, "hvp", lambda _: without_create_graph, "no_graph_for_the_second_pass"),
+        (BEYOND, "hvp", lambda _: without_zeros, "no_zeros"),
         (BEYOND, "hvp", lambda _: into_one_grad, "added_to_the_callers_grad"),
         (BEYOND, "hvp_forward_over_reverse", lambda _: gradient_for_its_tangent, "value_for_tangent"),
         (BEYOND, "hvp_forward_over_reverse", lambda _: slope_of_f, "jvp_of_f"),

@@ -284,12 +284,21 @@ def _same_record(a: Record, b: Record) -> bool:
     return all(map(_same_comparison, a.comparisons, b.comparisons))
 
 
+def says_why(record: Record) -> bool:
+    """Whether a check ended with an exception that says more than its kind, by which a known mistake can be told."""
+    return isinstance(record.ended_by, Raised) and bool(_words(record.ended_by))
+
+
+def _words(raised: Raised) -> list[str]:
+    return _PLAIN_WORD.findall(_QUOTED.sub("", raised.failure.message))
+
+
 def _same_words(a: Raised, b: Raised) -> bool:
     """Whether two exceptions of one kind say the same but for names and numbers: PyTorch has one kind for all it finds.
 
     One that says nothing is told apart by its kind alone.
     """
-    mine, theirs = (_PLAIN_WORD.findall(_QUOTED.sub("", one.failure.message)) for one in (a, b))
+    mine, theirs = _words(a), _words(b)
     return not mine or not theirs or mine == theirs
 
 

@@ -22,7 +22,7 @@ from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck
-from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, summary
+from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why, summary
 from autograder.judging.errors import TimedOut, WorkerLost
 from autograder.judging.expect import Record
 from autograder.judging.patience import unhurried
@@ -269,7 +269,7 @@ class Judge:
     def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
         """What is wrong, given what the checks saw."""
         known = [entry for entry in self.known if entry.exercise == exercise.name]
-        comparable = any(record.comparisons for record in records)
+        comparable = any(record.comparisons or says_why(record) for record in records)
         evidence = {entry: self.evidence(entry) for entry in known} if comparable else {}
         return diagnose(records, evidence, self.reference, thorough=exercise.seconds < SLOW_SECONDS)
 
