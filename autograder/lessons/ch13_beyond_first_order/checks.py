@@ -238,12 +238,12 @@ def test_mean_over_the_samples(learner, reference, rng):
 def test_bias(learner, reference, rng):
     """Where H has a 1 everywhere, an estimate is the square of the probe's sum, and n on average, the trace.
 
-    n = 200 · 199 signs add up to an even number. By Hoeffding's inequality its square is above 42 n with a probability
-    of at most 2 exp(−42 / 2) = 1.5e-9, and it is 0 with one of √(2 / πn) = 0.004. Four estimates: a right answer is
-    refused with a probability below 4 · 1.5e-9 + 0.004⁴ < 1e-8. Signs that are 1 with a probability of 0.52 make the
-    estimate 65 n on average, and signs that a row or a column shares about 200 n.
+    n = 40 · 39 signs add up to an even number. By Hoeffding's inequality its square is above 42 n with a probability of
+    at most 2 exp(−42 / 2) = 1.5e-9, and it is 0 with one of √(2 / πn) = 0.02. Six estimates: a right answer is refused
+    with a probability below 6 · 1.5e-9 + 0.02⁶ < 1e-8. Signs that are 1 with a probability of 2/3 make the estimate
+    174 n on average. More entries would see less, and keep those waiting who take one product for each.
     """
-    shape, calls = (200, 199), 4
+    shape, calls = (40, 39), 6
     n = math.prod(shape)
     case = f"{calls} estimates from one sample each, all entries of H are 1, x has shape {shape}"
     got = learner.scenario.traces_of_ones(shape, calls, seed(rng))
