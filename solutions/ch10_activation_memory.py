@@ -122,8 +122,9 @@ def training_state_bytes(n_params, param_bytes=2, grad_bytes=2, master_bytes=4, 
 # ## `llama_block_bytes`
 #
 # What one block of a Llama keeps when forward is over, an int, in bytes: bfloat16, no dropout, no biases. The result of
-# the block is the next one's input and counts there. `config` has the ints `hidden` (h), `layers`, `heads` (a),
-# `kv_heads`, `ffn` (f), `vocab`. A head has h/a dimensions, so keys and values are kv_heads · h/a wide.
+# the block is the next one's input and counts there. `config` is an object whose attributes are ints: `config.hidden`
+# (h), `.layers`, `.heads` (a), `.kv_heads`, `.ffn` (f), `.vocab`. A head has h/a dimensions, so keys and values are
+# kv_heads · h/a wide.
 #
 # `recompute` says what is kept:
 #

@@ -15,7 +15,16 @@ from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.diagnose import Evidence, diagnose
 from autograder.judging.errors import Raised
-from autograder.judging.expect import OF_ANOTHER_TYPE, Call, Record, expect, expect_close, expect_raises, recording
+from autograder.judging.expect import (
+    OF_ANOTHER_TYPE,
+    Call,
+    Record,
+    current_record,
+    expect,
+    expect_close,
+    expect_raises,
+    recording,
+)
 from autograder.judging.plugin import identify
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
 from autograder.judging.session import CheckError, Judge, earned_share, with_judge
@@ -401,6 +410,23 @@ def asked(ask: Callable[[], None]) -> Record:
     return record
 
 
+def ended(function: Callable[[], Any]) -> Record:
+    """What a check saw that expects a ValueError."""
+
+    def ask() -> None:
+        current_record().calls.append(Call("f", ()))
+        expect_raises(ValueError, function)
+
+    return asked(ask)
+
+
+def raises(kind: str) -> Callable[[], Any]:
+    def function() -> None:
+        raise Raised(f"f raised {kind}.", Failure(kind, [kind], "", "", "", ""))
+
+    return function
+
+
 NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
 TOO_FEW = "function RecomputeBackward returned an incorrect number of gradients (expected 4, got 3)"
 
@@ -413,10 +439,16 @@ TOO_FEW = "function RecomputeBackward returned an incorrect number of gradients 
         pytest.param(raised(TOO_FEW), raised(NO_GRAPH), False, id="another RuntimeError"),
         pytest.param(raised(TOO_FEW), raised(TOO_FEW.replace("Recomp", "Comp").replace("4", "3")), True, id="names"),
         pytest.param(raised("no such node"), raised(""), True, id="a kind alone"),
+        pytest.param(ended(raises("TypeError")), ended(lambda: 3), False, id="another error than the one expected"),
+        pytest.param(ended(raises("TypeError")), ended(raises("TypeError")), True, id="the same error instead"),
+        pytest.param(ended(lambda: 3), ended(lambda: 4), True, id="no error"),
     ],
 )
 def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: Record, named: bool) -> None:
-    """A failed property was taken for any other, and a RuntimeError, PyTorch's only kind, for any other, too."""
+    """A failed property was taken for any other, and a RuntimeError, PyTorch's only kind, for any other, too.
+
+    So was an error of another kind than the one expected: who read config["hidden"] was told to raise ValueError.
+    """
     mistake = Misconception("f", "a_mistake", "You made a mistake.")
     evidence = Evidence(1, lambda _: known)
     found = diagnose([mine], {mistake: evidence}, None)  # type: ignore[arg-type]

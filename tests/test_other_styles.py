@@ -13,10 +13,12 @@ from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
 
-FILES = sorted((Path(__file__).parent / "other_styles").glob("*.py"))
+STYLES = Path(__file__).parent / "other_styles"
+FILES = sorted(STYLES.rglob("*.py"))
+"""Further styles of a lesson are in folders."""
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(STYLES).with_suffix("")))
 def test_everything_is_earned(file: Path) -> None:
     workers = Workers(find_lesson(file.stem), "process")
     submission = read_submission(file)

@@ -13,6 +13,8 @@ import torch
 from autograder.judging.session import Judge, earned_share, with_judge
 from course.syllabus import find_lesson
 
+BEYOND = "ch13_beyond_first_order"
+
 
 def clipped_in_place(grads: Any, max_norm: float) -> Any:
     norm = math.sqrt(sum(grad.double().square().sum().item() for grad in grads))
@@ -158,6 +160,67 @@ def all_on_the_way(right: Callable[..., Any]) -> Callable[..., Any]:
     return predict_flow
 
 
+def without_create_graph(f: Any, x: Any, v: Any) -> Any:
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x)
+    return torch.autograd.grad((gradient * v).sum(), x)[0]
+
+
+def without_zeros(f: Any, x: Any, v: Any) -> Any:
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad((gradient * v).sum(), x)[0]
+
+
+def gradient_for_its_tangent(f: Any, x: Any, v: Any) -> Any:
+    return torch.func.jvp(torch.func.grad(f), (x,), (v,))[0]
+
+
+def slope_of_f(f: Any, x: Any, v: Any) -> Any:
+    return torch.func.jvp(f, (x,), (v,))[1]
+
+
+def into_one_grad(f: Any, x: Any, v: Any) -> Any:
+    x.requires_grad_()
+    f(x).backward(create_graph=True)
+    (x.grad * v).sum().backward()
+    return x.grad
+
+
+def two_draws_of_three(f: Any, x: Any, samples: int, generator: Any) -> float:
+    total = 0.0
+    for _ in range(samples):
+        z = torch.randint(-1, 2, x.shape, generator=generator).to(x.dtype)
+        total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
+    return total / samples
+
+
+def trace_by_unit_vectors(f: Any, x: Any, samples: int, generator: Any) -> float:
+    return float(torch.autograd.functional.hessian(f, x).reshape(x.numel(), x.numel()).trace())
+
+
+def without_a_step(loss_fn: Any, params: Any, support: Any, query: Any, inner_lr: float) -> Any:
+    own = {name: value.detach().requires_grad_() for name, value in params.items()}
+    loss = loss_fn(own, query)
+    return dict(zip(own, torch.autograd.grad(loss, list(own.values()), materialize_grads=True), strict=True))
+
+
+def with_a_baseline(f: Any, mu: float, sigma: float, eps: Any) -> Any:
+    rewards = f(mu + sigma * eps)
+    return (rewards - rewards.mean()) * eps / sigma
+
+
+def by_the_log_density(f: Any, mu: float, sigma: float, eps: Any) -> Any:
+    x = mu + sigma * eps
+    return f(x) * (-((x - mu) ** 2) / (2 * sigma**2))
+
+
+def nothing_stopped(logits: Any, tau: float, gumbels: Any) -> Any:
+    soft = torch.softmax((logits + gumbels) / tau, dim=-1)
+    hard = torch.nn.functional.one_hot(soft.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    return hard + soft - soft
+
+
 @pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "named"),
     [
@@ -165,6 +228,17 @@ def all_on_the_way(right: Callable[..., Any]) -> Callable[..., Any]:
         ("ch02_chain_rule", "jvp_chain", lambda _: return_in_the_loop, "jvp_returned_in_the_loop"),
         ("ch03_accumulation", "train", lambda _: loop_of_the_tutorials, "neither_end_of_the_loop"),
         ("ch04_detachment", "predict_flow", all_on_the_way, "rule_keeps_gradients_of_all"),
+        (BEYOND, "hvp", lambda _: without_create_graph, "no_graph_for_the_second_pass"),
+        (BEYOND, "hvp", lambda _: without_zeros, "no_zeros"),
+        (BEYOND, "hvp", lambda _: into_one_grad, "added_to_the_callers_grad"),
+        (BEYOND, "hvp_forward_over_reverse", lambda _: gradient_for_its_tangent, "value_for_tangent"),
+        (BEYOND, "hvp_forward_over_reverse", lambda _: slope_of_f, "jvp_of_f"),
+        (BEYOND, "hessian_trace", lambda _: two_draws_of_three, "zeros_among_the_signs"),
+        (BEYOND, "hessian_trace", lambda _: trace_by_unit_vectors, "every_basis_vector"),
+        (BEYOND, "maml_gradient", lambda _: without_a_step, "no_inner_step"),
+        (BEYOND, "score_function_gradient", lambda _: with_a_baseline, "baseline_of_the_batch"),
+        (BEYOND, "score_function_gradient", lambda _: by_the_log_density, "log_density_itself"),
+        (BEYOND, "gumbel_softmax_st", lambda _: nothing_stopped, "no_stop_gradient_and_argmax_of_soft"),
     ],
 )
 def test_what_newcomers_wrote_has_a_name(

@@ -207,3 +207,12 @@ def test_tensors_arrive_whatever_their_view() -> None:
         arrived = wire.decode(wire.encode(tensor))
         assert arrived.dtype == tensor.dtype
         assert torch.equal(arrived, tensor.resolve_conj().resolve_neg())
+
+
+def test_zeros_that_forward_mode_has_not_written_out_arrive() -> None:
+    """A linear function's second derivative, by way of a tangent, is a tensor of zeros without memory."""
+    torch = pytest.importorskip("torch")
+    slope = lambda x: torch.func.jvp(lambda x: 3 * x.sum(), (x,), (torch.ones(2),))[1]  # noqa: E731
+    zeros = torch.func.grad(slope)(torch.ones(2))
+    assert zeros._is_zerotensor()
+    assert torch.equal(wire.decode(wire.encode(zeros)), torch.zeros(2))

@@ -259,10 +259,23 @@ def _may_be_beside(mine: Record, theirs: Record) -> bool:
     """
     if theirs.ended_by is not None and mine.ended_by is None:
         return False
+    counterparts = _by_case(theirs)
     return all(
         (bool(my.problems) and not their.problems) or _same_comparison(my, their)
-        for my, their in zip(mine.comparisons, theirs.comparisons, strict=False)
+        for key, my in _by_case(mine).items()
+        if (their := counterparts.get(key)) is not None
     )
+
+
+def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
+    """Comparisons by case, kind and number: where a property fails its case may end, and the next ones come earlier."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    found = {}
+    for comparison in record.comparisons:
+        key = comparison.case, comparison.property_only
+        found[*key, counts[key]] = comparison
+        counts[key] += 1
+    return found
 
 
 def _same_record(a: Record, b: Record) -> bool:
@@ -274,12 +287,21 @@ def _same_record(a: Record, b: Record) -> bool:
     return all(map(_same_comparison, a.comparisons, b.comparisons))
 
 
+def says_why(record: Record) -> bool:
+    """Whether a check ended with an exception that says more than its kind, by which a known mistake can be told."""
+    return isinstance(record.ended_by, Raised) and bool(_words(record.ended_by))
+
+
+def _words(raised: Raised) -> list[str]:
+    return _PLAIN_WORD.findall(_QUOTED.sub("", raised.failure.message))
+
+
 def _same_words(a: Raised, b: Raised) -> bool:
     """Whether two exceptions of one kind say the same but for names and numbers: PyTorch has one kind for all it finds.
 
     One that says nothing is told apart by its kind alone.
     """
-    mine, theirs = (_PLAIN_WORD.findall(_QUOTED.sub("", one.failure.message)) for one in (a, b))
+    mine, theirs = _words(a), _words(b)
     return not mine or not theirs or mine == theirs
 
 

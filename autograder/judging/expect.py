@@ -50,7 +50,7 @@ class Comparison:
     problems: tuple[str, ...] = ()
     """What is wrong, one sentence for each output that is; empty if all is well."""
     property_only: bool = False
-    """Whether `got` is a truth value that the check computed, not a value that the learner returned."""
+    """Whether `got` is a truth value that the check computed, or the kind of an error: not what was returned."""
     slip: float = 1.0
     """What share of its exercise the problem may cost; less than 1 where the values are right all the same."""
     place: tuple[str, int] = ("", 0)
@@ -154,12 +154,15 @@ def expect_close(
 
 def expect(condition: bool, message: str, *, case: str = "") -> None:
     """Expect a property; `message` says what is wrong when it does not hold."""
+    _expect_property(bool(condition), bool(condition), message, case)
+
+
+def _expect_property(condition: bool, got: Any, message: str, case: str) -> None:
+    """`got` tells one way not to have the property from another."""
     record = current_record()
     call = record.calls[-1] if record.calls else None
     problems = () if condition else (message,)
-    comparison = Comparison(
-        bool(condition), True, (), case, call, 0.0, 0.0, problems, property_only=True, place=_place_of_asking()
-    )
+    comparison = Comparison(got, True, (), case, call, 0.0, 0.0, problems, property_only=True, place=_place_of_asking())
     record.comparisons.append(comparison)
 
 
@@ -171,7 +174,7 @@ def expect_raises(
         value = function(*args, **kwargs)
     except Raised as raised:
         ok = kind.__name__ in raised.failure.bases
-        expect(ok, f"{raised} A {kind.__name__} was expected.", case=case)
+        _expect_property(ok, ok or raised.failure.kind, f"{raised} A {kind.__name__} was expected.", case)
     else:
         record = current_record()
         call = record.calls[-1]
@@ -197,7 +200,7 @@ def as_arrays(value: Any) -> Any:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return value
-    return (value.float() if value.dtype is torch.bfloat16 else value).detach().numpy()
+    return (value.float() if value.dtype is torch.bfloat16 else value).numpy(force=True)
 
 
 def _typed(got: Any, expected: Any) -> Any:

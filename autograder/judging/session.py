@@ -22,8 +22,8 @@ from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck
-from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, summary
-from autograder.judging.errors import Raised, TimedOut, WorkerLost
+from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why, summary
+from autograder.judging.errors import TimedOut, WorkerLost
 from autograder.judging.expect import Record
 from autograder.judging.patience import unhurried
 from autograder.judging.plugin import CheckId, Checks, identify
@@ -269,11 +269,11 @@ class Judge:
     def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
         """What is wrong, given what the checks saw.
 
-        Where they compared nothing, because something was raised, only what PyTorch raises tells one mistake from
-        another: by its words, as it has one kind of exception for all it finds.
+        Where they compared nothing, because something was raised, only the words of an exception tell one mistake from
+        another.
         """
         known = [entry for entry in self.known if entry.exercise == exercise.name]
-        comparable = any(record.comparisons or _said_by_pytorch(record) for record in records)
+        comparable = any(record.comparisons or says_why(record) for record in records)
         evidence = {entry: self.evidence(entry) for entry in known} if comparable else {}
         return diagnose(records, evidence, self.reference, thorough=exercise.seconds < SLOW_SECONDS)
 
@@ -284,10 +284,6 @@ class Judge:
             items = self.items_of(known.exercise)
             self._evidence[known] = Evidence(len(items), lambda i: unhurried(lambda: self.observe([items[i]], run)[0]))
         return self._evidence[known]
-
-
-def _said_by_pytorch(record: Record) -> bool:
-    return isinstance(record.ended_by, Raised) and record.ended_by.failure.kind == "RuntimeError"
 
 
 def with_judge(

@@ -294,7 +294,7 @@ def _tensor_parts(value: Any, most: int) -> tuple[str, list[int], bytes] | None:
     flat = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
     if flat.numel() * flat.element_size() > most:
         raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
-    raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+    raw = flat.view(torch.uint8).numpy(force=True).tobytes() if flat.numel() else b""  # forced: zeros of forward mode
     return str(value.dtype).removeprefix("torch."), list(value.shape), raw
 
 

@@ -22,7 +22,7 @@ def _data(value: Any) -> Any:
     """A tensor as an array, so that it can be compared; anything else as it is."""
     if not isinstance(value, torch.Tensor) or value.dtype == torch.bfloat16:
         return value
-    return value.detach().numpy().copy()
+    return value.numpy(force=True).copy()
 
 
 def _backward(output: Any, g: torch.Tensor | None = None) -> None:

@@ -65,7 +65,7 @@ def _watched(scenario: Callable[..., dict[str, Any]]) -> Callable[..., dict[str,
 
 def _data(value: Any) -> Any:
     """A tensor as an array, so that it can be compared; anything else as it is."""
-    return value.detach().numpy().copy() if isinstance(value, torch.Tensor) else value
+    return value.numpy(force=True).copy() if isinstance(value, torch.Tensor) else value
 
 
 def _class(submission: Any, name: str) -> Any:

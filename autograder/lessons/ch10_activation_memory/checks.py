@@ -165,7 +165,7 @@ ONE_PERCENT = {"rtol": 0.01, "atol": 0.0}
 
 
 def agree_on_block(learner, reference, config, s, b, recompute, case) -> None:
-    got, expected = (who.scenario.block_bytes(config, s, b, recompute) for who in (learner, reference))
+    got, expected = (who.scenario.block_bytes(*config.values(), s, b, recompute) for who in (learner, reference))
     if type(got) is int:  # ints are compared exactly; anything else but an int is refused
         got, expected = float(got), float(expected)
     expect_close(got, expected, names=("the bytes",), case=case, **ONE_PERCENT)
@@ -198,7 +198,7 @@ def test_unknown_policy(learner):
     for recompute in ("everything", "", "None"):
         config = {"hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 96, "vocab": 100}
         case = f"recompute={recompute!r}"
-        expect_raises(ValueError, learner.scenario.block_bytes, config, 8, 1, recompute, case=case)
+        expect_raises(ValueError, learner.scenario.block_bytes, *config.values(), 8, 1, recompute, case=case)
 
 
 # largest_batch
@@ -209,7 +209,7 @@ def card(reference, config, s, recompute, sequences: float) -> int:
     h, kv, f = config["hidden"], config["kv_heads"] * config["hidden"] // config["heads"], config["ffn"]
     layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h
     states = 16 * (2 * config["vocab"] * h + h + config["layers"] * layer)
-    kept, whole = (reference.scenario.block_bytes(config, s, 1, how) for how in (recompute, "none"))
+    kept, whole = (reference.scenario.block_bytes(*config.values(), s, 1, how) for how in (recompute, "none"))
     peak = config["layers"] * kept + max(12 * s * config["vocab"], whole - kept)
     return states + int(sequences * peak)
 
@@ -220,7 +220,7 @@ def agree_on_batch(learner, reference, config, s, recompute, sequences, case) ->
 
 
 def agree_on_card(learner, reference, config, s, gpu_bytes, recompute, case) -> None:
-    got, expected = (who.scenario.batch(config, s, gpu_bytes, recompute) for who in (learner, reference))
+    got, expected = (who.scenario.batch(*config.values(), s, gpu_bytes, recompute) for who in (learner, reference))
     expect_close(got, expected, names=("the batch",), case=case, **EXACT)
 
 
@@ -228,11 +228,24 @@ def agree_on_card(learner, reference, config, s, gpu_bytes, recompute, case) -> 
 def test_some_fit(learner, reference, rng):
     """A little more and a little less than a whole number of sequences."""
     for recompute in RECOMPUTE:
-        for n in (1, *(int(n) for n in rng.integers(2, 40, size=3))):
+        for n in (1, *(int(n) for n in rng.integers(2, 25, size=3))):
             for share, told in ((1 + 0.3 / n, "a little more"), (1 - 0.3 / n, "a little less")):
                 config, s = sizes(rng), int(rng.integers(500, 9000))
                 case = f"{recompute}, {told} room than for {n}"
                 agree_on_batch(learner, reference, config, s, recompute, n * share, case)
+
+
+@exercise("largest_batch")
+def test_every_parameter_has_states(learner, reference, rng):
+    """One token a sequence: its activations are a few numbers for each of `hidden`, and each norm's states show."""
+    for recompute in RECOMPUTE:
+        for layers in (1, 4):
+            config = {**sizes(rng), "layers": layers, "vocab": int(rng.integers(8, 64))}
+            for share, told in [(0.05, "a little more"), (-0.05, "a little less"), (0.05, "a little more")]:
+                n = int(rng.integers(1, 5))  # as few as leave room for the 1 % of a block's bytes
+                depth = f"{layers} layer{'s' * (layers > 1)}"
+                case = f"{recompute}, sequences of one token, {depth}, {told} room than for {n}"
+                agree_on_batch(learner, reference, config, 1, recompute, n + share, case)
 
 
 @exercise("largest_batch")
@@ -242,7 +255,7 @@ def test_where_the_peak_is(learner, reference, rng):
         for vocab in (8, 200_000):
             for layers in (1, 3):
                 config = {**sizes(rng), "vocab": vocab, "layers": layers}
-                s, n = int(rng.integers(500, 9000)), int(rng.integers(2, 40))
+                s, n = int(rng.integers(500, 9000)), int(rng.integers(2, 25))
                 for share in (1 + 0.3 / n, 1 - 0.3 / n):
                     case = f"{recompute}, {layers} layers, vocabulary of {vocab:,}"
                     agree_on_batch(learner, reference, config, s, recompute, n * share, case)

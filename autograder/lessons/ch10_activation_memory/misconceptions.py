@@ -47,6 +47,17 @@ square_whole = mistake(
     says="The square is not divided. Each device has its share of the heads, and keeps the matrices of those.",
 )
 
+not_divided = mistake(
+    "layer_activation_bytes",
+    {TOTAL: "return float(s * b * h * (34 + square))"},
+    says="tensor_parallel is not used. Each of t devices keeps 24/t of the 34, or 34/t, and 1/t of the square.",
+)
+cut_to_an_int = mistake(
+    "layer_activation_bytes",
+    {TOTAL: TOTAL.replace("float(", "int(")},
+    says="The result is cut to an int, which loses what a division leaves over. A float is asked.",
+)
+
 # SavedTensorMeter
 
 COUNT = "self.bytes += storage.nbytes()"
@@ -106,6 +117,18 @@ swallows = mistake(
     says="__exit__ returns something true, which swallows the exception of the block. Return None.",
 )
 
+each_tensor_by_itself = mistake(
+    "SavedTensorMeter",
+    {NEW: "if True:", COUNT: "self.bytes += tensor.nbytes"},
+    says="Every tensor that is saved is counted by its own numbers. Storages count: whole, each once, and no "
+    "parameter's.",
+)
+no_bytes_before_the_block = mistake(
+    "SavedTensorMeter",
+    {"self.bytes = 0": "", "self._hooks.__enter__()": "self.bytes = 0\nself._hooks.__enter__()"},
+    says="bytes is there from __enter__ on. It is 0 before the block already: make it in __init__.",
+)
+
 # training_state_bytes
 
 STATES = "return {name: n_params * n_bytes for name, n_bytes in each.items()}"
@@ -125,6 +148,16 @@ moments_of_two_bytes = mistake(
     "training_state_bytes",
     {EACH: EACH.replace("2 * moment_bytes", "2 * param_bytes")},
     says="The moments have the bytes of the weights here. They have moment_bytes each.",
+)
+defaults_alone = mistake(
+    "training_state_bytes",
+    {EACH: 'each = {"params": 2, "grads": 2, "master": 4, "moments": 8}'},
+    says="The bytes are the defaults, whatever is passed. Use param_bytes, grad_bytes, master_bytes, moment_bytes.",
+)
+parts_of_one_parameter = mistake(
+    "training_state_bytes",
+    {STATES: STATES.replace("n_params * n_bytes", "n_bytes * (n_params if name == 'total' else 1)")},
+    says="Only the total is that of all parameters: params, grads, master and moments are of one. Multiply each.",
 )
 gib = mistake(
     "training_state_bytes",
@@ -172,6 +205,22 @@ selective_recomputes_attention = mistake(
     {NONE: NONE.replace("4 * h + lse", "10 * h + 4 * kv + 8 * f + 8")},
     says="This is all but attention's result: the other way round. selective keeps that, and recomputes the rest.",
 )
+selective_is_none = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("4 * h + lse", "12 * h + 4 * kv + 8 * f + 8 + lse")},
+    says="selective keeps as much as none here. It keeps the input and the fused attention's result with its "
+    "log-sum-exp, and recomputes the rest.",
+)
+log_sum_exp_forgotten = mistake(
+    "llama_block_bytes",
+    {"lse = 4 * config.heads": "lse = 0"},
+    says="The log-sum-exp of the fused attention is missing: a float32 for each token and head.",
+)
+numbers_for_bytes = mistake(
+    "llama_block_bytes",
+    {NONE: 'a_token = {"none": 6 * h + 2 * kv + 4 * f + 2 + lse / 4, "selective": 2 * h + lse / 4, "full": h}'},
+    says="Numbers are counted, not bytes: 2 for each in bfloat16, 4 for each in float32. Bytes are an int.",
+)
 any_policy = mistake(
     "llama_block_bytes",
     {
@@ -203,6 +252,27 @@ both_moments = mistake(
     {PEAK: "peak = config.layers * kept + 12 * s * config.vocab + whole - kept"},
     says="The two moments are added up. They do not come together: take the larger.",
 )
+whole_block_on_top = mistake(
+    "largest_batch",
+    {PEAK: "peak = config.layers * kept + max(12 * s * config.vocab, whole if recompute != 'none' else 0)"},
+    says="What a block has kept already is counted twice when it is computed again: all that it keeps under none, less "
+    "what it has kept.",
+)
+loss_in_16_bits = mistake(
+    "largest_batch",
+    {PEAK: PEAK.replace("12 *", "6 *")},
+    says="The loss has three float32 arrays of s × vocab: 12 bytes a number of the logits, not 6.",
+)
+one_vocabulary = mistake(
+    "largest_batch",
+    {STATES_OF_ALL: STATES_OF_ALL.replace("2 * config.vocab", "config.vocab")},
+    says="Embedding and head are counted as one matrix. They are two, of vocab × h each.",
+)
+norms_forgotten = mistake(
+    "largest_batch",
+    {LAYER: LAYER.removesuffix(" + 2 * h")},
+    says="The two norms of a block have parameters, too: h each.",
+)
 one_layer = mistake(
     "largest_batch",
     {PEAK: "peak = kept + max(12 * s * config.vocab, whole - kept)"},
@@ -222,6 +292,11 @@ rounded_up = mistake(
     "largest_batch",
     {RETURN: "return max(0, -((states - gpu_bytes) // peak))"},
     says="The division is rounded up: the last sequence has no room.",
+)
+rounded_to_the_nearest = mistake(
+    "largest_batch",
+    {RETURN: "return max(0, round((gpu_bytes - states) / peak))"},
+    says="The quotient is rounded to the nearest: from a half on, the last sequence has no room. Divide with //.",
 )
 weights_alone = mistake(
     "largest_batch",

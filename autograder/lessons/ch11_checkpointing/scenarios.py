@@ -34,7 +34,7 @@ CHANGED_UNNOTICED = (
 
 def _data(value: Any) -> Any:
     """A tensor as an array, so that it can be compared; anything else as it is."""
-    return value.detach().numpy().copy() if isinstance(value, Tensor) else value
+    return value.numpy(force=True).copy() if isinstance(value, Tensor) else value
 
 
 def _leaf(array: np.ndarray, wanted: bool = True) -> Tensor:

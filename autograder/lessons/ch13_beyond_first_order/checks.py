@@ -1,7 +1,8 @@
 """Checks of ch13_beyond_first_order: second derivatives as products, estimates, and gradients of what has none.
 
 Tensors and the functions that are differentiated stay with the submission: scenarios build them and bring numbers back.
-Where the contract leaves the random numbers open, Hoeffding's inequality says how rarely a right answer is refused.
+Where the contract leaves the random numbers open, Hoeffding's inequality says how rarely a right answer is refused: all
+checks of estimates together, on visible and on hidden inputs, do so with a probability below 1e-7.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import EXACT, F32, F64, SINGLE, agree, exercise, expect, expect_close, random
-from autograder.wording import summarise
+from autograder.wording import enumeration, summarise
 
 
 def drawn(rng, shape, dtype=F64):
@@ -177,7 +178,7 @@ def test_probes(learner, reference, rng):
 
     Each choice of signs has probability ¼: 50 of 200 on average. By Hoeffding's inequality a count is off by more than
     45 with a probability of at most 2 exp(−2 · 45² / 200) = 3.2e-9. Four counts for each of two shapes: a right answer
-    is refused with a probability below 3e-8.
+    is refused with a probability below 2.6e-8.
     """
     calls = 200
     for shape in [(3,), (1, 3)]:
@@ -189,11 +190,13 @@ def test_probes(learner, reference, rng):
         if not numbers(got, case):
             continue
         nearest = np.abs(np.asarray(got)[:, None] - possible).argmin(axis=1)
-        expect_close(np.asarray(got, dtype=F64), possible[nearest], names=("the estimates",), case=case, **EXACT)
+        expect_close(
+            np.asarray(got, dtype=F64), possible[nearest], names=("the array of estimates",), case=case, **EXACT
+        )
         counts = np.bincount(nearest, minlength=4)
         expect(
             bool((np.abs(counts - calls / 4) <= 45).all()),
-            f"The four choices of signs, up to a common one, came up {summarise(counts.tolist())} times: every entry "
+            f"The four choices of signs, up to a common one, came up {enumeration(counts)} times: every entry "
             "of every probe is 1 or −1 with probability ½, whatever the others are",
             case=case,
         )
@@ -202,8 +205,8 @@ def test_probes(learner, reference, rng):
 def numbers(got: list[Any], case: str) -> bool:
     """Whether estimates are Python floats, and no tensors."""
     wrong = [value for value in got if not isinstance(value, float)]
-    message = f"hessian_trace returned {type(wrong[0]).__name__ if wrong else ''}; a Python float expected"
-    expect(not wrong, message, case=case)
+    kind = "a tensor" if wrong and isinstance(wrong[0], np.ndarray) else summarise(wrong[0]) if wrong else ""
+    expect(not wrong, f"hessian_trace returned {kind}; a Python float expected", case=case)
     return not wrong
 
 
@@ -229,6 +232,31 @@ def test_mean_over_the_samples(learner, reference, rng):
             "depend on one another",
             case=case,
         )
+
+
+@exercise("hessian_trace")
+def test_bias(learner, reference, rng):
+    """Where H has a 1 everywhere, an estimate is the square of the probe's sum, and n on average, the trace.
+
+    n = 40 · 39 signs add up to an even number. By Hoeffding's inequality its square is above 42 n with a probability of
+    at most 2 exp(−42 / 2) = 1.5e-9, and it is 0 with one of √(2 / πn) = 0.02. Six estimates: a right answer is refused
+    with a probability below 6 · 1.5e-9 + 0.02⁶ < 1e-8. Signs that are 1 with a probability of 2/3 make the estimate
+    174 n on average. More entries would see less, and keep those waiting who take one product for each.
+    """
+    shape, calls = (40, 39), 6
+    n = math.prod(shape)
+    case = f"{calls} estimates from one sample each, all entries of H are 1, x has shape {shape}"
+    got = learner.scenario.traces_of_ones(shape, calls, seed(rng))
+    if not numbers(got, case):
+        return
+    sums = 2 * np.round(np.sqrt(np.maximum(np.nan_to_num(np.asarray(got)), 0)) / 2)
+    expect_close(np.asarray(got, dtype=F64), sums**2, names=("the array of estimates",), case=case, **EXACT)
+    expect(
+        bool(sums.max() > 0 and (sums**2 <= 42 * n).all()),
+        "The estimates are far from the trace: are the signs 1 and −1 with probability ½ each, and does none depend on "
+        "another, in all rows and columns",
+        case=case,
+    )
 
 
 @exercise("hessian_trace", promise="instrumented")
@@ -367,14 +395,16 @@ def test_params_afterwards(learner, reference, rng):
 class Once:
     """A function of an array that stays in this process, where its calls are counted."""
 
-    def __init__(self, f: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
-        self.f, self.shape, self.calls = f, shape, 0
+    def __init__(self, name: str, f: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
+        self.name, self.f, self.shape, self.calls = name, f, shape, 0
 
     def __call__(self, x: Any) -> Any:
         self.calls += 1
         x = np.asarray(x)
         if x.shape != self.shape:
-            raise ValueError(f"f takes all x at once, of shape {self.shape}, and was called with shape {x.shape}")
+            raise ValueError(
+                f"{self.name} takes all x at once, of shape {self.shape}, and was called with shape {x.shape}"
+            )
         return np.asarray(self.f(x), dtype=x.dtype)
 
 
@@ -395,11 +425,11 @@ def agree_on_estimates(
     mu = float(rng.uniform(-2, 2)) if mu is None else mu
     sigma = float(rng.uniform(1.2, 2.5)) if sigma is None else sigma
     function, eps = f(rng), random(rng, shape, dtype)
-    asked = Once(function, eps.shape)
-    got = getattr(learner, name)(asked, mu, sigma, eps)
-    expected = getattr(reference, name)(Once(function, eps.shape), mu, sigma, eps)
-    expect_close(got, expected, names=("the estimates",), case=case, **{**EXACT, **tolerance})
     what = "df" if name == "reparameterized_gradient" else "f"
+    asked = Once(what, function, eps.shape)
+    got = getattr(learner, name)(asked, mu, sigma, eps)
+    expected = getattr(reference, name)(Once(what, function, eps.shape), mu, sigma, eps)
+    expect_close(got, expected, names=("the array of estimates",), case=case, **{**EXACT, **tolerance})
     expect(asked.calls == 1, f"{what} was called {asked.calls} times; once, with all x, is expected.", case=case)
 
 

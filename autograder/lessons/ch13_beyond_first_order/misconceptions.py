@@ -38,6 +38,28 @@ create_graph_forgotten = mistake(
     {GRADIENT: GRADIENT.replace("create_graph=True", "create_graph=False")},
     says=DETACHED_ZERO,
 )
+no_graph_for_the_second_pass = mistake(
+    "hvp",
+    {
+        CONSTANT: "",
+        GRADIENT: "(gradient,) = torch.autograd.grad(y, x)",
+        LINEAR: "",
+        SECOND: "return torch.autograd.grad((gradient * v).sum(), x)[0]",
+    },
+    says="The gradient has no graph: create_graph=True was forgotten, or it was detached. It is a constant then, and "
+    "the second pass has nothing to go back through.",
+)
+no_zeros = mistake(
+    "hvp",
+    {
+        CONSTANT: "",
+        GRADIENT: GRADIENT.replace(", materialize_grads=True", ""),
+        LINEAR: "",
+        SECOND: "return torch.autograd.grad((gradient * v).sum(), x)[0]",
+    },
+    says="Right where f curves. Where f is linear its gradient is a constant without a graph, where f does not depend "
+    "on x there is none at all, and autograd raises. Ask requires_grad, and return zeros there.",
+)
 gradient_times_v = mistake(
     "hvp",
     {SECOND: "return (gradient * v).detach()"},
@@ -106,6 +128,18 @@ backward_into_grad = mistake(
     says="backward() adds to the .grad of every leaf on its way, f's parameters included. torch.autograd.grad gives "
     "what it is asked for, and leaves .grad alone.",
 )
+INTO_ONE_GRAD = (
+    "This is ∇f + H·v: backward() adds to x.grad, where the gradient of the first pass still is. torch.autograd.grad "
+    "gives what it is asked for, and adds to nothing."
+)
+added_to_the_gradient = mistake(
+    "hvp",
+    {
+        GRADIENT: "y.backward(create_graph=True)\ngradient = x.grad",
+        SECOND: "(gradient * v).sum().backward()\nreturn x.grad.detach()",
+    },
+    says=INTO_ONE_GRAD,
+)
 kept_the_graph = mistake(
     "hvp",
     {SECOND: SECOND.replace("materialize_grads=True", "create_graph=True, materialize_grads=True")},
@@ -158,20 +192,33 @@ value_for_tangent = mistake(
     {JVP: JVP.replace("_, tangent", "tangent, _")},
     says="This is the gradient: torch.func.jvp returns the value first and the tangent second.",
 )
+SLOPE_OF_F = (
+    "This is a JVP of f itself, the slope of f along v: a first derivative. Take the JVP of its gradient, "
+    "torch.func.grad(f)."
+)
 jvp_of_f = mistake(
     "hvp_forward_over_reverse",
-    {
-        JVP: "_, slope = torch.func.jvp(f, (x.detach(),), (v.detach(),))",
-        TANGENT: "return slope.detach() * v",
-    },
-    says="This is a JVP of f itself, the slope of f along v: a first derivative. Take the JVP of its gradient, "
-    "torch.func.grad(f).",
+    {JVP: JVP.replace("torch.func.grad(f)", "f")},
+    says=SLOPE_OF_F,
+)
+jvp_of_f_times_v = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: JVP.replace("torch.func.grad(f)", "f"), TANGENT: "return tangent.detach() * v"},
+    says=SLOPE_OF_F,
+)
+value_and_tangent = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: JVP.replace("_, tangent", "both"), TANGENT: "return both"},
+    says="torch.func.jvp returns two things, the gradient and its tangent. The tangent alone is H·v.",
+)
+BACK_TWICE = (
+    "This goes back twice, as torch.func.vjp of the gradient does, too. H is symmetric, so the product is right; the "
+    "exercise is the other way: a JVP carries v forward through the gradient's computation."
 )
 twice_reverse = mistake(
     "hvp_forward_over_reverse",
     {JVP: "return hvp(f, x, v)", TANGENT: ""},
-    says="This goes back twice. The product is right, and the exercise is the other way: a tangent that goes forward "
-    "through the gradient's computation.",
+    says=BACK_TWICE,
 )
 vjp_of_gradient = mistake(
     "hvp_forward_over_reverse",
@@ -179,17 +226,12 @@ vjp_of_gradient = mistake(
         JVP: "_, back = torch.func.vjp(torch.func.grad(f), x.detach())",
         TANGENT: "return back(v.detach())[0].detach()",
     },
-    says="torch.func.vjp goes back a second time; H is symmetric, so the product is right. A JVP carries v forward.",
+    says=BACK_TWICE,
 )
 graph_of_parameters_left = mistake(
     "hvp_forward_over_reverse",
     {TANGENT: "return tangent"},
     says="f's own parameters leave a graph behind the result, and with it all that it saved. Detach it.",
-)
-graph_of_v_left = mistake(
-    "hvp_forward_over_reverse",
-    {TANGENT: "return tangent + 0 * v.clone().requires_grad_()"},
-    says="The result requires a gradient: it keeps a graph. Detach it.",
 )
 forward_differences = mistake(
     "hvp_forward_over_reverse",
@@ -218,6 +260,22 @@ zeros_and_ones = mistake(
     "hessian_trace",
     {BITS: "z = torch.randint(2, x.shape, generator=generator, dtype=x.dtype)"},
     says="The probes are zeros and ones: E[z zᵀ] is not the identity then. 2 · bits − 1 are signs.",
+)
+zeros_among_the_signs = mistake(
+    "hessian_trace",
+    {BITS: "z = torch.randint(-1, 2, x.shape, generator=generator, dtype=x.dtype)"},
+    says="randint(-1, 2) draws −1, 0 and 1: E[z²] is ⅔, and so is the estimate, on average. 2 · bits − 1 are signs.",
+)
+two_of_three = mistake(
+    "hessian_trace",
+    {BITS: "z = 2 * (torch.randint(3, x.shape, generator=generator) > 0).to(x.dtype) - 1"},
+    says="A sign is 1 two times out of three. Then E[z_i z_j] is 1/9, and the estimate has a part of every entry of H: "
+    "each sign has the probability ½.",
+)
+one_sign_for_a_column = mistake(
+    "hessian_trace",
+    {BITS: BITS.replace("x.shape", "x.shape[-1:]") + "\nz = z.expand(x.shape)"},
+    says="All rows of x have the same signs. Draw one for each entry, in the shape of x.",
 )
 uniform_probes = mistake(
     "hessian_trace",
@@ -274,6 +332,22 @@ vectors_only = mistake(
     {SAMPLE: "total += (z @ hvp(f, x, z)).item()"},
     says="z @ Hz is a dot product for vectors only. For x of any shape: (z * Hz).sum().",
 )
+
+
+@misconception(
+    "hessian_trace",
+    says="This is the trace itself, from one product for each entry of x. Hutchinson's estimate takes `samples` "
+    "products, whatever n is, with probes of ±1 from the generator.",
+)
+def every_basis_vector(f, x, samples, generator):
+    total = 0.0
+    for i in range(x.numel()):
+        z = torch.zeros(x.numel(), dtype=x.dtype)
+        z[i] = 1
+        z = z.reshape(x.shape)
+        total += (z * torch.func.jvp(torch.func.grad(f), (x.detach(),), (z,))[1]).sum().item()
+    return total
+
 
 # maml_gradient
 
@@ -420,7 +494,7 @@ f_at_the_mean = mistake(
 )
 baseline_of_the_batch = mistake(
     "score_function_gradient",
-    _score("(f(mu + sigma * eps) - f(mu + sigma * eps).mean()) * eps / sigma"),
+    {SCORE: "y = f(mu + sigma * eps)\nreturn (y - y.mean()) * eps / sigma"},
     says="The batch's mean was subtracted as a baseline. It contains the sample itself, which makes the estimate "
     "biased, by a factor of 1 − 1/n. No baseline is asked.",
 )
@@ -428,6 +502,11 @@ mean_over_samples = mistake(
     "score_function_gradient",
     _score("np.full_like(eps, np.mean(f(mu + sigma * eps) * eps / sigma))"),
     says="This is the mean over the samples. One estimate for each sample is asked.",
+)
+log_density_itself = mistake(
+    "score_function_gradient",
+    _score("f(mu + sigma * eps) * -(eps**2) / 2"),
+    says="f(x) is multiplied by the log density itself. The score is its derivative with respect to mu, eps / sigma.",
 )
 score_by_x = mistake(
     "score_function_gradient",
@@ -579,6 +658,21 @@ in_another_order = mistake(
     says="hard + soft − soft is not exactly hard: the sum loses the last bits of soft. Take the difference first: "
     "hard + (soft − soft.detach()).",
 )
+NO_STOP = (
+    "soft − soft is 0, and so is its gradient: nothing reaches the logits. Stop the gradient of the one that is "
+    "subtracted: hard + (soft − soft.detach())."
+)
+no_stop_gradient = mistake("gumbel_softmax_st", {RESULT: "return hard + soft - soft"}, says=NO_STOP)
+no_stop_gradient_and_argmax_of_soft = mistake(
+    "gumbel_softmax_st",
+    {HARD: HARD.replace("scores.argmax", "soft.argmax"), RESULT: "return hard + soft - soft"},
+    says=f"{NO_STOP} And take the argmax of logits + gumbels: with a large tau the softmax has equal entries.",
+)
+subtracted_the_wrong_one = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return hard + soft.detach() - soft"},
+    says="The gradient has the wrong sign: the soft that is added was detached. Detach the one that is subtracted.",
+)
 argmax_of_soft = mistake(
     "gumbel_softmax_st",
     {HARD: HARD.replace("scores.argmax", "soft.argmax")},
@@ -606,6 +700,14 @@ draws_its_own = mistake(
     {SCORES: "scores = logits - torch.log(-torch.log(torch.rand_like(logits)))"},
     says="This draws noise of its own. The samples are given: gumbels.",
 )
+
+
+@misconception("hvp", says=INTO_ONE_GRAD)
+def added_to_the_callers_grad(f, x, v):
+    x.requires_grad_()
+    f(x).backward(create_graph=True)
+    (x.grad * v).sum().backward()
+    return x.grad
 
 
 @misconception("hvp", says=FORMED + " (All rows in one batched pass are as many.)")
