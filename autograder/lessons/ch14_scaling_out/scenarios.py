@@ -265,6 +265,7 @@ def sent_by_layer(
             "sent to make the layer": _told(group.calls[:made]),
             "sent forward": _told(group.calls[made:passed]),
             "sent backward": _told(group.calls[passed:]),
+            "y": _data(y),
             "changed": ", ".join(what for what in used if not torch.equal(used[what], before[what])) or "nothing",
         }
 
