@@ -59,10 +59,11 @@ def all_reduce_gradients(model, group, n_local):
 
 
 # %% [markdown]
-# Your function with two real processes, which talk over gloo: three rows here, one row there. Both must print what one
-# process has for all four rows.
+# Your function in two real processes, which talk over gloo: three rows on one, one row on the other. Both must have
+# what one process has for all four rows. (On Linux. Elsewhere `in_threads`, from the same module, runs it as well.)
 
 # %% tags=["demo", "raises-exception"]
+# A demo: no check runs it.
 from course.process_groups import in_processes
 
 model, rows = torch.nn.Linear(2, 1), torch.tensor([[1.0, 2.0], [3.0, 1.0], [0.0, 1.0], [2.0, 5.0]])
@@ -154,8 +155,8 @@ class ColumnParallelLinear(torch.nn.Module):
         part = n_out // group.size
         rows = slice(group.rank * part, (group.rank + 1) * part)
         self.group = group
-        self.weight = torch.nn.Parameter(weight[rows].detach().clone())
-        self.bias = None if bias is None else torch.nn.Parameter(bias[rows].detach().clone())
+        self.weight = torch.nn.Parameter(weight[rows].clone())
+        self.bias = None if bias is None else torch.nn.Parameter(bias[rows].clone())
 
     def forward(self, x):
         return torch.nn.functional.linear(SumOfGradients.apply(x, self.group), self.weight, self.bias)
@@ -170,7 +171,7 @@ class SumOfGradients(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, group):
         ctx.group = group
-        return x.view_as(x)
+        return x
 
     @staticmethod
     def backward(ctx, g):
@@ -210,8 +211,8 @@ class RowParallelLinear(torch.nn.Module):
         part = n_in // group.size
         columns = slice(group.rank * part, (group.rank + 1) * part)
         self.group = group
-        self.weight = torch.nn.Parameter(weight[:, columns].detach().clone())
-        self.bias = None if bias is None else torch.nn.Parameter(bias.detach().clone())
+        self.weight = torch.nn.Parameter(weight[:, columns].clone())
+        self.bias = None if bias is None else torch.nn.Parameter(bias.clone())
 
     def forward(self, x):
         y = SumOfParts.apply(torch.nn.functional.linear(x, self.weight), self.group)
@@ -239,6 +240,7 @@ class SumOfParts(torch.autograd.Function):
 # The two of them as one MLP, in two real processes: the result, and the gradient of x.
 
 # %% tags=["demo", "raises-exception"]
+# A demo: no check runs it.
 W1, b1, W2, b2 = torch.ones(6, 3).cumsum(0) / 6, torch.arange(6) / 6, torch.ones(2, 6).cumsum(1) / 6, torch.zeros(2)
 
 

@@ -26,6 +26,7 @@ from nbgrader.preprocessors import (
 )
 
 from autograder.authoring.tree import AuthoringError
+from autograder.notebook.executed import DEMO
 from autograder.places import Places
 from course.syllabus import Exercise, Lesson
 
@@ -160,6 +161,8 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
     for tag in OURS:
         if tag in tags:
             raise AuthoringError(f"{file}: the cell {first!r} has the tag {tag!r}; the build writes those cells")
+    if ("demo" in tags) != cell.source.startswith(DEMO):  # files have tags, and of a running kernel we know the source
+        raise AuthoringError(f"{file}: a cell has the tag 'demo' if and only if it begins with {DEMO!r}: {first!r}")
     if name is None:
         if (begins or ends) and "solution" not in tags:
             raise AuthoringError(f"{file}: the cell {first!r} has a solution but no exercise")

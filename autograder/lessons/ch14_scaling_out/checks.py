@@ -284,11 +284,15 @@ def test_leading_axes(learner, reference, rng, name):
 
 @exercise("chunked_attention", "chunked_attention_vjp")
 def test_large_scores(learner, reference, rng, name):
-    """Scores of ±1000: growing from block to block, and shrinking."""
-    for told, order in [("the largest score comes first", -1), ("the largest score comes last", 1)]:
+    """Scores of ±1000: growing from block to block, shrinking, and all far below 0."""
+    for told, first, last in [
+        ("scores from 1000 to −1000", 1000, -1000),
+        ("scores from −1000 to 1000", -1000, 1000),
+        ("all scores about −1000", -1001, -1000),
+    ]:
         for n_k, block in [(2, 1), (6, 2)]:
             q = np.abs(random(rng, (2, 1))) + 1
-            k = np.linspace(-1000, 1000, n_k)[::order, None] + random(rng, (n_k, 1))
+            k = np.linspace(first, last, n_k)[:, None] + random(rng, (n_k, 1))
             v = random(rng, (n_k, 3))
             case = f"{told}, {counts(2, n_k, block)}"
             if name == "chunked_attention":

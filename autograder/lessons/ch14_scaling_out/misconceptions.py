@@ -170,8 +170,8 @@ never_sent = mistake(
 # ColumnParallelLinear
 
 COLUMN = "return torch.nn.functional.linear(SumOfGradients.apply(x, self.group), self.weight, self.bias)"
-ROWS_OF_W = "self.weight = torch.nn.Parameter(weight[rows].detach().clone())"
-ITS_BIAS = "self.bias = None if bias is None else torch.nn.Parameter(bias[rows].detach().clone())"
+ROWS_OF_W = "self.weight = torch.nn.Parameter(weight[rows].clone())"
+ITS_BIAS = "self.bias = None if bias is None else torch.nn.Parameter(bias[rows].clone())"
 
 dx_in_part = mistake(
     "ColumnParallelLinear",
@@ -247,8 +247,8 @@ remainder_dropped = mistake(
 # RowParallelLinear
 
 PRODUCT = "y = SumOfParts.apply(torch.nn.functional.linear(x, self.weight), self.group)"
-COLUMNS_OF_W = "self.weight = torch.nn.Parameter(weight[:, columns].detach().clone())"
-WHOLE_BIAS = "self.bias = None if bias is None else torch.nn.Parameter(bias.detach().clone())"
+COLUMNS_OF_W = "self.weight = torch.nn.Parameter(weight[:, columns].clone())"
+WHOLE_BIAS = "self.bias = None if bias is None else torch.nn.Parameter(bias.clone())"
 WITH_BIAS = "return y if self.bias is None else y + self.bias"
 
 bias_on_every_rank = mistake(
@@ -298,7 +298,7 @@ rows_cut = mistake(
 bias_in_part = mistake(
     "RowParallelLinear",
     {
-        WHOLE_BIAS: "part = len(weight) // group.size\n" + WHOLE_BIAS.replace("bias.detach", "bias[:part].detach"),
+        WHOLE_BIAS: "part = len(weight) // group.size\n" + WHOLE_BIAS.replace("bias.clone", "bias[:part].clone"),
         WITH_BIAS: "if self.bias is None:\n    return y\nlast = y.shape[-1] - len(self.bias)\n"
         "return y + torch.nn.functional.pad(self.bias, (0, last))",
     },
@@ -370,6 +370,12 @@ maximum_of_the_block = mistake(
     {MAX: "before, largest = largest, scores.amax(dim=-1, keepdim=True)"},
     says="Each block's own maximum takes the place of the largest so far, even where it is smaller: exponentials "
     "overflow. Take the maximum of both.",
+)
+largest_begins_at_zero = mistake(
+    "chunked_attention",
+    {"largest = torch.full_like(q[..., :1], -torch.inf)": "largest = torch.zeros_like(q[..., :1])"},
+    says="The largest score so far begins at 0. Where all scores of a row are far below it, their exponentials and "
+    "their sum are 0. Begin at −inf.",
 )
 without_maximum = mistake(
     "chunked_attention",

@@ -55,10 +55,11 @@ class _Network(nn.Module):
 
     def __init__(self, W1: np.ndarray, b: np.ndarray, W2: np.ndarray) -> None:
         super().__init__()
-        self.W1, self.b, self.W2 = (nn.Parameter(torch.tensor(value)) for value in (W1, b, W2))
+        self.W1, self.b = nn.Parameter(torch.tensor(W1)), nn.Parameter(torch.tensor(b))
+        self.frozen = nn.Parameter(torch.ones_like(self.b), requires_grad=False)
+        self.W2 = nn.Parameter(torch.tensor(W2))
         self.factor = nn.Parameter(torch.tensor(1.5, dtype=self.b.dtype))
         self.unused = nn.Parameter(torch.ones(2, dtype=self.b.dtype))
-        self.frozen = nn.Parameter(torch.ones(2, dtype=self.b.dtype), requires_grad=False)
 
     def loss(self, X: Tensor, y: Tensor) -> Tensor:
         """A mean over the rows; of none it is nan, and so is the gradient of the factor."""
