@@ -97,6 +97,8 @@ if __name__ == "__main__":  # this notebook itself, and nobody who imports it
 # For each bucket call `all_reduce` **once**, in the order of the buckets, with one flat tensor (one axis) of all of its
 # entries: tensor after tensor, each in row order. Return the list of the reduced tensors, in the order, shapes and
 # dtypes of `grads`. `grads` themselves are left as they are. No tensors, no message.
+#
+# In a check each message is reduced in a way of its own, so that the results tell which tensors went together.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-bucketed-all-reduce)
 
 
@@ -139,7 +141,7 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 #
 # `weight`, `bias`, x and the gradient that arrives are left as they are. In Megatron-LM's words the input goes through
 # *f*: the identity forward, an all-reduce backward.
-# [Chapter section](../book/ch14_scaling_out.md#ch14-column-parallel-linear)
+# [Chapter section](../book/ch14_scaling_out.md#ch14-columnparallellinear)
 
 
 # %% exercise="ColumnParallelLinear"
@@ -195,7 +197,7 @@ class SumOfGradients(torch.autograd.Function):
 #
 # What is said of the arguments above holds here too. In Megatron-LM's words the product goes through *g*: an all-reduce
 # forward, the identity backward. Then `row(relu(column(x)))` is an MLP with one message in each direction.
-# [Chapter section](../book/ch14_scaling_out.md#ch14-row-parallel-linear)
+# [Chapter section](../book/ch14_scaling_out.md#ch14-rowparallellinear)
 
 
 # %% exercise="RowParallelLinear"

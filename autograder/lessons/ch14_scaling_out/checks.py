@@ -25,9 +25,9 @@ def counted(rows) -> str:
     return " + ".join(map(str, rows)) + f" rows on {len(rows)} rank{'s' * (len(rows) > 1)}"
 
 
-def agree_on_gradients(learner, reference, rng, rows, empty="none", told="", dtype=F64, **tolerance):
+def agree_on_gradients(learner, reference, rng, rows, told="", *, nan=False, spare=False, dtype=F64, **tolerance):
     d, h, o = (int(size) for size in rng.integers(1, 4, size=3))
-    arguments = network(rng, d, h, o, dtype), shards(rng, rows, d, o, dtype), empty
+    arguments = network(rng, d, h, o, dtype), shards(rng, rows, d, o, dtype), nan, spare
     case = f"{told}{', ' * bool(told)}{counted(rows)}"
     agree("gradients", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
 
@@ -49,16 +49,24 @@ def test_uneven_shards(learner, reference, rng):
 @exercise("all_reduce_gradients")
 def test_ranks_without_rows(learner, reference, rng):
     """They have no gradient, or nan, and take part."""
-    for empty, told in [("none", "its .grad is None"), ("nan", "its .grad has nan")]:
+    for nan, told in [(False, "its .grad is None"), (True, "its .grad has nan")]:
         for rows in ((2, 0), (0, 3, 1), (0, 0, 2)):
-            agree_on_gradients(learner, reference, rng, rows, empty, f"a rank without rows, {told}")
+            agree_on_gradients(learner, reference, rng, rows, f"a rank without rows, {told}", nan=nan)
+
+
+@exercise("all_reduce_gradients")
+def test_parameters_without_a_gradient(learner, reference, rng):
+    """One that no loss reaches gets zeros; a frozen one, which stands before others, nothing."""
+    for rows in ((1,), (1, 2), (3, 0)):
+        told = "a frozen parameter, and one that no loss reaches"
+        agree_on_gradients(learner, reference, rng, rows, told, spare=True)
 
 
 @exercise("all_reduce_gradients")
 def test_gradients_in_float32(learner, reference, rng):
     """float32 parameters have float32 gradients."""
     for rows in ((1, 2), (3, 0)):
-        agree_on_gradients(learner, reference, rng, rows, told="float32", dtype=F32, rtol=1e-4, atol=1e-5)
+        agree_on_gradients(learner, reference, rng, rows, "float32", dtype=F32, rtol=1e-4, atol=1e-5)
 
 
 # bucketed_all_reduce
@@ -66,8 +74,8 @@ def test_gradients_in_float32(learner, reference, rng):
 
 def agree_on_buckets(learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), strided=False, **tolerance):
     grads = [random(rng, shape, dtypes[i % len(dtypes)]) for i, shape in enumerate(shapes)]
-    factors = [float(factor) for factor in 2 + np.arange(40) + rng.uniform(-0.3, 0.3, size=40)]
-    arguments = grads, bucket_bytes, factors, float(rng.uniform(0.5, 1)), strided
+    multiplied_by = [float(factor) for factor in 2 + np.arange(40) + rng.uniform(-0.3, 0.3, size=40)]
+    arguments = grads, bucket_bytes, multiplied_by, float(rng.uniform(0.5, 1)), strided
     agree("buckets", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
 
 
@@ -365,7 +373,7 @@ def agree_on_bubble(learner, reference, stages: int, microbatches: int, case: st
 def test_few_microbatches(learner, reference, rng):
     """One micro-batch; as many as stages; one stage, which never waits."""
     for stages, microbatches in [(1, 1), (2, 1), (2, 2), (1, 7), (4, 4), *rng.integers(2, 300, size=(3, 2)).tolist()]:
-        agree_on_bubble(learner, reference, stages, microbatches, f"{stages} stages, {microbatches} micro-batches")
+        agree_on_bubble(learner, reference, stages, microbatches, f"stages = {stages}")
 
 
 @exercise("pipeline_bubble")

@@ -185,6 +185,12 @@ reduced_forward = mistake(
     says="The all-reduce is in the wrong direction: forward the ranks have different outputs, which do not add up. The "
     "gradient of x does, backward.",
 )
+input_reduced_forward = mistake(
+    "ColumnParallelLinear",
+    {COLUMN: "self.group.all_reduce(x)\nreturn torch.nn.functional.linear(x, self.weight, self.bias)"},
+    says="x itself was all-reduced, forward: it is the same on all ranks, and becomes size times itself. It is its "
+    "gradient that adds up, backward.",
+)
 gathered_outputs = mistake(
     "ColumnParallelLinear",
     {COLUMN: f"{COLUMN.replace('return', 'y =')}\nreturn torch.cat(self.group.all_gather(y), dim=-1)"},
@@ -281,6 +287,14 @@ graph_lost = mistake(
     {PRODUCT: "y = sum(self.group.all_gather(torch.nn.functional.linear(x, self.weight)))"},
     says="The sum is right and has lost its graph: autograd does not see a collective. Put it into the forward of a "
     "torch.autograd.Function whose backward returns g.",
+)
+returns_nothing = mistake(
+    "RowParallelLinear",
+    {
+        PRODUCT: "y = torch.nn.functional.linear(x, self.weight)\ny = self.group.all_reduce(y)",
+        WITH_BIAS: "return y",
+    },
+    says="The result of all_reduce was returned, and it has none: it writes into the tensor that it is given.",
 )
 mean_of_parts = mistake(
     "RowParallelLinear",

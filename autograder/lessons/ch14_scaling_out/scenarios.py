@@ -51,15 +51,17 @@ def _told(calls: list[Call]) -> str:
 
 
 class _Network(nn.Module):
-    """tanh(x W1 + b) W2, a factor of the loss, a parameter that no loss reaches, and one that is frozen."""
+    """tanh(x W1 + b) W2 and a factor of the loss; a parameter that no loss reaches and one that is frozen, or none."""
 
-    def __init__(self, W1: np.ndarray, b: np.ndarray, W2: np.ndarray) -> None:
+    def __init__(self, weights: Arrays, spare: bool) -> None:
         super().__init__()
-        self.W1, self.b = nn.Parameter(torch.tensor(W1)), nn.Parameter(torch.tensor(b))
-        self.frozen = nn.Parameter(torch.ones_like(self.b), requires_grad=False)
-        self.W2 = nn.Parameter(torch.tensor(W2))
+        W1, b, W2 = map(torch.tensor, weights)
+        self.W1, self.b = nn.Parameter(W1), nn.Parameter(b)
+        if spare:
+            self.frozen = nn.Parameter(torch.ones_like(self.b), requires_grad=False)
+            self.unused = nn.Parameter(torch.ones_like(self.b))
+        self.W2 = nn.Parameter(W2)
         self.factor = nn.Parameter(torch.tensor(1.5, dtype=self.b.dtype))
-        self.unused = nn.Parameter(torch.ones(2, dtype=self.b.dtype))
 
     def loss(self, X: Tensor, y: Tensor) -> Tensor:
         """A mean over the rows; of none it is nan, and so is the gradient of the factor."""
@@ -67,14 +69,16 @@ class _Network(nn.Module):
 
 
 @torch.enable_grad()
-def gradients(submission: Any, weights: Arrays, shards: list[Arrays], empty: str) -> dict[str, Any]:
-    """Every rank's gradients; a rank without rows has called backward on an empty mean (`nan`), or not."""
-    model = _Network(*weights)
+def gradients(
+    submission: Any, weights: Arrays, shards: list[Arrays], backward_without_rows: bool, spare_parameters: bool
+) -> dict[str, Any]:
+    """Every rank's gradients; a rank without rows has called backward on an empty mean, or not."""
+    model = _Network(weights, spare_parameters)
 
     def step(group: Group) -> _Network:
         mine = copy.deepcopy(model)
         X, y = map(torch.tensor, shards[group.rank])
-        if len(X) or empty == "nan":
+        if len(X) or backward_without_rows:
             mine.loss(X, y).backward()
         submission.all_reduce_gradients(mine, group, len(X))
         return mine
@@ -89,11 +93,14 @@ def gradients(submission: Any, weights: Arrays, shards: list[Arrays], empty: str
         "A .grad has a graph behind it: it requires a gradient": any(
             _requires_grad(parameter.grad) for of in models for parameter in of.parameters()
         ),
-        "A parameter that requires no gradient has one afterwards": any(of.frozen.grad is not None for of in models),
+        "A parameter that requires no gradient has one afterwards": any(
+            not parameter.requires_grad and parameter.grad is not None for of in models for parameter in of.parameters()
+        ),
         **{
-            f"{name}.grad on rank {rank}": _data(getattr(of, name).grad)
+            f"{name}.grad on rank {rank}": _data(parameter.grad)
             for rank, of in enumerate(models)
-            for name in ("W1", "b", "W2", "factor", "unused")
+            for name, parameter in of.named_parameters()
+            if parameter.requires_grad
         },
     }
 
@@ -103,11 +110,11 @@ def gradients(submission: Any, weights: Arrays, shards: list[Arrays], empty: str
 
 @torch.enable_grad()
 def buckets(
-    submission: Any, grads: Arrays, bucket_bytes: int, factors: list[float], offset: float, strided: bool
+    submission: Any, grads: Arrays, bucket_bytes: int, multiplied_by: list[float], size_times: float, strided: bool
 ) -> dict[str, Any]:
     """Results of a reduction that is another one for each message, and for each size of a message.
 
-    The k-th message is multiplied by the k-th factor, and `offset` times its number of entries is added.
+    The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added.
     """
     tensors = [torch.tensor(grad) for grad in grads]
     if strided:
@@ -116,9 +123,9 @@ def buckets(
     messages: list[tuple[tuple[int, ...], int, str]] = []
 
     def all_reduce(tensor: Tensor) -> None:
-        factor = factors[len(messages) % len(factors)]
+        factor = multiplied_by[len(messages) % len(multiplied_by)]
         messages.append((tuple(tensor.shape), tensor.numel(), str(tensor.dtype).removeprefix("torch.")))
-        tensor.mul_(factor).add_(offset * tensor.numel())
+        tensor.mul_(factor).add_(size_times * tensor.numel())
 
     reduced = submission.bucketed_all_reduce(tensors, bucket_bytes, all_reduce)
     fits = isinstance(reduced, list) and len(reduced) == len(tensors)
@@ -146,7 +153,10 @@ def _part(array: np.ndarray, group: Group) -> Tensor:
 def _layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, group: Group) -> tuple[Any, list[Any]]:
     """A layer, and the tensors that it was made from."""
     made_from = [_whole(W), _whole(b)]
-    return getattr(submission, name)(*made_from, group), made_from
+    layer = getattr(submission, name)(*made_from, group)
+    if not isinstance(layer, nn.Module) or "_parameters" not in vars(layer):
+        raise TypeError(f"{name} is no torch.nn.Module, or its __init__ does not begin with super().__init__()")
+    return layer, made_from
 
 
 @torch.enable_grad()
@@ -204,7 +214,6 @@ def _of_ranks(found: list[dict[str, Any]]) -> dict[str, Any]:
     return {f"{key} on rank {rank}": value for rank, of in enumerate(found) for key, value in of.items()}
 
 
-NO_MODULE = "The layer is no torch.nn.Module, or its __init__ does not call super().__init__()"
 WHOLE = "A parameter looks into memory of more than its own entries, as a view of the whole does: clone the part"
 
 
@@ -214,10 +223,9 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
 
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
         layer, _ = _layer(submission, name, W, b, group)
-        parameters = dict(layer.named_parameters()) if isinstance(layer, nn.Module) else {}
+        parameters = dict(layer.named_parameters())
         storages = {of.untyped_storage()._cdata: of.untyped_storage().nbytes() for of in parameters.values()}
         sentences = {
-            NO_MODULE: not isinstance(layer, nn.Module),
             WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
         }
         values = {
