@@ -9,6 +9,11 @@ import numpy as np
 
 from autograder.judging import EXACT, F32, F64, agree, exercise, expect_close, expect_raises, random
 
+
+def cut(size: int) -> str:
+    return f"{size} rank{'s' * (size > 1)}"
+
+
 # all_reduce_gradients
 
 
@@ -22,7 +27,7 @@ def shards(rng, rows, d, o, dtype=F64):
 
 
 def counted(rows) -> str:
-    return " + ".join(map(str, rows)) + f" rows on {len(rows)} rank{'s' * (len(rows) > 1)}"
+    return f"{' + '.join(map(str, rows))} row{'s' * (sum(rows) > 1)} on {cut(len(rows))}"
 
 
 def agree_on_gradients(learner, reference, rng, rows, told="", *, nan=False, spare=False, dtype=F64, **tolerance):
@@ -140,10 +145,6 @@ def test_strided_tensors(learner, reference, rng):
 
 def layer(rng, n_out, n_in, bias=True, dtype=F64):
     return random(rng, (n_out, n_in), dtype), random(rng, n_out, dtype) if bias else None
-
-
-def cut(size: int) -> str:
-    return f"{size} rank{'s' * (size > 1)}"
 
 
 def agree_on_values(learner, reference, rng, name):
