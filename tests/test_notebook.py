@@ -217,6 +217,7 @@ OPERATOR = "def add(a, b): ...\nTensor.__add__ = add"
         (["a: %time A = 1", "b: B = A", "a: %time A = 1"], [1, 2, 3]),
         (["a: A = 1", "b: B = A", "a: "], [1, 2]),
         (["a: A = 1", 'b: check("A")', "a: A = 2"], [3]),
+        (["a: A = 1", "b: # A demo: no check runs it.\nprint(A)"], [1]),
         ([f"{cell}: {cell} = a + b" for cell in "ab" * 9], [11, 12, 13, 14, 15, 16, 17, 18]),
     ],
 )

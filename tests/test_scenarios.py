@@ -273,6 +273,7 @@ def test_a_package_that_is_not_installed_costs_its_exercises_only(
 def test_what_gradgradcheck_draws_is_the_same_for_the_same_question() -> None:
     """Near the tolerances the answer depends on the draw, and so would the name of a mistake."""
     drawn: list[list[float]] = []
+    known: dict[str, Any] = {"points": [np.ones((1, 2))], "raises": {}}
 
     def run_gradcheck(fn: Any, *tensors: torch.Tensor) -> bool:
         drawn.append(torch.rand(3).tolist())
@@ -280,5 +281,5 @@ def test_what_gradgradcheck_draws_is_the_same_for_the_same_question() -> None:
 
     for seed in (1, 2):
         torch.manual_seed(seed)
-        verdict(SimpleNamespace(run_gradcheck=run_gradcheck), pytest.fail, [np.ones(2)], [True], 0)
+        verdict(SimpleNamespace(run_gradcheck=run_gradcheck), known, pytest.fail, [np.ones(2)], [True], 0)
     assert drawn[0] == drawn[1]

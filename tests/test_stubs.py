@@ -45,6 +45,7 @@ def _times(x, n):
 
 
 # %% tags=["demo"]
+# A demo: no check runs it.
 ones = np.ones(3)
 
 # %% exercise="Counter"
@@ -216,7 +217,9 @@ def test_exercises_must_be_those_of_the_syllabus(solutions: Path) -> None:
         ),
         ("import numpy as np", "import numpy as np\n### BEGIN SOLUTION\n### END SOLUTION", "'import numpy as np' has"),
         ("import numpy as np", "import numpy as np\n# %matplotlib inline", "'import numpy as np' is not Python"),
-        ('tags=["demo"]', 'tags=["check"]', "'ones = np.ones(3)' has the tag 'check'"),
+        ('tags=["demo"]', 'tags=["check"]', "'# A demo: no check runs it.' has the tag 'check'"),
+        ("# A demo: no check runs it.\n", "", "has the tag 'demo' and does not begin with '# A demo'"),
+        ('tags=["demo"]', "", "begins with '# A demo' and has no tag 'demo'"),
     ],
 )
 def test_a_source_that_would_make_a_wrong_notebook_is_refused(solutions: Path, old: str, new: str, said: str) -> None:

@@ -26,6 +26,7 @@ from nbgrader.preprocessors import (
 )
 
 from autograder.authoring.tree import AuthoringError
+from autograder.notebook.executed import DEMO
 from autograder.places import Places
 from course.syllabus import Exercise, Lesson
 
@@ -160,6 +161,11 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
     for tag in OURS:
         if tag in tags:
             raise AuthoringError(f"{file}: the cell {first!r} has the tag {tag!r}; the build writes those cells")
+    demo, begins_so = "demo" in tags, cell.source.startswith(DEMO)
+    if demo != begins_so:  # a file says it by the tag, and of what a kernel ran we know the source alone
+        has = f"has the tag 'demo' and does not begin with {DEMO!r}"
+        hidden = f"begins with {DEMO!r} and has no tag 'demo'"
+        raise AuthoringError(f"{file}: the cell {first!r} {has if demo else hidden}")
     if name is None:
         if (begins or ends) and "solution" not in tags:
             raise AuthoringError(f"{file}: the cell {first!r} has a solution but no exercise")

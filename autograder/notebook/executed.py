@@ -11,6 +11,8 @@ from symtable import SymbolTable, symtable
 from typing import Any
 
 _ONLY_A_CHECK = re.compile(r"(\s*check\([^)]*\)[ \t]*(#[^\n]*)?)+\s*\Z")
+DEMO = "# A demo"
+"""How a cell of the course begins that only shows something: no exercise needs it, and it may take long."""
 MOST_EARLIER = 3
 """Earlier runs of one cell that may count: of cells that need each other, each run would need the one before."""
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -68,7 +70,7 @@ class ExecutedCells:
         key = cell or source
         for run in self._runs:
             run.ran_again = run.ran_again or run.key == key
-        if source.strip() and not _ONLY_A_CHECK.match(source):
+        if source.strip() and not _ONLY_A_CHECK.match(source) and not source.startswith(DEMO):
             self._runs.append(_Run(key, source, f"In [{count}]"))
         self._runs = self._still_needed()
 

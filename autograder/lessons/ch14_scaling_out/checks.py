@@ -1,0 +1,385 @@
+"""Checks of ch14_scaling_out: gradients of all ranks, messages, layers in parts, attention without its matrix.
+
+Ranks run side by side in threads, beside the submission: scenarios start them and bring numbers back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.judging import EXACT, F32, F64, agree, exercise, expect_close, expect_raises, random
+
+
+def cut(size: int) -> str:
+    return f"{size} rank{'s' * (size > 1)}"
+
+
+# all_reduce_gradients
+
+
+def network(rng, d, h, o, dtype=F64):
+    return [random(rng, shape, dtype) for shape in ((d, h), (h,), (h, o))]
+
+
+def shards(rng, rows, d, o, dtype=F64):
+    """X and y for each rank."""
+    return [[random(rng, (n, d), dtype), random(rng, (n, o), dtype)] for n in rows]
+
+
+def counted(rows) -> str:
+    return f"{' + '.join(map(str, rows))} row{'s' * (sum(rows) > 1)} on {cut(len(rows))}"
+
+
+def agree_on_gradients(learner, reference, rng, rows, told="", *, nan=False, spare=False, dtype=F64, **tolerance):
+    d, h, o = (int(size) for size in rng.integers(1, 4, size=3))
+    arguments = network(rng, d, h, o, dtype), shards(rng, rows, d, o, dtype), nan, spare
+    case = f"{told}{', ' * bool(told)}{counted(rows)}"
+    agree("gradients", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
+
+
+@exercise("all_reduce_gradients")
+def test_even_shards(learner, reference, rng):
+    """As many rows on each rank, one rank included."""
+    for rows in ((1, 1), (3, 3), (2, 2, 2), (4,)):
+        agree_on_gradients(learner, reference, rng, rows)
+
+
+@exercise("all_reduce_gradients")
+def test_uneven_shards(learner, reference, rng):
+    """Each row counts as much as any other, wherever it is."""
+    for rows in ((1, 2), (5, 1), (1, 4, 2), tuple(int(n) for n in rng.integers(1, 7, size=4))):
+        agree_on_gradients(learner, reference, rng, rows)
+
+
+@exercise("all_reduce_gradients")
+def test_ranks_without_rows(learner, reference, rng):
+    """They have no gradient, or nan, and take part."""
+    for nan, told in [(False, "its .grad is None"), (True, "its .grad has nan")]:
+        for rows in ((2, 0), (0, 3, 1), (0, 0, 2)):
+            agree_on_gradients(learner, reference, rng, rows, f"a rank without rows, {told}", nan=nan)
+
+
+@exercise("all_reduce_gradients")
+def test_parameters_without_a_gradient(learner, reference, rng):
+    """One that no loss reaches gets zeros; a frozen one, which stands before others, nothing."""
+    for rows in ((1,), (1, 2), (3, 0)):
+        told = "a frozen parameter, and one that no loss reaches"
+        agree_on_gradients(learner, reference, rng, rows, told, spare=True)
+
+
+@exercise("all_reduce_gradients")
+def test_gradients_in_float32(learner, reference, rng):
+    """float32 parameters have float32 gradients."""
+    for rows in ((1, 2), (3, 0)):
+        agree_on_gradients(learner, reference, rng, rows, "float32", dtype=F32, rtol=1e-4, atol=1e-5)
+
+
+# bucketed_all_reduce
+
+
+def agree_on_buckets(learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), strided=False, **tolerance):
+    grads = [random(rng, shape, dtypes[i % len(dtypes)]) for i, shape in enumerate(shapes)]
+    multiplied_by = [float(factor) for factor in 2 + np.arange(40) + rng.uniform(-0.3, 0.3, size=40)]
+    arguments = grads, bucket_bytes, multiplied_by, float(rng.uniform(0.5, 1)), strided
+    agree("buckets", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
+
+
+@exercise("bucketed_all_reduce")
+def test_one_bucket(learner, reference, rng):
+    """All of them in one message; no message for no tensors."""
+    for shapes in ([(1,)], [(2,), (3,)], [(), (2, 3), (1, 1, 2)]):
+        case = f"{len(shapes)} tensor{'s' * (len(shapes) > 1)}, room for all"
+        agree_on_buckets(learner, reference, rng, shapes, 1000, case)
+    agree_on_buckets(learner, reference, rng, [], 1000, "no tensors")
+
+
+@exercise("bucketed_all_reduce")
+def test_several_buckets(learner, reference, rng):
+    """As many tensors in each as have room, in order; a bucket may be full to the last byte."""
+    agree_on_buckets(learner, reference, rng, [(2,), (2,), (1,)], 32, "the first two fit exactly")
+    agree_on_buckets(learner, reference, rng, [(2,), (2,), (1,)], 31, "a byte too little for the first two")
+    agree_on_buckets(learner, reference, rng, [(3,), (2,), (1,), (2,)], 32, "what fits into an earlier bucket")
+    for _ in range(3):
+        sizes = [(int(n),) for n in rng.integers(1, 9, size=9)]
+        agree_on_buckets(learner, reference, rng, sizes, int(rng.integers(64, 130)), "nine tensors")
+
+
+@exercise("bucketed_all_reduce")
+def test_large_tensors(learner, reference, rng):
+    """A tensor that is larger than a bucket goes alone and whole."""
+    agree_on_buckets(learner, reference, rng, [(9,)], 16, "one tensor, larger than a bucket")
+    agree_on_buckets(learner, reference, rng, [(1,), (3, 3), (1,), (1,)], 16, "a large tensor between small ones")
+    agree_on_buckets(learner, reference, rng, [(1,), (2,), (1,)], 0, "buckets of 0 bytes")
+    sizes = [(int(n),) for n in rng.integers(1, 12, size=8)]
+    agree_on_buckets(learner, reference, rng, sizes, 48, "eight tensors, some larger than a bucket")
+
+
+@exercise("bucketed_all_reduce")
+def test_mixed_dtypes(learner, reference, rng):
+    """A message has one dtype; a bucket that was closed stays closed, and bytes depend on the dtype."""
+    single = {"rtol": 1e-5, "atol": 1e-5}
+    for shapes, dtypes, told in [
+        ([(2,), (3,)], (F32, F64), "float32, float64"),
+        ([(2,), (1,), (2,), (1,)], (F64, F32), "float64 and float32 in turn"),
+        ([(1,), (2,), (2,), (1,), (3,)], (F32, F32, F64), "float32, float32, float64 in turn"),
+    ]:
+        for bucket_bytes in (1000, 12):
+            case = f"{told}, buckets of {bucket_bytes} bytes"
+            agree_on_buckets(learner, reference, rng, shapes, bucket_bytes, case, dtypes, **single)
+    agree_on_buckets(learner, reference, rng, [(2,), (2,), (2,)], 16, "float32, two of three fit", (F32,), **single)
+    half = {"rtol": 1e-2, "atol": 1e-2}
+    agree_on_buckets(
+        learner, reference, rng, [(4,), (4,), (1,)], 16, "float16, two of three fit", (np.float16,), **half
+    )
+
+
+@exercise("bucketed_all_reduce")
+def test_strided_tensors(learner, reference, rng):
+    """Tensors whose entries do not lie side by side."""
+    for shapes in ([(3,), (2,)], [(2, 3), (2,), (1, 2)]):
+        agree_on_buckets(learner, reference, rng, shapes, 40, "tensors that are not contiguous", strided=True)
+
+
+# ColumnParallelLinear, RowParallelLinear
+
+
+def layer(rng, n_out, n_in, bias=True, dtype=F64):
+    return random(rng, (n_out, n_in), dtype), random(rng, n_out, dtype) if bias else None
+
+
+def agree_on_values(learner, reference, rng, name):
+    """The result, without a backward pass."""
+    for size, (n_out, n_in), lead in [(1, (1, 1), (1,)), (2, (2, 4), (1,)), (2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
+        arguments = *layer(rng, n_out, n_in), random(rng, (*lead, n_in)), size
+        case = f"{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
+        agree("values_of_layer", learner, reference, name, *arguments, case=case, **EXACT)
+
+
+def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **options):
+    """The result and all gradients."""
+    settings = {"bias": True, "dtype": F64, "in_the_middle": False, **options}
+    (n_out, n_in), dtype = shape, settings["dtype"]
+    x, g = random(rng, (*lead, n_in), dtype), random(rng, (*lead, n_out), dtype)
+    arguments = *layer(rng, n_out, n_in, settings["bias"], dtype), x, g, size, settings["in_the_middle"]
+    tolerance = EXACT if dtype is F64 else {"rtol": 1e-4, "atol": 1e-5}
+    case = f"{told}{', ' * bool(told)}{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
+    agree("parallel_layer", learner, reference, name, *arguments, case=case, **tolerance)
+
+
+SIZES = [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 3), (2, 2)), (4, (4, 8), ())]
+
+
+@exercise("ColumnParallelLinear")
+def test_column_values(learner, reference, rng):
+    """Each rank's part of the outputs."""
+    agree_on_values(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("RowParallelLinear")
+def test_row_values(learner, reference, rng):
+    """The whole result on each rank, with the bias once."""
+    agree_on_values(learner, reference, rng, "RowParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_column_gradients(learner, reference, rng):
+    """Those of the one layer: dx whole on every rank, the parameters' in part."""
+    for size, shape, lead in SIZES:
+        agree_on_layer(learner, reference, rng, "ColumnParallelLinear", size, shape, lead)
+
+
+@exercise("RowParallelLinear")
+def test_row_gradients(learner, reference, rng):
+    """Those of the one layer: dx and the weight's in part, the bias's whole."""
+    for size, shape, lead in SIZES:
+        agree_on_layer(learner, reference, rng, "RowParallelLinear", size, shape, lead)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear")
+def test_between_other_operations(learner, reference, rng, name):
+    """x comes from an operation and y goes into one."""
+    for size, shape, lead in [(1, (2, 1), (1,)), (2, (2, 4), (3,)), (3, (3, 3), (2, 1))]:
+        agree_on_layer(learner, reference, rng, name, size, shape, lead, "sin(layer(sin(x)))", in_the_middle=True)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear")
+def test_without_bias(learner, reference, rng, name):
+    """bias is None."""
+    for size, shape, lead in [(1, (1, 2), (1,)), (2, (2, 4), (3,))]:
+        agree_on_layer(learner, reference, rng, name, size, shape, lead, "no bias", bias=False)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear")
+def test_layers_in_float32(learner, reference, rng, name):
+    """Parameters, results and gradients are float32."""
+    for size, shape, lead in [(1, (1, 1), (1,)), (2, (4, 4), (3,))]:
+        agree_on_layer(learner, reference, rng, name, size, shape, lead, "float32", dtype=F32)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear")
+def test_parts(learner, reference, rng, name):
+    """Each rank keeps its part of the weight, a copy."""
+    for size, (n_out, n_in), bias in [(1, (2, 2), True), (2, (4, 6), True), (3, (6, 3), False)]:
+        case = f"{cut(size)}, weight {n_out} x {n_in}{'' if bias else ', no bias'}"
+        agree("parts_of_layer", learner, reference, name, *layer(rng, n_out, n_in, bias), size, case=case)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear")
+def test_uneven_parts(learner, name):
+    """ValueError where the outputs, or the inputs, cannot be shared evenly."""
+    for size, n in [(2, 3), (3, 4), (4, 6), (3, 2)]:
+        case = f"{n} {'outputs' if name.startswith('Column') else 'inputs'} on {cut(size)}"
+        arguments = np.ones((n, n)), np.ones(n), size
+        expect_raises(ValueError, learner.scenario.uneven_layer, name, *arguments, case=case)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear", promise="instrumented")
+def test_what_is_sent(learner, reference, rng, name):
+    """One all-reduce in one of the two directions; the arguments are what they were."""
+    for size, (n_out, n_in), lead in [(2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
+        x, g = random(rng, (*lead, n_in)), random(rng, (*lead, n_out))
+        arguments = *layer(rng, n_out, n_in), x, g, size
+        case = f"{cut(size)}, x has shape {(*lead, n_in)}, y {(*lead, n_out)}"
+        agree("sent_by_layer", learner, reference, name, *arguments, case=case)
+
+
+# chunked_attention, chunked_attention_vjp
+
+
+def queries(rng, n_q, n_k, d, d_v, lead=(), dtype=F64):
+    return [random(rng, (*lead, *shape), dtype) for shape in ((n_q, d), (n_k, d), (n_k, d_v))]
+
+
+def counts(n_q, n_k, block) -> str:
+    keys = f"{n_k} key{'s' * (n_k > 1)}"
+    return f"{n_q} quer{'ies' if n_q > 1 else 'y'}, {keys}, blocks of {block}"
+
+
+def agree_on_attention(learner, reference, rng, name, sizes, block, told="", lead=(), dtype=F64, **tolerance):
+    q, k, v = queries(rng, *sizes, lead, dtype)
+    g = [random(rng, (*lead, sizes[0], sizes[3]), dtype)] if name == "chunked_attention_vjp" else []
+    case = f"{told}{', ' * bool(told)}{counts(*sizes[:2], block)}"
+    scenario = "attention_vjp" if g else "attention"
+    agree(scenario, learner, reference, *g, q, k, v, block, case=case, **{**EXACT, **tolerance})
+
+
+@exercise("chunked_attention", "chunked_attention_vjp")
+def test_one_block(learner, reference, rng, name):
+    """All keys in one block, or in fewer than a block has."""
+    for sizes, block in [((1, 1, 1, 1), 1), ((1, 2, 2, 1), 2), ((2, 3, 4, 2), 3), ((3, 2, 2, 3), 5)]:
+        agree_on_attention(learner, reference, rng, name, sizes, block)
+
+
+@exercise("chunked_attention", "chunked_attention_vjp")
+def test_several_blocks(learner, reference, rng, name):
+    """Blocks of one key and of more."""
+    for sizes, block in [((1, 2, 1, 1), 1), ((2, 4, 2, 3), 2), ((3, 6, 5, 2), 1), ((4, 9, 3, 2), 3)]:
+        agree_on_attention(learner, reference, rng, name, sizes, block)
+
+
+@exercise("chunked_attention", "chunked_attention_vjp")
+def test_shorter_last_block(learner, reference, rng, name):
+    """The number of keys is no multiple of the block."""
+    for sizes, block in [((1, 3, 1, 1), 2), ((2, 5, 2, 3), 3), ((3, 7, 3, 2), 4), ((2, 5, 2, 2), 4)]:
+        agree_on_attention(learner, reference, rng, name, sizes, block)
+
+
+@exercise("chunked_attention", "chunked_attention_vjp")
+def test_leading_axes(learner, reference, rng, name):
+    """A batch, and heads."""
+    for lead in [(1,), (2, 3), (2, 1, 2)]:
+        agree_on_attention(learner, reference, rng, name, (3, 5, 2, 3), 2, f"leading axes {lead}", lead)
+
+
+@exercise("chunked_attention", "chunked_attention_vjp")
+def test_large_scores(learner, reference, rng, name):
+    """Scores of ±1000: growing from block to block, shrinking, and all far below 0."""
+    for told, first, last in [
+        ("scores from 1000 to −1000", 1000, -1000),
+        ("scores from −1000 to 1000", -1000, 1000),
+        ("all scores about −1000", -1001, -1000),
+    ]:
+        for n_k, block in [(2, 1), (6, 2)]:
+            q = np.abs(random(rng, (2, 1))) + 1
+            k = np.linspace(first, last, n_k)[:, None] + random(rng, (n_k, 1))
+            v = random(rng, (n_k, 3))
+            case = f"{told}, {counts(2, n_k, block)}"
+            if name == "chunked_attention":
+                agree("attention", learner, reference, q, k, v, block, case=case, **EXACT)
+            else:
+                g = random(rng, (2, 3))
+                agree("attention_vjp", learner, reference, g, q, k, v, block, case=case, rtol=1e-7, atol=1e-9)
+
+
+@exercise("chunked_attention", "chunked_attention_vjp")
+def test_attention_in_float32(learner, reference, rng, name):
+    """float32 in, float32 out."""
+    for sizes, block in [((1, 1, 1, 1), 1), ((3, 5, 4, 2), 2)]:
+        agree_on_attention(learner, reference, rng, name, sizes, block, "float32", dtype=F32, rtol=1e-4, atol=1e-5)
+
+
+@exercise("chunked_attention", promise="instrumented")
+def test_memory_of_attention(learner, reference, rng):
+    """The technique: neither the matrix of scores nor a whole row of it."""
+    for n_q, n_k in [(1024, 1024), (1, 4096)]:
+        arrays = queries(rng, n_q, n_k, 4, 6)
+        agree("memory_of_attention", learner, reference, *arrays, 32, case=counts(n_q, n_k, 32))
+
+
+@exercise("chunked_attention_vjp", promise="instrumented")
+def test_memory_of_the_gradients(learner, reference, rng):
+    """The technique: no matrix of scores, of probabilities or of their gradients."""
+    for n in (1024, 1280):
+        arrays = random(rng, (n, 6)), *queries(rng, n, n, 4, 6)
+        agree("memory_of_the_gradients", learner, reference, *arrays, 32, case=counts(n, n, 32))
+
+
+# zero_bytes_per_rank
+
+
+@exercise("zero_bytes_per_rank")
+def test_stages(learner, reference, rng):
+    """What each stage divides."""
+    for stage in (0, 1, 2, 3):
+        for n_params, ranks in [(1, 1), (8, 2), *((int(rng.integers(10**6, 10**11)), int(rng.integers(2, 2000))),) * 3]:
+            got, expected = (who.zero_bytes_per_rank(n_params, ranks, stage) for who in (learner, reference))
+            expect_close(got, expected, case=f"stage {stage}, {n_params} parameters, {cut(ranks)}", **EXACT)
+
+
+@exercise("zero_bytes_per_rank")
+def test_shares_that_are_not_whole(learner, reference, rng):
+    """Bytes are not rounded."""
+    for stage in (1, 2, 3):
+        for n_params, ranks in [(1, 64), (int(rng.integers(10, 100)), int(rng.integers(101, 200)))]:
+            got, expected = (who.zero_bytes_per_rank(n_params, ranks, stage) for who in (learner, reference))
+            expect_close(got, expected, case=f"stage {stage}, more ranks than parameters", **EXACT)
+
+
+@exercise("zero_bytes_per_rank")
+def test_unknown_stages(learner):
+    """ValueError."""
+    for stage in (4, -1, 7):
+        expect_raises(ValueError, learner.zero_bytes_per_rank, 100, 2, stage, case=f"stage={stage}")
+
+
+# pipeline_bubble
+
+
+def agree_on_bubble(learner, reference, stages: int, microbatches: int, case: str) -> None:
+    got, expected = (who.pipeline_bubble(stages, microbatches) for who in (learner, reference))
+    expect_close(got, expected, case=case, **EXACT)
+
+
+@exercise("pipeline_bubble")
+def test_few_microbatches(learner, reference, rng):
+    """One micro-batch; as many as stages; one stage, which never waits."""
+    for stages, microbatches in [(1, 1), (2, 1), (2, 2), (1, 7), (4, 4), *rng.integers(2, 300, size=(3, 2)).tolist()]:
+        agree_on_bubble(learner, reference, stages, microbatches, f"stages = {stages}")
+
+
+@exercise("pipeline_bubble")
+def test_many_microbatches(learner, reference, rng):
+    """The bubble shrinks as micro-batches come, and grows with the stages."""
+    for high in (100, 1000, 10_000):
+        stages, microbatches = int(rng.integers(2, 200)), int(rng.integers(high // 2, high))
+        agree_on_bubble(learner, reference, stages, microbatches, "many micro-batches")

@@ -1,0 +1,394 @@
+"""Scenarios of ch14_scaling_out: ranks side by side in threads, messages that are counted, memory; numbers come back.
+
+They return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
+Each runs with gradients switched on, whatever a cell of the submission did to them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from course.instruments.live import LiveStorages
+from course.process_groups import Call, Group, GroupError, in_threads
+
+Arrays = list[np.ndarray]
+
+GRAPH = "A result has a graph behind it: it requires a gradient"
+
+
+def _data(value: Any) -> Any:
+    """A tensor as an array, so that it can be compared; anything else as it is."""
+    return value.detach().numpy().copy() if isinstance(value, Tensor) and value.dtype != torch.bfloat16 else value
+
+
+def _side_by_side(step: Callable[[Group], Any], size: int) -> list[Any]:
+    """What each rank returns; what one of them raises is raised as it is."""
+    try:
+        return in_threads(step, size)
+    except GroupError as error:
+        if error.__cause__ is not None:
+            raise error.__cause__ from None
+        raise
+
+
+def _requires_grad(*values: Any) -> bool:
+    return any(isinstance(value, Tensor) and value.requires_grad for value in values)
+
+
+def _told(calls: list[Call]) -> str:
+    """Collectives in words."""
+    return ", ".join(f"{call.name} of {call.shape}" for call in calls) or "nothing"
+
+
+# all_reduce_gradients
+
+
+class _Network(nn.Module):
+    """tanh(x W1 + b) W2 and a factor of the loss; a parameter that no loss reaches and one that is frozen, or none."""
+
+    def __init__(self, weights: Arrays, spare: bool) -> None:
+        super().__init__()
+        W1, b, W2 = map(torch.tensor, weights)
+        self.W1, self.b = nn.Parameter(W1), nn.Parameter(b)
+        if spare:
+            self.frozen = nn.Parameter(torch.ones_like(self.b), requires_grad=False)
+            self.unused = nn.Parameter(torch.ones_like(self.b))
+        self.W2 = nn.Parameter(W2)
+        self.factor = nn.Parameter(torch.tensor(1.5, dtype=self.b.dtype))
+
+    def loss(self, X: Tensor, y: Tensor) -> Tensor:
+        """A mean over the rows; of none it is nan, and so is the gradient of the factor."""
+        return self.factor * (torch.tanh(X @ self.W1 + self.b) @ self.W2 - y).square().mean()
+
+
+@torch.enable_grad()
+def gradients(
+    submission: Any, weights: Arrays, shards: list[Arrays], backward_without_rows: bool, spare_parameters: bool
+) -> dict[str, Any]:
+    """Every rank's gradients; a rank without rows has called backward on an empty mean, or not."""
+    model = _Network(weights, spare_parameters)
+
+    def step(group: Group) -> _Network:
+        mine = copy.deepcopy(model)
+        X, y = map(torch.tensor, shards[group.rank])
+        if len(X) or backward_without_rows:
+            mine.loss(X, y).backward()
+        submission.all_reduce_gradients(mine, group, len(X))
+        return mine
+
+    models = _side_by_side(step, len(shards))
+    return {
+        "The parameters are others afterwards: only their .grad is to change": not all(
+            torch.equal(mine, theirs)
+            for of in models
+            for mine, theirs in zip(model.parameters(), of.parameters(), strict=True)
+        ),
+        "A .grad has a graph behind it: it requires a gradient": any(
+            _requires_grad(parameter.grad) for of in models for parameter in of.parameters()
+        ),
+        "A parameter that requires no gradient has one afterwards": any(
+            not parameter.requires_grad and parameter.grad is not None for of in models for parameter in of.parameters()
+        ),
+        **{
+            f"{name}.grad on rank {rank}": _data(parameter.grad)
+            for rank, of in enumerate(models)
+            for name, parameter in of.named_parameters()
+            if parameter.requires_grad
+        },
+    }
+
+
+# bucketed_all_reduce
+
+
+@torch.enable_grad()
+def buckets(
+    submission: Any, grads: Arrays, bucket_bytes: int, multiplied_by: list[float], size_times: float, strided: bool
+) -> dict[str, Any]:
+    """Results of a reduction that is another one for each message, and for each size of a message.
+
+    The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added.
+    """
+    tensors = [torch.tensor(grad) for grad in grads]
+    if strided:
+        tensors = [torch.stack([tensor, tensor + 1], dim=-1)[..., 0] for tensor in tensors]
+    before = [tensor.clone() for tensor in tensors]
+    messages: list[tuple[tuple[int, ...], int, str]] = []
+
+    def all_reduce(tensor: Tensor) -> None:
+        factor = multiplied_by[len(messages) % len(multiplied_by)]
+        messages.append((tuple(tensor.shape), tensor.numel(), str(tensor.dtype).removeprefix("torch.")))
+        tensor.mul_(factor).add_(size_times * tensor.numel())
+
+    reduced = submission.bucketed_all_reduce(tensors, bucket_bytes, all_reduce)
+    fits = isinstance(reduced, list) and len(reduced) == len(tensors)
+    return {
+        "The tensors in grads are others afterwards: reduce a copy": not all(map(torch.equal, tensors, before)),
+        f"The result is no list of {len(tensors)} tensors": not fits,
+        "A message is not flat: send tensors of one axis": any(len(shape) != 1 for shape, _, _ in messages),
+        "messages": ", ".join(f"{n} {dtype}" for _, n, dtype in messages) or "none",
+        **{f"result {i}": _data(reduced[i]) if fits else None for i in range(len(tensors))},
+    }
+
+
+# ColumnParallelLinear, RowParallelLinear
+
+
+def _whole(array: np.ndarray | None) -> Tensor | None:
+    return None if array is None else torch.tensor(array)
+
+
+def _part(array: np.ndarray, group: Group) -> Tensor:
+    """This rank's part of the last axis."""
+    return torch.tensor(np.split(array, group.size, axis=-1)[group.rank])
+
+
+def _layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, group: Group) -> tuple[Any, list[Any]]:
+    """A layer, and the tensors that it was made from."""
+    made_from = [_whole(W), _whole(b)]
+    layer = getattr(submission, name)(*made_from, group)
+    if not isinstance(layer, nn.Module) or "_parameters" not in vars(layer):
+        raise TypeError(f"{name} is no torch.nn.Module, or its __init__ does not begin with super().__init__()")
+    return layer, made_from
+
+
+@torch.enable_grad()
+def parallel_layer(
+    submission: Any,
+    name: str,
+    W: np.ndarray,
+    b: np.ndarray | None,
+    x: np.ndarray,
+    g: np.ndarray,
+    size: int,
+    in_the_middle: bool,
+) -> dict[str, Any]:
+    """The result of a layer, and all gradients, on every rank; x may be the sine of a leaf, and y go on to a sine."""
+    around = torch.sin if in_the_middle else lambda tensor: tensor
+
+    def step(group: Group) -> dict[str, Any]:
+        layer, _ = _layer(submission, name, W, b, group)
+        leaf, upstream = _given(name, x, g, group)
+        y = layer(around(leaf))
+        found = {"y": _data(y), "dx": None, "layer.weight.grad": None, "layer.bias.grad": None}
+        if _requires_grad(y) and y.shape == upstream.shape:
+            around(y).backward(upstream.to(y.dtype))
+            found |= {"dx": _data(leaf.grad), "layer.weight.grad": _data(layer.weight.grad)}
+            found["layer.bias.grad"] = None if layer.bias is None else _data(layer.bias.grad)
+        return found
+
+    return _of_ranks(_side_by_side(step, size))
+
+
+def _given(name: str, x: np.ndarray, g: np.ndarray, group: Group) -> tuple[Tensor, Tensor]:
+    """What a rank's layer is given: x, a leaf, and the gradient of its result, one of them in part."""
+    whole = name == "ColumnParallelLinear"
+    x_, g_ = (torch.tensor(x), _part(g, group)) if whole else (_part(x, group), torch.tensor(g))
+    return x_.requires_grad_(), g_
+
+
+@torch.enable_grad()
+def values_of_layer(
+    submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, x: np.ndarray, size: int
+) -> dict[str, Any]:
+    """The result of a layer on every rank, with gradients and without."""
+
+    def step(group: Group) -> dict[str, Any]:
+        layer, _ = _layer(submission, name, W, b, group)
+        leaf, _ = _given(name, x, x, group)
+        with torch.no_grad():
+            without = layer(leaf)
+        return {"y": _data(layer(leaf)), "y under torch.no_grad()": _data(without)}
+
+    return _of_ranks(_side_by_side(step, size))
+
+
+def _of_ranks(found: list[dict[str, Any]]) -> dict[str, Any]:
+    return {f"{key} on rank {rank}": value for rank, of in enumerate(found) for key, value in of.items()}
+
+
+WHOLE = "A parameter looks into memory of more than its own entries, as a view of the whole does: clone the part"
+
+
+@torch.enable_grad()
+def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, size: int) -> dict[str, Any]:
+    """What each rank keeps."""
+
+    def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
+        layer, _ = _layer(submission, name, W, b, group)
+        parameters = dict(layer.named_parameters())
+        storages = {of.untyped_storage()._cdata: of.untyped_storage().nbytes() for of in parameters.values()}
+        sentences = {
+            WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
+        }
+        values = {
+            "names of the parameters": ", ".join(sorted(parameters)),
+            "layer.weight": _data(parameters.get("weight")),
+            "layer.bias": _data(parameters.get("bias")),
+        }
+        return sentences, values
+
+    found = _side_by_side(step, size)
+    sentences = {key: any(of[key] for of, _ in found) for key in found[0][0]}
+    return {**sentences, **_of_ranks([values for _, values in found])}
+
+
+@torch.enable_grad()
+def uneven_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray, size: int) -> None:
+    """A layer that cannot be cut evenly."""
+
+    def step(group: Group) -> None:
+        _layer(submission, name, W, b, group)
+
+    _side_by_side(step, size)
+
+
+@torch.enable_grad()
+def sent_by_layer(
+    submission: Any, name: str, W: np.ndarray, b: np.ndarray, x: np.ndarray, g: np.ndarray, size: int
+) -> dict[str, Any]:
+    """The collectives of each direction, and what has become of the arguments."""
+
+    def step(group: Group) -> dict[str, Any]:
+        layer, made_from = _layer(submission, name, W, b, group)
+        leaf, upstream = _given(name, x, g, group)
+        middle = leaf * 1
+        used = dict(zip(("weight", "bias", "x", "the gradient"), (*made_from, middle, upstream), strict=True))
+        before = {what: tensor.detach().clone() for what, tensor in used.items()}
+        made = len(group.calls)
+        y = layer(middle)
+        passed = len(group.calls)
+        if _requires_grad(y) and y.shape == upstream.shape:
+            y.backward(upstream)
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter += 1
+        return {
+            "sent to make the layer": _told(group.calls[:made]),
+            "sent forward": _told(group.calls[made:passed]),
+            "sent backward": _told(group.calls[passed:]),
+            "y": _data(y),
+            "changed": ", ".join(what for what in used if not torch.equal(used[what], before[what])) or "nothing",
+        }
+
+    return _of_ranks(_side_by_side(step, size))
+
+
+# chunked_attention, chunked_attention_vjp
+
+
+@torch.enable_grad()
+def attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> dict[str, Any]:
+    """The result alone, and the result with the log-sum-exp."""
+    tensors = dict(zip("qkv", map(torch.tensor, (q, k, v)), strict=True))
+    before = {name: tensor.clone() for name, tensor in tensors.items()}
+    alone = submission.chunked_attention(*tensors.values(), block)
+    pair = submission.chunked_attention(*tensors.values(), block, return_lse=True)
+    fits = isinstance(pair, tuple | list) and len(pair) == 2
+    out, lse = pair if fits else (None, None)
+    return {
+        "The result is no tensor, out": not isinstance(alone, Tensor),
+        "With return_lse=True the result is no pair, out and lse": not fits,
+        **_changes(tensors, before),
+        GRAPH: _requires_grad(alone, out, lse),
+        "out": _data(alone),
+        "out, beside lse": _data(out),
+        "lse": _data(lse),
+    }
+
+
+@torch.enable_grad()
+def attention_vjp(submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> Any:
+    """The three gradients."""
+    q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
+    out, lse = _attention(q_, k_, v_)
+    tensors = {"g": g_, "q": q_, "k": k_, "v": v_, "out": out, "lse": lse}
+    before = {name: tensor.clone() for name, tensor in tensors.items()}
+    results = submission.chunked_attention_vjp(*tensors.values(), block)
+    fits = isinstance(results, tuple | list) and len(results) == 3
+    dq, dk, dv = results if fits else (None, None, None)
+    return {
+        "The result is no triple: dq, dk and dv": not fits,
+        **_changes(tensors, before),
+        GRAPH: _requires_grad(dq, dk, dv),
+        "dq": _data(dq),
+        "dk": _data(dk),
+        "dv": _data(dv),
+    }
+
+
+def _changes(tensors: dict[str, Tensor], before: dict[str, Tensor]) -> dict[str, bool]:
+    return {f"{name} is another one afterwards": not torch.equal(tensors[name], before[name]) for name in tensors}
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Attention with its matrix of scores, and their log-sum-exp."""
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ v, torch.logsumexp(scores, dim=-1)
+
+
+class _TooMuch(Exception):
+    """Raised inside of a submission's call to end it."""
+
+
+class _Limited(LiveStorages):
+    """Ends a run that keeps more bytes alive than it may, or lets PyTorch's own attention work."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+        self.fused = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        self.fused |= "attention" in str(func)
+        out = super().__torch_dispatch__(func, types, args, kwargs)
+        if self.fused or self.peak > self.limit:
+            raise _TooMuch
+        return out
+
+
+ALIVE = "More than n_q · n_k / 4 numbers were alive at one time"
+FUSED = "PyTorch's own attention does the work"
+
+
+def _within(limit: int, call: Callable[[], Any], shapes: list[tuple[int, ...]]) -> dict[str, Any]:
+    """Whether a call keeps to a number of bytes, and returns tensors of these shapes."""
+    results: Any = None
+    with _Limited(limit) as live, contextlib.suppress(_TooMuch):
+        results = call()
+    ended = live.fused or live.peak > limit
+    several = list(results) if isinstance(results, tuple | list) else []
+    found = [tuple(value.shape) if isinstance(value, Tensor) else None for value in several]
+    return {
+        ALIVE: live.peak > limit,
+        FUSED: live.fused,
+        f"The results are not {len(shapes)} tensors of the right shapes": not ended and found != shapes,
+    }
+
+
+@torch.enable_grad()
+def memory_of_attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> dict[str, Any]:
+    """Whether the numbers that are alive at one time come to a quarter of the matrix of scores."""
+    tensors = [torch.tensor(value) for value in (q, k, v)]
+    limit = len(q) * len(k) * q.itemsize // 4
+    shapes = [(len(q), v.shape[-1]), (len(q),)]
+    return _within(limit, lambda: submission.chunked_attention(*tensors, block, return_lse=True), shapes)
+
+
+@torch.enable_grad()
+def memory_of_the_gradients(
+    submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int
+) -> dict[str, Any]:
+    """The same of the backward pass."""
+    q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
+    out, lse = _attention(q_, k_, v_)
+    limit = len(q) * len(k) * q.itemsize // 4
+    shapes = [of.shape for of in (q, k, v)]
+    return _within(limit, lambda: submission.chunked_attention_vjp(g_, q_, k_, v_, out, lse, block), shapes)

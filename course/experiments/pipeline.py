@@ -1,0 +1,177 @@
+"""Pipeline schedules: which stage runs which micro-batch when, how long it idles, and what it holds meanwhile.
+
+A job is `(kind, chunk, microbatch)`. Kinds are "F", forward; "B", backward; and "W" where the gradients of the weights
+are a job of their own, so that "B" is the gradient of the input alone. A stage holds `chunks` parts of the model: part
+`chunk` of stage `stage` is the `chunk * stages + stage`-th part of the whole. An order is the list of a stage's jobs,
+one order for each stage; `simulate` starts each job as soon as the stage is free and what it needs has arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Job = tuple[str, int, int]
+Orders = list[list[Job]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A job that ran on a stage, from `start` to `end`."""
+
+    stage: int
+    kind: str
+    chunk: int
+    microbatch: int
+    start: float
+    end: float
+
+
+def gpipe(stages: int, microbatches: int) -> Orders:
+    """All forwards, then all backwards, the last micro-batch first (Huang et al. 2019, arXiv 1811.06965)."""
+    _positive(stages=stages, microbatches=microbatches)
+    forward = [("F", 0, i) for i in range(microbatches)]
+    backward = [("B", 0, i) for i in reversed(range(microbatches))]
+    return [forward + backward for _ in range(stages)]
+
+
+def one_forward_one_backward(stages: int, microbatches: int) -> Orders:
+    """1F1B: a stage runs backward as soon as one is due (Narayanan et al. 2019; 2021, arXiv 2104.04473, section 2.2).
+
+    Stage s, from 0, runs `stages - s - 1` forwards ahead, then one forward and one backward in turn.
+    """
+    return interleaved(stages, microbatches, 1)
+
+
+def interleaved(stages: int, microbatches: int, chunks: int) -> Orders:
+    """1F1B with several parts of the model on each stage (Narayanan et al. 2021, section 2.2.2).
+
+    Micro-batches go through in groups of `stages`, each group through one part after the other.
+
+    Raises:
+        ValueError: `chunks` is more than 1 and `stages` does not divide `microbatches`, or a number is not positive.
+    """
+    _positive(stages=stages, microbatches=microbatches, chunks=chunks)
+    if chunks > 1 and microbatches % stages:
+        raise ValueError(f"{microbatches} micro-batches do not come in groups of {stages}, one for each stage")
+    group = stages if chunks > 1 else microbatches
+    through = [
+        (chunk, first + i)
+        for first in range(0, microbatches, group)
+        for chunk in range(chunks)
+        for i in range(min(group, microbatches - first))
+    ]
+    forward = [("F", chunk, i) for chunk, i in through]
+    backward = [("B", chunks - 1 - chunk, i) for chunk, i in through]
+    orders = []
+    for stage in range(stages):
+        ahead = stages - stage - 1 if chunks == 1 else 2 * (stages - stage - 1) + (chunks - 1) * stages
+        ahead = min(ahead, len(forward))
+        order = forward[:ahead]
+        for both in zip(forward[ahead:], backward[: len(forward) - ahead], strict=True):
+            order += both
+        orders.append(order + backward[len(forward) - ahead :])
+    return orders
+
+
+def weights_apart(stages: int, microbatches: int, durations: Mapping[str, float]) -> Orders:
+    """1F1B with the gradients of the weights put where a stage would idle, after Qi et al. 2024 (arXiv 2401.10241).
+
+    Their schedule ZB-H1, found greedily: a stage takes a backward if one is due, else a forward if it holds fewer than
+    `stages` micro-batches, else weights. No stage holds more than the first one does in 1F1B.
+    """
+    _positive(stages=stages, microbatches=microbatches)
+    orders: Orders = [[] for _ in range(stages)]
+    free, ends = [0.0] * stages, dict[tuple[int, Job], float]()
+    todo = [dict.fromkeys("FBW", 0) for _ in range(stages)]
+    for _ in range(3 * stages * microbatches):
+        starts: list[tuple[float, int, int, Job]] = []
+        for stage in range(stages):
+            done = todo[stage]
+            holds = done["F"] - done["W"]
+            for rank, kind in enumerate("BFW"):
+                job = (kind, 0, done[kind])
+                needed = _needs(stage, job, stages, 1)
+                if done[kind] == microbatches or any(one not in ends for one in needed):
+                    continue
+                if kind != "F" or holds < stages:
+                    at = max([free[stage], *(ends[one] for one in needed)])
+                    starts.append((at, rank, stage, job))
+        at, _, stage, job = min(starts)
+        orders[stage].append(job)
+        todo[stage][job[0]] += 1
+        free[stage] = ends[stage, job] = at + durations[job[0]]
+    return orders
+
+
+def simulate(orders: Orders, durations: Mapping[str, float], chunks: int = 1) -> list[Run]:
+    """Every job with its time, in the order of their starts.
+
+    Args:
+        orders: the jobs of each stage, in the order in which it runs them.
+        durations: how long a job of each kind takes on a stage with all of its `chunks`; sending takes no time.
+
+    Raises:
+        ValueError: the orders wait for each other.
+    """
+    stages, at = len(orders), [0] * len(orders)
+    ends, free, runs = dict[tuple[int, Job], float](), [0.0] * stages, list[Run]()
+    while any(at[stage] < len(orders[stage]) for stage in range(stages)):
+        before = len(runs)
+        for stage, order in enumerate(orders):
+            while at[stage] < len(order):
+                job = order[at[stage]]
+                needed = _needs(stage, job, stages, chunks)
+                if any(one not in ends for one in needed):
+                    break
+                start = max([free[stage], *(ends[one] for one in needed)])
+                free[stage] = ends[stage, job] = start + durations[job[0]] / chunks
+                runs.append(Run(stage, *job, start, free[stage]))
+                at[stage] += 1
+        if len(runs) == before:
+            raise ValueError("the stages wait for each other")
+    return sorted(runs, key=lambda run: (run.start, run.stage))
+
+
+def _needs(stage: int, job: Job, stages: int, chunks: int) -> list[tuple[int, Job]]:
+    """The jobs, each with its stage, whose ends a job waits for, beside those that its stage runs before it."""
+    kind, chunk, i = job
+    part = chunk * stages + stage
+    if kind == "W":
+        return [(stage, ("B", chunk, i))]
+    if kind == "F":
+        return [((part - 1) % stages, ("F", (part - 1) // stages, i))] if part else []
+    own = [(stage, ("F", chunk, i))]
+    last = part == chunks * stages - 1
+    return own if last else [*own, ((part + 1) % stages, ("B", (part + 1) // stages, i))]
+
+
+def idle_share(runs: Sequence[Run]) -> float:
+    """The bubble: the share of all stages' time, from the first start to the last end, in which they do nothing."""
+    stages = 1 + max(run.stage for run in runs)
+    total = max(run.end for run in runs) - min(run.start for run in runs)
+    return 1 - sum(run.end - run.start for run in runs) / (stages * total)
+
+
+def most_held(runs: Sequence[Run]) -> list[float]:
+    """For each stage the most micro-batches whose activations it holds at once, from forward to the last backward job.
+
+    A micro-batch's activations in one of several chunks count as that share of one.
+    """
+    stages, chunks = 1 + max(run.stage for run in runs), 1 + max(run.chunk for run in runs)
+    last = "W" if any(run.kind == "W" for run in runs) else "B"
+    most = [0] * stages
+    for stage in range(stages):
+        changes = [(run.start, 1) for run in runs if run.stage == stage and run.kind == "F"]
+        changes += [(run.end, -1) for run in runs if run.stage == stage and run.kind == last]
+        held = 0
+        for _, change in sorted(changes):
+            held += change
+            most[stage] = max(most[stage], held)
+    return [held / chunks for held in most]
+
+
+def _positive(**numbers: int) -> None:
+    for name, value in numbers.items():
+        if value < 1:
+            raise ValueError(f"{value} {name}: at least one is needed")

@@ -1,0 +1,313 @@
+"""Process groups: real processes over gloo and threads give the same, say what hangs, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import torch
+
+from autograder.judging.reference import load_module
+from autograder.places import Places
+from course.process_groups import Call, Group, GroupError, in_processes, in_threads
+
+pytestmark = pytest.mark.slow
+
+BOTH = [in_threads, in_processes]
+both = pytest.mark.parametrize("run", BOTH, ids=lambda run: run.__name__)
+Run = Callable[..., list[Any]]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """After each test: no process, thread, connection, open file or temporary file that was not there before."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    this = psutil.Process()
+    before = _there(this)
+    yield
+    assert not this.children(recursive=True)
+    assert list(tmp_path.iterdir()) == []
+    for thread in set(threading.enumerate()) - before[1]:
+        thread.join(10)  # one that was left to itself, at the end of its patience
+    assert _there(this) == before
+
+
+def _there(process: psutil.Process) -> tuple[Any, ...]:
+    return process.num_fds(), set(threading.enumerate()), set(process.net_connections())
+
+
+# What a group does
+
+
+def all_three(group: Group) -> Any:
+    x = torch.arange(6.0).reshape(2, 3) * (group.rank + 1)
+    y = x.clone()
+    assert group.all_reduce(y) is None  # type: ignore[func-returns-value]
+    return y, group.all_gather(x), group.reduce_scatter([x + rank for rank in range(group.size)]), group.calls
+
+
+@both
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_collectives(run: Run, size: int) -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    times = size * (size + 1) / 2
+    for rank, (summed, gathered, scattered, calls) in enumerate(run(all_three, size)):
+        assert torch.equal(summed, times * x)
+        assert len(gathered) == size
+        assert all(torch.equal(tensor, (i + 1) * x) for i, tensor in enumerate(gathered))
+        assert torch.equal(scattered, times * x + size * rank)
+        assert calls == [
+            Call("all_reduce", (2, 3), "float32", 24),
+            Call("all_gather", (2, 3), "float32", 24),
+            Call("reduce_scatter", (2, 3), "float32", 24 * size),
+        ]
+
+
+def unusual(group: Group) -> Any:
+    strided = (torch.arange(6.0).reshape(2, 3) + group.rank).T
+    leaf = torch.ones(2, requires_grad=True)
+    middle = leaf * 3
+    integers = torch.tensor(group.rank + 1)
+    for tensor in (strided, middle, leaf, integers):
+        group.all_reduce(tensor)
+    middle.sum().backward()
+    gathered = group.all_gather(middle)
+    return strided, leaf.detach(), leaf.grad, integers, [tensor.requires_grad for tensor in gathered]
+
+
+@both
+def test_strides_graphs_and_integers(run: Run) -> None:
+    """A collective leaves no trace in a graph, and writes to the entries of a view."""
+    for strided, leaf, grad, integers, with_graph in run(unusual):
+        assert torch.equal(strided, (2 * torch.arange(6.0).reshape(2, 3) + 1).T)
+        assert torch.equal(leaf, torch.tensor([2.0, 2.0]))
+        assert torch.equal(grad, torch.tensor([3.0, 3.0]))
+        assert integers == 3
+        assert with_graph == [False, False]
+
+
+def test_bytes_around_a_ring() -> None:
+    assert Call("all_reduce", (10,), "float32", 40).sent_bytes(4) == 60
+    assert Call("all_gather", (10,), "float32", 40).sent_bytes(4) == 120
+    assert Call("reduce_scatter", (10,), "float32", 160).sent_bytes(4) == 120
+
+
+def test_gradients_are_on_where_they_are_on_outside() -> None:
+    with torch.no_grad():
+        assert in_threads(lambda group: torch.is_grad_enabled()) == [False, False]
+        assert in_processes(lambda group: torch.is_grad_enabled()) == [False, False]
+    assert in_threads(lambda group: torch.is_grad_enabled()) == [True, True]
+
+
+def test_processes_are_processes() -> None:
+    here = torch.zeros(1)
+
+    def change(group: Group) -> tuple[int, int]:
+        here.add_(1)
+        return os.getpid(), torch.distributed.get_world_size()
+
+    found = in_processes(change)
+    assert {size for _, size in found} == {2}
+    assert len({os.getpid(), *(pid for pid, _ in found)}) == 3
+    assert here == 0
+
+
+# The references of ch14 in both
+
+
+def gradients(group: Group) -> Any:
+    reference = load_module(Places().source("ch14_scaling_out"))
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+    rows = torch.randn(5, 3).split([3, 0, 2])[group.rank]
+    if len(rows):
+        model(rows).square().mean().backward()
+    reference.all_reduce_gradients(model, group, len(rows))
+    return [parameter.grad for parameter in model.parameters()]
+
+
+def buckets(group: Group) -> Any:
+    reference = load_module(Places().source("ch14_scaling_out"))
+    torch.manual_seed(group.rank)
+    grads = [torch.randn(2, 3), torch.randn(4, dtype=torch.float64), torch.randn(()), torch.randn(7)]
+    return [*reference.bucketed_all_reduce(grads, 24, group.all_reduce), *map(str, group.calls)]
+
+
+def layers(group: Group) -> Any:
+    reference = load_module(Places().source("ch14_scaling_out"))
+    torch.manual_seed(0)
+    W1, b1, W2, b2, x = torch.randn(6, 4), torch.randn(6), torch.randn(2, 6), torch.randn(2), torch.randn(3, 4)
+    column = reference.ColumnParallelLinear(W1, b1, group)
+    row = reference.RowParallelLinear(W2, b2, group)
+    y = row(torch.tanh(column(x.requires_grad_())))
+    y.square().sum().backward()
+    grads = [parameter.grad for layer in (column, row) for parameter in layer.parameters()]
+    return [y.detach(), x.grad, *grads, *map(str, group.calls)]
+
+
+@pytest.mark.parametrize("step", [gradients, buckets, layers], ids=lambda step: step.__name__)
+def test_references_in_processes_and_in_threads(step: Callable[[Group], Any]) -> None:
+    for real, beside in zip(in_processes(step, 3), in_threads(step, 3), strict=True):
+        for mine, its in zip(real, beside, strict=True):
+            if isinstance(mine, str):
+                assert mine == its
+            else:
+                torch.testing.assert_close(mine, its)
+
+
+# What goes wrong
+
+
+def another_collective(group: Group) -> None:
+    x = torch.ones(2, 3)
+    group.all_reduce(x)
+    if group.rank == 0:
+        group.all_reduce(x)
+    else:
+        group.all_gather(x)
+
+
+def another_shape(group: Group) -> None:
+    group.all_reduce(torch.ones(3, 2) if group.rank == 0 else torch.ones(2, 3))
+
+
+def another_dtype(group: Group) -> None:
+    group.all_gather(torch.ones(2, dtype=torch.float32 if group.rank == 0 else torch.float64))
+
+
+def ends_early(group: Group) -> None:
+    group.all_reduce(torch.ones(2))
+    if group.rank == 0:
+        group.all_reduce(torch.ones(2))
+
+
+def raises(group: Group) -> None:
+    if group.rank == 1:
+        raise ValueError("a bad shard")
+    group.all_reduce(torch.ones(2))
+
+
+def swallows(group: Group) -> None:
+    try:
+        ends_early(group)
+    except Exception:
+        while True:
+            group.all_reduce(torch.ones(2))
+
+
+def too_few_tensors(group: Group) -> None:
+    group.reduce_scatter([torch.ones(1)])
+
+
+def no_tensor(group: Group) -> None:
+    group.all_reduce(1.0)  # type: ignore[arg-type]
+
+
+@both
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (
+            another_collective,
+            "The ranks' calls number 2 differ: rank 0 calls all_reduce of (2, 3) float32, "
+            "rank 1 all_gather of (2, 3) float32.",
+        ),
+        (
+            another_shape,
+            "The ranks' calls number 1 differ: rank 0 calls all_reduce of (3, 2) float32, "
+            "rank 1 all_reduce of (2, 3) float32.",
+        ),
+        (
+            another_dtype,
+            "The ranks' calls number 1 differ: rank 0 calls all_gather of (2,) float32, "
+            "rank 1 all_gather of (2,) float64.",
+        ),
+        (
+            ends_early,
+            "The ranks' calls do not fit: rank 0 waits in its call number 2, all_reduce of (2,) float32, "
+            "and rank 1 has ended after 1 call.",
+        ),
+        (
+            swallows,
+            "The ranks' calls do not fit: rank 0 waits in its call number 2, all_reduce of (2,) float32, "
+            "and rank 1 has ended after 1 call.",
+        ),
+        (raises, "rank 1 raised ValueError: a bad shard"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_wrong_is_said(run: Run, step: Callable[[Group], None], told: str) -> None:
+    with pytest.raises(GroupError) as caught:
+        run(step)
+    assert str(caught.value) == told
+
+
+@both
+def test_arguments_that_are_none(run: Run) -> None:
+    with pytest.raises(
+        GroupError, match="ValueError: reduce_scatter takes 2 tensors, one for each rank; it was given 1"
+    ):
+        run(too_few_tensors)
+    with pytest.raises(GroupError, match="TypeError: all_reduce takes tensors; it was given float"):
+        run(no_tensor)
+
+
+@both
+def test_a_hang_says_where_each_rank_is(run: Run) -> None:
+    released = threading.Event()
+
+    def late(group: Group) -> None:
+        if group.rank == 1:
+            released.wait(120)  # a process is ended before, in which nobody sets it
+        group.all_reduce(torch.ones(2))
+
+    with pytest.raises(GroupError) as caught:
+        run(late, timeout=5)
+    released.set()
+    told = "rank 0 waits in its call number 1, all_reduce of (2,) float32; rank 1 computes after 0 calls."
+    assert str(caught.value) == f"After 5 seconds {told}"
+
+
+def test_where_a_rank_raised() -> None:
+    """In its own process, a traceback goes with the error; in a thread the exception itself."""
+    with pytest.raises(GroupError) as caught:
+        in_processes(raises)
+    (note,) = caught.value.__notes__
+    assert note.startswith("Traceback")
+    assert 'raise ValueError("a bad shard")' in note
+    assert "_run_rank" not in note
+    with pytest.raises(GroupError) as caught:
+        in_threads(raises)
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_process_that_dies() -> None:
+    def dies(group: Group) -> None:
+        if group.rank == 1:
+            os._exit(3)
+        group.all_reduce(torch.ones(2))
+
+    with pytest.raises(GroupError, match="rank 1's process ended with exit code 3"):
+        in_processes(dies)
+
+
+def test_a_result_that_cannot_be_sent() -> None:
+    with pytest.raises(GroupError, match="raised TypeError: the result cannot be sent to the process that started"):
+        in_processes(lambda group: lambda: group)
+
+
+def test_an_interrupt_ends_all_ranks() -> None:
+    def interrupted(group: Group) -> None:
+        if group.rank == 0:
+            os.kill(os.getppid(), 2)
+        time.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        in_processes(interrupted)
