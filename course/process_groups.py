@@ -276,7 +276,8 @@ def in_threads(function: Callable[[Group], Result], size: int = 2, *, timeout: f
     """Run `function(group)` for each of `size` ranks, in threads of this process; the results in the ranks' order.
 
     Deterministic: what the ranks bring is added in their order. Gradients are on in each rank where they are on here.
-    The ranks share this process's memory: what one rank changes in place, another one sees.
+    The ranks share this process's memory: what one rank changes in place, another one sees. They share PyTorch's random
+    state as well, so that who draws first is chance: let each rank draw from a `torch.Generator` of its own.
 
     Raises:
         GroupError: a rank raised (that exception is the cause), the ranks' calls do not fit together, or `timeout`
