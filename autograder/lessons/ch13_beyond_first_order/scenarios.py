@@ -7,6 +7,7 @@ Each runs with gradients switched on, whatever a cell of the submission did to t
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -286,10 +287,27 @@ def traces(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, calls: i
 
 @torch.enable_grad()
 def traces_of_ones(submission: Any, shape: tuple[int, ...], calls: int, seed: int) -> list[Any]:
-    """Estimates of one generator from one sample each, for a function whose Hessian has a 1 everywhere."""
+    """Estimates of one generator from one sample each, for a function whose Hessian has a 1 everywhere.
+
+    The first that is no square of a whole number is the last: whoever takes a product for each entry takes long.
+    """
     generator, f = _generator(seed), lambda x: 0.5 * x.sum() ** 2
     where = torch.zeros(shape, dtype=torch.float64)
-    return [_data(submission.hessian_trace(f, where, 1, generator)) for _ in range(calls)]
+    estimates = []
+    for _ in range(calls):
+        estimate = submission.hessian_trace(f, where, 1, generator)
+        estimates.append(_data(estimate))
+        if not _is_square(estimate):
+            break
+    return estimates
+
+
+def _is_square(value: Any) -> bool:
+    """Whether a number is the square of a whole one, but for rounding."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return False
+    root = max(value, 0.0) ** 0.5
+    return math.isclose(root, round(root), rel_tol=1e-6, abs_tol=1e-6)
 
 
 @torch.enable_grad()
