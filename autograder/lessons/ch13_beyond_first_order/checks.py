@@ -236,21 +236,21 @@ def test_mean_over_the_samples(learner, reference, rng):
 
 @exercise("hessian_trace")
 def test_bias(learner, reference, rng):
-    """Where H has a 1 everywhere, an estimate is the square of the probe's sum, and n on average, the trace.
+    """Where all entries of H are a, an estimate is a times the square of the probe's sum: n a on average, the trace.
 
     n = 40 · 39 signs add up to an even number. By Hoeffding's inequality its square is above 42 n with a probability of
     at most 2 exp(−42 / 2) = 1.5e-9, and it is 0 with one of √(2 / πn) = 0.02. Six estimates: a right answer is refused
     with a probability below 6 · 1.5e-9 + 0.02⁶ < 1e-8. Signs that are 1 with a probability of 2/3 make the estimate
-    174 n on average. More entries would see less, and keep those waiting who take one product for each.
+    174 n a on average. More entries would see less, and keep those waiting who take one product for each.
     """
-    shape, calls = (40, 39), 6
+    shape, calls, entry = (40, 39), 6, float(rng.uniform(0.5, 2.0))
     n = math.prod(shape)
-    case = f"{calls} estimates from one sample each, all entries of H are 1, x has shape {shape}"
-    got = learner.scenario.traces_of_ones(shape, calls, seed(rng))
+    case = f"{calls} estimates from one sample each, all entries of H are the same, x has shape {shape}"
+    got = learner.scenario.traces_of_one_entry(shape, entry, calls, seed(rng))
     if not numbers(got, case):
         return
-    sums = 2 * np.round(np.sqrt(np.maximum(np.nan_to_num(np.asarray(got)), 0)) / 2)
-    expect_close(np.asarray(got, dtype=F64), sums**2, names=("the array of estimates",), case=case, **EXACT)
+    sums = 2 * np.round(np.sqrt(np.maximum(np.nan_to_num(np.asarray(got) / entry), 0)) / 2)
+    expect_close(np.asarray(got, dtype=F64), entry * sums**2, names=("the array of estimates",), case=case, **EXACT)
     expect(
         bool(sums.max() > 0 and (sums**2 <= 42 * n).all()),
         "The estimates are far from the trace: are the signs 1 and −1 with probability ½ each, and does none depend on "

@@ -286,25 +286,25 @@ def traces(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, calls: i
 
 
 @torch.enable_grad()
-def traces_of_ones(submission: Any, shape: tuple[int, ...], calls: int, seed: int) -> list[Any]:
-    """Estimates of one generator from one sample each, for a function whose Hessian has a 1 everywhere.
+def traces_of_one_entry(submission: Any, shape: tuple[int, ...], entry: float, calls: int, seed: int) -> list[Any]:
+    """Estimates of one generator from one sample each, for a function whose Hessian has the same entry everywhere.
 
-    The first that is no square of a whole number is the last: whoever takes a product for each entry takes long.
+    The first that is not it times a square is the last: whoever takes a product for each entry of x takes long.
     """
-    generator, f = _generator(seed), lambda x: 0.5 * x.sum() ** 2
+    generator, f = _generator(seed), lambda x: 0.5 * entry * x.sum() ** 2
     where = torch.zeros(shape, dtype=torch.float64)
     estimates = []
     for _ in range(calls):
         estimate = submission.hessian_trace(f, where, 1, generator)
         estimates.append(_data(estimate))
-        if not _is_square(estimate):
+        if not isinstance(estimate, float) or not _is_square(estimate / entry):
             break
     return estimates
 
 
-def _is_square(value: Any) -> bool:
+def _is_square(value: float) -> bool:
     """Whether a number is the square of a whole one, but for rounding."""
-    if not isinstance(value, float) or not math.isfinite(value):
+    if not math.isfinite(value):
         return False
     root = max(value, 0.0) ** 0.5
     return math.isclose(root, round(root), rel_tol=1e-6, abs_tol=1e-6)
