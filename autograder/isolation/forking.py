@@ -114,9 +114,10 @@ class ForkingWorker(Worker):
             answer = self._answer(60.0)
             self._pid = int(answer["ready"])
         except (IsolationError, KeyError):
-            kill_tree(self._process.pid, keep_root=False)  # it may be there still, and silent
-            said = self._process.communicate()[1].decode(errors="replace").strip() if self._process.stderr else ""
-            self.stop()
+            with OUR_FOLDERS:
+                kill_tree(self._process.pid, keep_root=False)  # it may be there still, and silent
+                said = self._process.communicate()[1].decode(errors="replace").strip() if self._process.stderr else ""
+                self.stop()
             raise IsolationError(
                 f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
             ) from None

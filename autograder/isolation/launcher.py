@@ -17,9 +17,9 @@ import time
 
 def main() -> None:
     request = json.loads(sys.argv[1])
-    worker = subprocess.Popen(request["command"])
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # where the worker ends, the stream does
     try:
+        worker = subprocess.Popen(request["command"])
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # where the worker ends, the stream does
         status = worker.wait()
     finally:  # the judge removes it too, unless it was killed
         for _ in range(100):  # a submission may live a moment longer than its worker, and still write
