@@ -305,3 +305,13 @@ def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any], t
     assert ("was killed by SIGKILL" in str(results["ben"])) == (times == 2)
     assert (results["ann"], results["cleo"]) == (undisturbed["ann"], undisturbed["cleo"])
     assert_nothing_is_left(a_class)
+
+
+def test_a_launcher_that_cannot_start_its_worker_removes_the_folder(tmp_path: Path) -> None:
+    """Its judge may have been killed by then, and nobody else knows of the folder."""
+    folder = tmp_path / "backprop-of-a-worker"
+    (folder / "scratch").mkdir(parents=True)
+    request = json.dumps({"command": [str(tmp_path / "no-such-python")], "folder": str(folder)})
+    done = subprocess.run([sys.executable, "-I", "-S", str(LAUNCHER), request], capture_output=True, check=False)
+    assert done.returncode != 0
+    assert not folder.exists()

@@ -333,21 +333,16 @@ def test_loss_in_float32(learner, reference, rng):
 # run_gradcheck
 
 
-KNOWN: dict[int, list[dict[str, Any]]] = {}
-"""What is known beforehand of the operations of each check, by the state of its random numbers: each of a class's
-submissions is asked about the same."""
+def _known(reference, rng, operations: list[Operation]) -> list[dict[str, Any]]:
+    """What is known of them beforehand, computed once: each of a class's submissions is asked about the same."""
+    state = str(rng.bit_generator.state["state"]["state"])
+    known: list[dict[str, Any]] = reference.answer(["operations", state], lambda: [op.known() for op in operations])
+    return known
 
 
-def _known(rng, operations: list[Operation]) -> list[dict[str, Any]]:
-    state = rng.bit_generator.state["state"]["state"]
-    if state not in KNOWN:
-        if len(KNOWN) > 100:  # of other classes
-            KNOWN.clear()
-        KNOWN[state] = [op.known() for op in operations]
-    return KNOWN[state]
-
-
-def ask(learner, rng, operations: list[Operation], *, may_raise: bool = True, look_after: bool = False) -> None:
+def ask(
+    learner, reference, rng, operations: list[Operation], *, may_raise: bool = True, look_after: bool = False
+) -> None:
     """Expect the learner's run_gradcheck to accept what is right and to reject what is wrong.
 
     Whoever asks an operation what gradcheck asks is told what is known beforehand; only where more is asked is the
@@ -361,7 +356,7 @@ def ask(learner, rng, operations: list[Operation], *, may_raise: bool = True, lo
     """
     answers: dict[int, dict[str, Any] | Raised | Missing | None] = {}
     order = rng.permutation(len(operations)).tolist()
-    known = _known(rng, operations)
+    known = _known(reference, rng, operations)
     for may_ask in (False, True):
         for i in order:
             if answers.get(i) is not None:
@@ -395,7 +390,7 @@ def ask(learner, rng, operations: list[Operation], *, may_raise: bool = True, lo
 
 
 @exercise("run_gradcheck")
-def test_first_order(learner, rng):
+def test_first_order(learner, reference, rng):
     """A wrong gradient, in whole or in part. Its second order fits to it, so that order alone does not tell."""
     one_entry = np.array([1.0, 1.0, 1.1])
 
@@ -418,11 +413,11 @@ def test_first_order(learner, rng):
         product(rng),
         product(rng, mistake="the gradient of b without its sign", first=lambda right, gs, xs: [right[0], -right[1]]),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_second_order(learner, rng):
+def test_second_order(learner, reference, rng):
     """A gradient that is right, and wrong when it is differentiated again."""
     questions = [
         cube(rng, 1),
@@ -447,22 +442,22 @@ def test_second_order(learner, rng):
             again=lambda of_g, of_x: [*of_g, of_x[0], 0 * of_x[1]],
         ),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_small_errors(learner, rng):
+def test_small_errors(learner, reference, rng):
     """Half a percent: the tolerances that gradcheck has by default find it, wider ones do not."""
     questions = [
         cube(rng, 3),
         cube(rng, 3, mistake="its gradient 0.5 percent too large", first=scaled(1.005)),
         cube(rng, 3, mistake="its gradient 0.5 percent too small", first=scaled(0.995)),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_one_entry_of_many(learner, rng):
+def test_one_entry_of_many(learner, reference, rng):
     """One entry of 8, 0.15 percent off: it drowns in a random combination of all of them, which fast mode takes.
 
     Of 300 draws the full check rejected all, in either order, and fast mode none; with 0.2 percent it sees some.
@@ -487,11 +482,11 @@ def test_one_entry_of_many(learner, rng):
         cube(rng, 8, words=words, mistake="its gradient 0.15 percent off in one entry", first=of_one_entry),
         cube(rng, 8, words=words, mistake=silent, again=again_of_one_entry),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_float32_tensors(learner, rng):
+def test_float32_tensors(learner, reference, rng):
     """A right fn is right for float32 tensors too, and a wrong one wrong: what is checked is float64."""
     questions = [
         cube(rng, 3, dtype=F32, words="x³, the tensor in float32"),
@@ -506,11 +501,11 @@ def test_float32_tensors(learner, rng):
         cube(rng, 3),
         cube(rng, 3, dtype=F32, words="x³, the tensor in float32", **NO_SECOND_ORDER),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_precision_inside(learner, rng):
+def test_precision_inside(learner, reference, rng):
     """An fn that computes in float32 inside, whatever it is given."""
 
     def in_float32(x):
@@ -521,11 +516,11 @@ def test_precision_inside(learner, rng):
         Operation("x³", lambda x: x**3, [x]),
         Operation("x³", in_float32, [x], mistake="computed in float32 inside, so that no difference is exact"),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_all_floating_tensors(learner, rng):
+def test_all_floating_tensors(learner, reference, rng):
     """Each is checked, whether or not the caller's tensor requires a gradient."""
     second = "the gradient of b twice what it should be"
     questions = []
@@ -537,11 +532,11 @@ def test_all_floating_tensors(learner, rng):
         ]
         for op in questions[-3:]:
             op.words += f", its tensors with requires_grad={wants}"
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_other_tensors(learner, rng):
+def test_other_tensors(learner, reference, rng):
     """Indices and masks are passed through."""
     ids, mask = np.array([2, 0, 2]), np.array([True, False, True])
 
@@ -560,11 +555,11 @@ def test_other_tensors(learner, rng):
         Operation("x³ where a mask of bools says so, else x²", chosen, [mask, vector(rng, 3)]),
         Operation("x³ where a mask of bools says so, else x²", chosen, [mask, vector(rng, 3)], **twice),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_shapes_and_outputs(learner, rng):
+def test_shapes_and_outputs(learner, reference, rng):
     """0-d tensors, a sum, a matrix product, several outputs, integers among them."""
 
     def two(a, b):
@@ -596,11 +591,11 @@ def test_shapes_and_outputs(learner, rng):
         Operation("the maxima of the rows of x², and where they are", largest, [x]),
         Operation("the maxima of the rows of x², and where they are", largest, [x], **half),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_expanded_tensors(learner, rng):
+def test_expanded_tensors(learner, reference, rng):
     """A tensor whose rows share memory: a copy must have memory of its own."""
     words = "x³, the tensor expanded to 2 rows"
     questions = [
@@ -608,11 +603,11 @@ def test_expanded_tensors(learner, rng):
         cube(rng, 2, rows=2, words=words, mistake="its gradient half of what it should be", first=scaled(0.5)),
         cube(rng, 1, dtype=F32, rows=2, words=f"{words} of float32"),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_random_functions(learner, rng):
+def test_random_functions(learner, reference, rng):
     """A forward pass that is not the same twice, and a backward pass that is not."""
     noise = np.random.default_rng(int(rng.integers(2**31)))
 
@@ -632,11 +627,11 @@ def test_random_functions(learner, rng):
             "x³", lambda x: x**3, [x], mistake="its gradient another one in each backward pass", first=noisy, rounds=5
         ),
     ]
-    ask(learner, rng, questions)
+    ask(learner, reference, rng, questions)
 
 
 @exercise("run_gradcheck")
-def test_functions_that_write(learner, rng):
+def test_functions_that_write(learner, reference, rng):
     """An fn that writes into its argument is wrong, and the caller's tensor stays what it was, integers too."""
     written = {"mistake": "its forward pass adds 1 to x, in place", "writes": lambda x: x + 1}
     moved = Operation(
@@ -654,18 +649,18 @@ def test_functions_that_write(learner, rng):
         cube(rng, 2, dtype=F32, words="x³, the tensor in float32", **written),
         moved,
     ]
-    ask(learner, rng, questions, look_after=True)
+    ask(learner, reference, rng, questions, look_after=True)
 
 
 @exercise("run_gradcheck")
-def test_graphs_that_are_lost(learner, rng):
+def test_graphs_that_are_lost(learner, reference, rng):
     """A result that depends on x, and has no graph."""
     lost = {"mistake": "its result detached", "differentiable": False}
-    ask(learner, rng, [cube(rng, 1), cube(rng, 1, **lost), cube(rng, 3), cube(rng, 3, **lost)])
+    ask(learner, reference, rng, [cube(rng, 1), cube(rng, 1, **lost), cube(rng, 3), cube(rng, 3, **lost)])
 
 
 @exercise("run_gradcheck")
-def test_functions_that_raise(learner, rng):
+def test_functions_that_raise(learner, reference, rng):
     """An exception is a False, wherever it comes from and whatever its class."""
 
     def raising(error: Exception) -> Callable[..., Any]:
@@ -684,4 +679,4 @@ def test_functions_that_raise(learner, rng):
             cube(rng, 2, mistake=f"a {kind} in its backward pass", first=raising(error)),
             cube(rng, 2, mistake=f"a {kind} in its double backward", again=raising(error)),
         ]
-    ask(learner, rng, questions, may_raise=False)
+    ask(learner, reference, rng, questions, may_raise=False)
