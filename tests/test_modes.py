@@ -58,6 +58,7 @@ def test_a_known_mistake_that_never_leaves_its_block_spoils_no_reference() -> No
 
 
 def test_hooks_that_one_exercise_leaves_cost_no_other_points() -> None:
+    """In whatever order they are asked; in the syllabus's, nothing after `offload_to_cpu` would have noticed."""
     lesson = find_lesson("ch11_checkpointing")
     cells = [
         LEFT_ON.applied(cell) if "def offload_to_cpu" in cell else cell
