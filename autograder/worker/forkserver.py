@@ -39,7 +39,8 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
 
     It begins with `{"ready": pid, "apart": whether it has a file system of its own}`. A request is one JSON line with a
     descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
-    foreseen for it, which every fork from then on knows. The answers to the former, one JSON line each, are
+    foreseen for it, which every fork from then on knows. The former says whether `optimizers` are needed, too. The
+    answers to it, one JSON line each, are
     `{"started": pid}` or `{"refused": reason, "again": whether that may pass}`, and later `{"ended": pid, "status":
     wait status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
     (`"alone"`): whether it has left none behind.
@@ -58,7 +59,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     _say(control, {"ready": os.getpid(), "apart": apart})
     running: dict[int, dict[str, Any]] = {}
     foreseen: dict[str, list[ForeseenCalls]] = {}
-    served = 0
+    served, warm = 0, False
     while True:
         waiting: list[Any] = [control, wake]
         ready = select.select(waiting, [], [], _WATCH_SECONDS if running else None)[0]
@@ -79,7 +80,8 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 _settle_memory()
                 continue
             served += 1
-            if served == 2:  # a class: what one check may do without, many should not import again and again
+            if served > 1 and request["optimizers"] and not warm:  # a class: one check may do without
+                warm = True
                 _warm_optimizers()
                 _seed()
                 _settle_memory()
