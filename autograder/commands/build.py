@@ -91,17 +91,12 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
         if exercise and exercise not in [one.name for one in lesson.exercises]:
             give_up(f"{lesson.slug} has no exercise {exercise!r}; it has {', '.join(e.name for e in lesson.exercises)}")
     parts = [course.part(lesson.slug, exercise) for lesson, exercise in found] or [course]
-    for group in (rules.READ, rules.JUDGED, rules.IN_KERNELS, rules.WITH_NBGRADER if nbgrader else ()):
-        if group is rules.JUDGED:
-            problems = rules.run_by_lesson(group, parts)
-        elif group is rules.IN_KERNELS:
-            problems = rules.run_by_lesson(group, [part for part in parts if not part.exercise])
-        else:
-            problems = [problem for rule in group for problem in rule(course)]
-        for problem in problems:
-            typer.echo(str(problem))
-        if problems:
-            raise typer.Exit(1)
+    problems = [problem for rule in rules.READ for problem in rule(course)]
+    problems = problems or rules.run_code(course, parts, nbgrader=nbgrader)
+    for problem in problems:
+        typer.echo(str(problem))
+    if problems:
+        raise typer.Exit(1)
     typer.echo(f"{' and '.join(names)}: nothing is wrong." if names else "The course is whole.")
 
 

@@ -2,7 +2,7 @@
 
 import multiprocessing
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 
 from autograder.authoring.rules.described import live_anchors, named_checks, points_tier_and_hints, three_misconceptions
 from autograder.authoring.rules.drift import listed_files, notebooks_in_step, sample_class_in_step
@@ -45,13 +45,26 @@ WITH_NBGRADER = (same_scores_as_nbgrader,)
 """Rules that run nbgrader on the sample class: minutes."""
 
 
-def run_by_lesson(rules: Sequence[Rule], courses: Sequence[Course]) -> list[Problem]:
-    """What `rules` see in each lesson by itself, several at a time: each runs its lesson's code for a minute or so."""
-    lessons = [course.part(slug, course.exercise) for course in courses for slug in course.lessons]
-    tasks = [(rule, lesson) for rule in rules for lesson in lessons]
+def run_code(course: Course, parts: Sequence[Course], *, nbgrader: bool) -> list[Problem]:
+    """What the rules that run code see in `parts` of a course, and nbgrader in all of it.
+
+    All side by side, each lesson by itself. Of what a group of rules sees, the next sees the consequences: problems are
+    those of the first group that sees any.
+    """
+    lessons = [part.part(slug, part.exercise) for part in parts for slug in part.lessons]
+    whole = [lesson for lesson in lessons if not lesson.exercise]
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = [pool.submit(rule, lesson) for rule, lesson in tasks]
-        return [problem for one in found for problem in one.result()]
+
+        def begun(rules: Sequence[Rule], courses: Sequence[Course]) -> list[Future[list[Problem]]]:
+            return [pool.submit(rule, one) for rule in rules for one in courses]
+
+        last = begun(WITH_NBGRADER if nbgrader else (), [course])  # the longest, so it begins first
+        for group in (begun(JUDGED, lessons), begun(IN_KERNELS, whole), last):
+            problems = [problem for one in group for problem in one.result()]
+            if problems:
+                pool.shutdown(cancel_futures=True)
+                return problems
+    return []
 
 
-__all__ = ["IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem", "run_by_lesson"]
+__all__ = ["IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem", "run_code"]
