@@ -64,7 +64,7 @@ def print_lesson(course: Course, lesson: Lesson, folder: Path) -> None:
     right = solved_cells(course, lesson.slug)
     one, more = (graded(folder / f"right{n}", lesson, [right] * n) for n in (1, 1 + FURTHER))
     further = (more - one) / FURTHER
-    wrong = [right, *with_mistakes(course, lesson)]
+    wrong = [right, *with_mistakes(right, lesson, course.misconceptions(lesson.slug))]
     first, all_of_them = (graded(folder / f"wrong{n}", lesson, wrong[: 1 + n]) for n in (FURTHER, 2 * FURTHER))
     mistakes, later = (first - one) / FURTHER, (all_of_them - first) / FURTHER
     floor = with_judge(lesson, measure_floor)
@@ -91,23 +91,23 @@ def hand_in(folder: Path, lesson: Lesson, cells: list[str]) -> None:
     (folder / f"{lesson.slug}.py").write_text(text, encoding="utf-8")
 
 
-def with_mistakes(course: Course, lesson: Lesson) -> list[list[str]]:
+def with_mistakes(solved: list[str], lesson: Lesson, register: Path) -> list[list[str]]:
     """Submissions with a known mistake in each exercise, another one in each submission as far as there are enough."""
 
     def chosen(judge: Judge) -> list[list[str]]:
         of = [[known for known in judge.known if known.exercise == e.name] for e in lesson.exercises]
         rounds = zip(*(islice(cycle(known), 2 * FURTHER) for known in of if known), strict=True)
-        return [mistaken_cells(course, lesson.slug, together(course, lesson, mistakes)) for mistakes in rounds]
+        return [mistaken_cells(solved, together(solved, mistakes, register), register) for mistakes in rounds]
 
     return with_judge(lesson, chosen)
 
 
-def together(course: Course, lesson: Lesson, mistakes: Iterable[Misconception]) -> list[Misconception]:
+def together(solved: list[str], mistakes: Iterable[Misconception], register: Path) -> list[Misconception]:
     """Those of some mistakes that can stand in one submission: two edits of one line of a helper cannot."""
     chosen: list[Misconception] = []
     for mistake in mistakes:
         with suppress(EditError):
-            mistaken_cells(course, lesson.slug, [*chosen, mistake])
+            mistaken_cells(solved, [*chosen, mistake], register)
             chosen.append(mistake)
     return chosen
 

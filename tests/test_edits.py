@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.authoring.mistaken import mistaken_cells
+from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Edit, EditError, Misconception, edited, misconceptions_in, mistake
 from autograder.judging.reference import function_of
@@ -100,6 +100,7 @@ def test_it_stands_in_a_function_and_in_a_submission() -> None:
     """As a gradient checker is asked about it, and as it is handed in."""
     assert function_of(NOT_SUMMED, "ch06_vjps")(1, 2, 3) == (1, 1)
     names: dict[str, object] = {}
-    for cell in mistaken_cells(Course.at(), "ch06_vjps", [NOT_SUMMED]):
+    course, slug = Course.at(), "ch06_vjps"
+    for cell in mistaken_cells(solved_cells(course, slug), [NOT_SUMMED], course.misconceptions(slug)):
         exec(cell, names)
     assert names["add_vjp"](1, 2, 3) == (1, 1)  # type: ignore[operator]

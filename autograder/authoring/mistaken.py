@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from autograder.authoring.stubs import solved_notebook
 from autograder.authoring.tree import Course
@@ -26,15 +27,15 @@ def solved_cells(course: Course, slug: str) -> list[str]:
     return [cell.source for cell in code if NOT_GRADED.isdisjoint(cell.metadata.get("tags", []))]
 
 
-def mistaken_cells(course: Course, slug: str, mistakes: Iterable[Misconception]) -> list[str]:
-    """Those of a lesson that is solved, and has these mistakes of its register in the place of the solutions."""
-    cells, mistakes = solved_cells(course, slug), list(mistakes)
+def mistaken_cells(solved: list[str], mistakes: Iterable[Misconception], register: Path) -> list[str]:
+    """The cells of a solved lesson with these mistakes, of its file of misconceptions, in place of the solutions."""
+    cells, mistakes = solved, list(mistakes)
     for edit in (edit for mistake in mistakes for edit in mistake.edits):
         cells = [edit.applied(cell) if has(cell, edit.where) else cell for cell in cells]
     functions = [mistake for mistake in mistakes if mistake.function is not None]
     if not functions:
         return cells
-    register = IMPORTS.sub(NO_REGISTER, course.misconceptions(slug).read_text(encoding="utf-8"))
-    lines = ["import types", "", "wrong = types.ModuleType('wrong')", f"exec({register!r}, vars(wrong))"]
+    text = IMPORTS.sub(NO_REGISTER, register.read_text(encoding="utf-8"))
+    lines = ["import types", "", "wrong = types.ModuleType('wrong')", f"exec({text!r}, vars(wrong))"]
     lines += [f"{mistake.replaces} = wrong.{mistake.name}" for mistake in functions]
     return [*cells, "\n".join(lines)]

@@ -102,11 +102,16 @@ def without_work(judge: Judge) -> list[str]:
 
 
 def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...]]:
-    """Whether these checks reject a misconception, and the names that the diagnosis gives to it."""
-    # run afresh: one that answers differently each time is not named
-    records = judge.observe(items, judge.reference.mistaken(known))
-    if all(record.passed for record in records):
+    """Whether these checks, the first of an exercise, reject a misconception, and the names that it is given."""
+    evidence = judge.evidence(known)
+    records = [evidence[i] for i in range(len(items))]
+    failing = [i for i, record in enumerate(records) if not record.passed]
+    if not failing:
         return False, ()
+    # what fails is run afresh: a mistake that answers differently each time is not named
+    run = judge.reference.mistaken(known)
+    for i in failing:
+        records[i] = judge.observe([items[i]], run)[0]
     return True, tuple(judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions)
 
 

@@ -1,14 +1,15 @@
 """Rules 1 to 3 as a class meets them: stubs, references and misconceptions on the path of `backprop grade`.
 
-Confined workers, calls made ahead, visible and hidden inputs, under two salts that nobody has seen before. Of the
-misconceptions some are drawn for each salt: `judged.checks_tell_right_from_wrong` looks at all of them.
+Confined workers, calls made ahead, visible and hidden inputs, under two salts that nobody has seen before. Stubs and
+references are graded under both. Of the misconceptions some are drawn, each exercise's under one of the salts, for what
+the diagnosis compares with is computed for each salt anew: `judged.checks_tell_right_from_wrong` looks at all of them.
 """
 
 from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.rules.judged import line, on_each_lesson
@@ -18,22 +19,25 @@ from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.session import Judge
 from autograder.submission import Submission, read_submission
+from course.syllabus import Exercise
 
 SALTS = 2
-DRAWN = 2
-"""Misconceptions of each exercise that are handed in, for each salt."""
+DRAWN = 4
+"""Misconceptions of each exercise that are handed in."""
 
 
 def a_class_is_graded_rightly(course: Course) -> list[Problem]:
     """Rules 1 to 3: stubs earn nothing, references everything; misconceptions less than that, and they are named."""
     problems: list[Problem] = []
-    for salt in (secrets.token_hex(8) for _ in range(SALTS)):
+    first = secrets.randbelow(SALTS)
+    for turn, salt in enumerate(secrets.token_hex(8) for _ in range(SALTS)):
 
-        def rule(judge: Judge, salt: str = salt) -> list[Problem]:
+        def rule(judge: Judge, salt: str = salt, turn: int = turn) -> list[Problem]:
             workers = _workers(judge)
             try:
                 found = [*_of_stub(course, judge, workers), *_of_reference(course, judge, workers)]
-                return found or list(_of_misconceptions(course, judge, workers, salt))
+                exercises = judge.lesson.exercises[(first + turn) % SALTS :: SALTS]
+                return found or list(_of_misconceptions(course, judge, workers, _drawn(judge, exercises, salt), salt))
             finally:
                 workers.stop()
 
@@ -69,11 +73,14 @@ def _of_reference(course: Course, judge: Judge, workers: Workers) -> Iterator[Pr
             yield Problem(file, f"{what}: {line(exercise.message)}", do)
 
 
-def _of_misconceptions(course: Course, judge: Judge, workers: Workers, salt: str) -> Iterator[Problem]:
+def _of_misconceptions(
+    course: Course, judge: Judge, workers: Workers, mistakes: list[Misconception], salt: str
+) -> Iterator[Problem]:
     """A solved lesson with one mistake in it loses points, and its name is among those that the learner is told."""
     path = course.misconceptions(judge.lesson.slug)
-    for mistake in _drawn(judge, salt):
-        cells = mistaken_cells(course, judge.lesson.slug, [mistake])
+    solved = solved_cells(course, judge.lesson.slug)
+    for mistake in mistakes:
+        cells = mistaken_cells(solved, [mistake], path)
         result = judge.grade(_submission(cells), workers, only=[mistake.exercise], of_many=True)
         what = f"{mistake.exercise}: {mistake.name}, in a class with the salt {salt}"
         if result.status != "graded":
@@ -87,10 +94,10 @@ def _of_misconceptions(course: Course, judge: Judge, workers: Workers, salt: str
             yield Problem(course.relative(path), f"the diagnosis does not name {what}", do)
 
 
-def _drawn(judge: Judge, salt: str) -> list[Misconception]:
-    """Some misconceptions of each exercise: the same ones for the same salt."""
+def _drawn(judge: Judge, exercises: Sequence[Exercise], salt: str) -> list[Misconception]:
+    """Some misconceptions of each of these exercises: the same ones for the same salt."""
     draw, found = random.Random(salt), []
-    for exercise in judge.lesson.exercises:
+    for exercise in exercises:
         of_it = [known for known in judge.known if known.exercise == exercise.name]
         found += draw.sample(of_it, min(DRAWN, len(of_it)))
     return found
