@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation.packages import locations
-from autograder.judging.version import deciding_files
+from autograder.judging.version import deciding_files, read_by, shared_files
 from autograder.places import ROOT, Places
 from course.syllabus import syllabus
 
@@ -183,6 +183,13 @@ def test_a_lesson_is_another_version_when_a_file_of_it_changes(checkout: Checkou
     assert changed_by("course/syllabus.toml", 'name = "relu_vjp"\npoints = 2', 'name = "relu_vjp"\npoints = 3') == {
         "ch06_vjps"
     }
+
+
+def test_what_decides_in_every_lesson_imports_nothing_else_of_ours() -> None:
+    """It is not looked through when a version is told."""
+    shared = shared_files()
+    beyond = {file for one in shared if one.suffix == ".py" for file in read_by(one) if file.is_file()} - shared
+    assert beyond == set()
 
 
 READS = """

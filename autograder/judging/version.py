@@ -14,10 +14,10 @@ from course.syllabus import Lesson, syllabus
 
 SHARED = (
     *(f"autograder/{part}/**/*.*" for part in ("diagnosis", "judging", "isolation", "worker")),
-    *("autograder/__init__.py", "autograder/submission.py", "autograder/lessons/*.npz"),
+    *("autograder/__init__.py", "autograder/[!_]*.py", "autograder/notebook/*.py", "autograder/lessons/*.npz"),
     *("course/__init__.py", "course/syllabus.py", "course/data/*"),
 )
-"""What decides in every lesson, beside what these files import."""
+"""What decides in every lesson, or may. It imports nothing else of ours, so that no start has to look what it does."""
 PLACES = Places(ROOT)
 
 
@@ -37,15 +37,23 @@ def deciding_files(slug: str) -> set[Path]:
     grader, and what another lesson's answers are made of where a file of this one names it, as `misconceptions_of`
     wants it.
     """
-    waiting = [file for pattern in SHARED for file in ROOT.glob(pattern)]
-    waiting += [*PLACES.folder(slug).rglob("*"), *_answers(slug)]
-    found: set[Path] = set()
+    found = shared_files()
+    waiting = [*PLACES.folder(slug).rglob("*"), *_answers(slug)]
     while waiting:
         file = waiting.pop()
-        if file not in found and file.is_file() and "__pycache__" not in file.parts:
+        if file not in found and _counts(file):
             found.add(file)
-            waiting += _read_by(file) if file.suffix == ".py" else ()
+            waiting += read_by(file) if file.suffix == ".py" else ()
     return found
+
+
+def shared_files() -> set[Path]:
+    """The files of `SHARED`."""
+    return {file for pattern in SHARED for file in ROOT.glob(pattern) if _counts(file)}
+
+
+def _counts(file: Path) -> bool:
+    return file.is_file() and "__pycache__" not in file.parts
 
 
 def _answers(slug: str) -> Iterator[Path]:
@@ -62,7 +70,7 @@ def _open_to_submissions(lesson: Lesson) -> set[str]:
 
 
 @cache
-def _read_by(file: Path) -> tuple[Path, ...]:
+def read_by(file: Path) -> tuple[Path, ...]:
     """What a Python file of ours imports, and what it reads of the lessons that it names."""
     files: list[Path] = []
     known = set(syllabus())
