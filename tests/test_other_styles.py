@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation import Workers
-from autograder.judging.session import with_judge
+from autograder.judging.results import SubmissionResult
+from autograder.judging.session import Judge, with_judge
 from autograder.submission import read_submission
 from course.syllabus import find_lesson
 
@@ -18,13 +19,18 @@ FILES = sorted(STYLES.rglob("*.py"))
 """Further styles of a lesson are in folders."""
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(STYLES).with_suffix("")))
-def test_everything_is_earned(file: Path) -> None:
-    workers = Workers(find_lesson(file.stem), "process")
-    submission = read_submission(file)
+@pytest.mark.parametrize("slug", sorted({file.stem for file in FILES}))
+def test_everything_is_earned(slug: str) -> None:
+    workers = Workers(find_lesson(slug), "process")
+
+    def grade_all(judge: Judge) -> dict[str, SubmissionResult]:
+        of_lesson = [file for file in FILES if file.stem == slug]
+        return {str(file.relative_to(STYLES)): judge.grade(read_submission(file), workers) for file in of_lesson}
+
     try:
-        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers))
+        results = with_judge(workers.lesson, grade_all)
     finally:
         workers.stop()
-    assert [(e.name, e.message) for e in result.exercises if e.points < e.max_points] == []
-    assert result.points == result.max_points
+    for style, result in results.items():
+        assert [(style, e.name, e.message) for e in result.exercises if e.points < e.max_points] == []
+        assert result.points == result.max_points
