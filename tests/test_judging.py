@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator
@@ -686,12 +687,19 @@ def test_a_wrong_dtype_is_more_than_that_where_values_are_wrong() -> None:
         expect_close(np.array([0.0, 1.0]), np.array([0, 1]), names=("ids",), rtol=0, atol=0)
         assert record.cost == OF_ANOTHER_TYPE
         expect_close({"x": 1, "y": 0}, {"x": True, "y": False}, names=("flows",), rtol=0, atol=0)
+        expect_close(55.0, 55, names=("bytes",), rtol=0, atol=0)
+        expect_close(np.float32(55), 55, names=("bytes",), rtol=0, atol=0)
         assert record.cost == OF_ANOTHER_TYPE
+        assert not record.passed
         expect_close(np.array([0.4, 1.0]), np.array([0, 1]), names=("ids",), rtol=0, atol=0)
         assert record.cost == 1
     with recording() as record:
         expect_close(np.array([261, 1]), np.array([5, 1], dtype=np.uint8), names=("ids",), rtol=0, atol=0)
         assert record.cost == 1, "261 is no 5, though it wraps round to one"
+    for wrong in (54.0, 55.5, math.nan, math.inf):
+        with recording() as record:
+            expect_close(wrong, 55, names=("bytes",), rtol=0, atol=0)
+            assert record.cost == 1
 
 
 def test_a_check_that_compares_nothing_does_not_pass() -> None:

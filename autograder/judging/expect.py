@@ -204,9 +204,11 @@ def as_arrays(value: Any) -> Any:
 
 
 def _typed(got: Any, expected: Any) -> Any:
-    """What was returned in the type of what is expected, where that changes no value: a dtype; 1 and 0 for a bool."""
+    """What was returned in the type of what is expected, if no value changes: a dtype; 1 for True, 5.0 for 5."""
     if isinstance(expected, bool):
         return bool(got) if type(got) is int and got in (0, 1) else got
+    if type(expected) is int and isinstance(got, float | np.floating):
+        return int(got) if got.is_integer() else got
     typed = np.ndarray | np.generic  # 0-d arrays become scalars as soon as they are computed with
     arrays = isinstance(got, typed) and isinstance(expected, typed)
     if not arrays or not {got.dtype.kind, expected.dtype.kind} <= set("fiu"):
