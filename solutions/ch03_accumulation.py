@@ -91,9 +91,9 @@ def zero_grad(output):
 # %% [markdown]
 # ## `bias_gradient`
 #
-# A bias `b` of shape `(m,)` was added to every row of a batch: `y = x + b`, with `y` of shape `(batch, m)`. `g` is the
-# gradient of the loss with respect to `y`. Return the gradient with respect to `b`: shape `(m,)`, dtype of `g`. An
-# empty batch, `(0, m)`, gives zeros. Whatever averaging the loss does is in `g` already.
+# A bias `b` of shape `(m,)` was added to every row of a batch: `y = x + b`, with `y` of shape `(batch, m)`. `g`, an
+# array of floats, is the gradient of the loss with respect to `y`. Return the gradient with respect to `b`: shape
+# `(m,)`, dtype of `g`. An empty batch, `(0, m)`, gives zeros. Whatever averaging the loss does is in `g` already.
 # [Chapter section](../book/ch03_accumulation.md#ch03-bias-gradient)
 
 
@@ -110,7 +110,7 @@ def bias_gradient(g):
 #
 # An autoencoder whose decoder is its encoder transposed: `y = Wᵀ relu(W x)` and `L = ½‖y − x‖²`, with `W` of shape
 # `(m, d)` and `x` `(d,)`. Return dL/dW, with the shape and dtype of `W`. The weight is used twice, and each use sends
-# back a gradient. `x` is data. The derivative of relu at 0 is 0.
+# back a gradient. `x` is data, with the dtype of `W`. The derivative of relu at 0 is 0.
 # [Chapter section](../book/ch03_accumulation.md#ch03-tied-autoencoder-gradient)
 
 
