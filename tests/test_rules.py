@@ -489,6 +489,13 @@ def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(
     assert said.startswith(start)
 
 
+def test_a_misconception_that_answers_differently_each_time_is_named(whole: Course) -> None:
+    """As a learner's answer it would be another one again."""
+    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", 'x + __import__("random").random()')
+    said = _only(judged.checks_tell_right_from_wrong(whole))
+    assert said.startswith(f"{WRONG}: the diagnosis does not name it: double: one_more")
+
+
 def test_two_misconceptions_that_answer_alike_are_both_given(whole: Course) -> None:
     _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "-2 * x")
     assert in_class.a_class_is_graded_rightly(whole) == []
