@@ -138,6 +138,8 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 # - Backward: each rank has the gradient of its own part of y, and the gradient of x adds up over them. So **one
 #   all-reduce**, of the size of x, gives every rank the whole gradient of x. Nothing else is sent: the gradients of the
 #   parameters are those of the part.
+# - x may be used elsewhere, too. What comes back from there is whole already, and no part of the sum. Where x requires
+#   no gradient, as data does, only the parameters have one.
 #
 # `weight`, `bias`, x and the gradient that arrives are left as they are. In Megatron-LM's words the input goes through
 # *f*: the identity forward, an all-reduce backward.

@@ -221,6 +221,51 @@ def nothing_stopped(logits: Any, tau: float, gumbels: Any) -> Any:
     return hard + soft - soft
 
 
+class HookedInput(torch.nn.Module):
+    """A ColumnParallelLinear that hooks the x of others, in one line."""
+
+    def __init__(self, weight: Any, bias: Any, group: Any) -> None:
+        super().__init__()
+        if len(weight) % group.size:
+            raise ValueError(len(weight))
+        self.group = group
+        self.weight = torch.nn.Parameter(weight.chunk(group.size)[group.rank].clone())
+        self.bias = None if bias is None else torch.nn.Parameter(bias.chunk(group.size)[group.rank].clone())
+
+    def forward(self, x: Any) -> Any:
+        x.register_hook(lambda g: self.group.all_reduce(g))
+        return torch.nn.functional.linear(x, self.weight, self.bias)
+
+
+class SummedBothWays(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, y: Any, group: Any) -> Any:
+        ctx.group = group
+        group.all_reduce(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        ctx.group.all_reduce(g)
+        return g, None
+
+
+class ReducedBothWays(torch.nn.Module):
+    """A RowParallelLinear whose backward looks like its forward."""
+
+    def __init__(self, weight: Any, bias: Any, group: Any) -> None:
+        super().__init__()
+        if weight.shape[1] % group.size:
+            raise ValueError(weight.shape)
+        self.group = group
+        self.weight = torch.nn.Parameter(weight.chunk(group.size, dim=1)[group.rank].clone())
+        self.bias = None if bias is None else torch.nn.Parameter(bias.clone())
+
+    def forward(self, x: Any) -> Any:
+        y = SummedBothWays.apply(x @ self.weight.T, self.group)
+        return y if self.bias is None else y + self.bias
+
+
 @pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "named"),
     [
@@ -239,6 +284,8 @@ def nothing_stopped(logits: Any, tau: float, gumbels: Any) -> Any:
         (BEYOND, "score_function_gradient", lambda _: with_a_baseline, "baseline_of_the_batch"),
         (BEYOND, "score_function_gradient", lambda _: by_the_log_density, "log_density_itself"),
         (BEYOND, "gumbel_softmax_st", lambda _: nothing_stopped, "no_stop_gradient_and_argmax_of_soft"),
+        ("ch14_scaling_out", "ColumnParallelLinear", lambda _: HookedInput, "hook_on_x_itself"),
+        ("ch14_scaling_out", "RowParallelLinear", lambda _: ReducedBothWays, "reduced_backward_in_place"),
     ],
 )
 def test_what_newcomers_wrote_has_a_name(

@@ -157,16 +157,18 @@ def agree_on_values(learner, reference, rng, name):
 
 def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **options):
     """The result and all gradients."""
-    settings = {"bias": True, "dtype": F64, "in_the_middle": False, **options}
+    settings = {"bias": True, "dtype": F64, "in_the_middle": False, "beside": False, **options}
     (n_out, n_in), dtype = shape, settings["dtype"]
     x, g = random(rng, (*lead, n_in), dtype), random(rng, (*lead, n_out), dtype)
-    arguments = *layer(rng, n_out, n_in, settings["bias"], dtype), x, g, size, settings["in_the_middle"]
+    where = settings["in_the_middle"], settings["beside"]
+    arguments = *layer(rng, n_out, n_in, settings["bias"], dtype), x, g, size, *where
     tolerance = EXACT if dtype is F64 else {"rtol": 1e-4, "atol": 1e-5}
     case = f"{told}{', ' * bool(told)}{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
     agree("parallel_layer", learner, reference, name, *arguments, case=case, **tolerance)
 
 
-SIZES = [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 3), (2, 2)), (4, (4, 8), ())]
+SIZES = [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 9), (2, 2)), (4, (8, 12), ())]
+"""Of the larger ones, no axis is as long as there are ranks: of a factor `size` nothing else is said."""
 
 
 @exercise("ColumnParallelLinear")
@@ -200,6 +202,25 @@ def test_between_other_operations(learner, reference, rng, name):
     """x comes from an operation and y goes into one."""
     for size, shape, lead in [(1, (2, 1), (1,)), (2, (2, 4), (3,)), (3, (3, 3), (2, 1))]:
         agree_on_layer(learner, reference, rng, name, size, shape, lead, "sin(layer(sin(x)))", in_the_middle=True)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear")
+def test_beside_other_operations(learner, reference, rng, name):
+    """x goes elsewhere, too: what comes back from there is no part of the sum."""
+    for size, shape, lead in [(1, (1, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 9), (2, 1))]:
+        for in_the_middle in (False, True):
+            told = "sin(layer(sin(x))) + cos(sin(x))" if in_the_middle else "layer(x) + cos(x)"
+            options = {"in_the_middle": in_the_middle, "beside": True}
+            agree_on_layer(learner, reference, rng, name, size, shape, lead, told, **options)
+
+
+@exercise("ColumnParallelLinear", "RowParallelLinear")
+def test_of_data(learner, reference, rng, name):
+    """x requires no gradient."""
+    for size, (n_out, n_in), lead in [(1, (1, 2), (1,)), (2, (4, 6), (3,))]:
+        arguments = *layer(rng, n_out, n_in), random(rng, (*lead, n_in)), random(rng, (*lead, n_out)), size
+        case = f"an x that requires no gradient, {cut(size)}, {n_in} inputs, {n_out} outputs"
+        agree("layer_of_data", learner, reference, name, *arguments, case=case, **EXACT)
 
 
 @exercise("ColumnParallelLinear", "RowParallelLinear")

@@ -233,6 +233,21 @@ parameters_reduced_too = mistake(
     says="The gradients of the weights were added up over the ranks. They are of different outputs: each rank has its "
     "own.",
 )
+hook_on_x_itself = mistake(
+    "ColumnParallelLinear",
+    {
+        COLUMN: """\
+def summed(g):
+    g = g.clone()
+    self.group.all_reduce(g)
+    return g
+if x.requires_grad:
+    x.register_hook(summed)
+return torch.nn.functional.linear(x, self.weight, self.bias)"""
+    },
+    says="The hook is on x itself, where all of its gradient comes by. What x gets from elsewhere is the same on all "
+    "ranks, and becomes size times itself. Hook x.view_as(x), which only this layer uses, or write a Function.",
+)
 dx_averaged = mistake(
     "ColumnParallelLinear",
     {"return dx, None": "return dx / ctx.group.size, None"},
@@ -255,6 +270,7 @@ remainder_dropped = mistake(
 PRODUCT = "y = SumOfParts.apply(torch.nn.functional.linear(x, self.weight), self.group)"
 COLUMNS_OF_W = "self.weight = torch.nn.Parameter(weight[:, columns].clone())"
 WHOLE_BIAS = "self.bias = None if bias is None else torch.nn.Parameter(bias.clone())"
+CLONED = "y = y.clone()"
 WITH_BIAS = "return y if self.bias is None else y + self.bias"
 
 bias_on_every_rank = mistake(
@@ -272,9 +288,19 @@ not_reduced = mistake(
 )
 reduced_backward_too = mistake(
     "RowParallelLinear",
-    {"return g, None": "g = g.clone()\nctx.group.all_reduce(g)\nreturn g, None"},
+    {
+        CLONED: f"ctx.group = group\n{CLONED}",
+        "return g, None": "g = g.clone()\nctx.group.all_reduce(g)\nreturn g, None",
+    },
     says="The gradient was added up over the ranks as well. It arrives whole, and the same on each: the sum is size "
     "times too large. Backward is the identity.",
+    where="SumOfParts",
+)
+reduced_backward_in_place = mistake(
+    "RowParallelLinear",
+    {CLONED: f"ctx.group = group\n{CLONED}", "return g, None": "ctx.group.all_reduce(g)\nreturn g, None"},
+    says="The gradient was added up over the ranks as well, and in place. It arrives whole, and the same on each: "
+    "backward is the identity.",
     where="SumOfParts",
 )
 reduced_backward_instead = mistake(

@@ -169,17 +169,23 @@ def parallel_layer(
     g: np.ndarray,
     size: int,
     in_the_middle: bool,
+    beside: bool,
 ) -> dict[str, Any]:
-    """The result of a layer, and all gradients, on every rank; x may be the sine of a leaf, and y go on to a sine."""
+    """The result of a layer, and all gradients, on every rank; x may be the sine of a leaf, and y go on to a sine.
+
+    Or x goes past the layer as well, into a cosine: what comes back from there is not summed.
+    """
     around = torch.sin if in_the_middle else lambda tensor: tensor
 
     def step(group: Group) -> dict[str, Any]:
         layer, _ = _layer(submission, name, W, b, group)
         leaf, upstream = _given(name, x, g, group)
-        y = layer(around(leaf))
+        given = around(leaf)
+        y = layer(given)
         found = {"y": _data(y), "dx": None, "layer.weight.grad": None, "layer.bias.grad": None}
         if _requires_grad(y) and y.shape == upstream.shape:
-            around(y).backward(upstream.to(y.dtype))
+            loss = (around(y) * upstream).sum()
+            (loss + given.cos().sum() if beside else loss).backward()
             found |= {"dx": _data(leaf.grad), "layer.weight.grad": _data(layer.weight.grad)}
             found["layer.bias.grad"] = None if layer.bias is None else _data(layer.bias.grad)
         return found
@@ -238,6 +244,23 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
     found = _side_by_side(step, size)
     sentences = {key: any(of[key] for of, _ in found) for key in found[0][0]}
     return {**sentences, **_of_ranks([values for _, values in found])}
+
+
+@torch.enable_grad()
+def layer_of_data(
+    submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, x: np.ndarray, g: np.ndarray, size: int
+) -> dict[str, Any]:
+    """The gradients of the parameters where x requires none, as the input of a network."""
+
+    def step(group: Group) -> dict[str, Any]:
+        layer, _ = _layer(submission, name, W, b, group)
+        leaf, upstream = _given(name, x, g, group)
+        y = layer(leaf.detach())
+        if _requires_grad(y) and y.shape == upstream.shape:
+            y.backward(upstream)
+        return {"y": _data(y), "layer.weight.grad": _data(layer.weight.grad)}
+
+    return _of_ranks(_side_by_side(step, size))
 
 
 @torch.enable_grad()
