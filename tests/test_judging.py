@@ -411,6 +411,11 @@ def asked(ask: Callable[[], None]) -> Record:
     return record
 
 
+def in_a(kind: type) -> Callable[[], None]:
+    """Asks for a list of a right number and a wrong one, which came in this kind of a sequence."""
+    return lambda: expect_close(kind((1.0, 3.0)), [1.0, 2.0], case="two", rtol=0.0, atol=0.0)
+
+
 def ended(function: Callable[[], Any]) -> Record:
     """What a check saw that expects a ValueError."""
 
@@ -440,6 +445,8 @@ TOO_FEW = "function RecomputeBackward returned an incorrect number of gradients 
         pytest.param(raised(TOO_FEW), raised(NO_GRAPH), False, id="another RuntimeError"),
         pytest.param(raised(TOO_FEW), raised(TOO_FEW.replace("Recomp", "Comp").replace("4", "3")), True, id="names"),
         pytest.param(raised("no such node"), raised(""), True, id="a kind alone"),
+        pytest.param(raised("ended after 0 calls."), raised("ended after 1 call."), True, id="a plural"),
+        pytest.param(asked(in_a(tuple)), asked(in_a(list)), True, id="a tuple for a list"),
         pytest.param(ended(raises("TypeError")), ended(lambda: 3), False, id="another error than the one expected"),
         pytest.param(ended(raises("TypeError")), ended(raises("TypeError")), True, id="the same error instead"),
         pytest.param(ended(lambda: 3), ended(lambda: 4), True, id="no error"),
@@ -590,9 +597,11 @@ def test_of_what_a_scenario_is_given_only_what_tells_something_is_shown(raised: 
         record.calls.append(Call("train", arguments, scenario=True))
         if raised:
             record.ended_by = Raised("train", Failure("NameError", [], "", "", "", ""))
+            record.asked = "a step"
         else:
             expect_close(1.0, 2.0, case="a step", rtol=0.0, atol=0.0)
     said = diagnose([record], {}, None).message  # type: ignore[arg-type]
+    assert "a step:" in said
     assert "a list of" not in said
     assert "x  = [7]" in said
     assert "lr = 0.25" in said

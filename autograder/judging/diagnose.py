@@ -90,7 +90,7 @@ def diagnose(
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
             call = shown.calls[-1]
             function, arguments = _called(call)
-            lines += filter(None, [render_case(function, arguments, [], case="", show_numbers=shown.visible)])
+            lines += filter(None, [render_case(function, arguments, [], case=shown.asked, show_numbers=shown.visible)])
     else:
         lines += first.problems
         if not named and not first.property_only:
@@ -293,7 +293,8 @@ def says_why(record: Record) -> bool:
 
 
 def _words(raised: Raised) -> list[str]:
-    return _PLAIN_WORD.findall(_QUOTED.sub("", raised.failure.message))
+    """Without the plural's s, which a number decides: after 0 calls, after 1 call."""
+    return [word.removesuffix("s") for word in _PLAIN_WORD.findall(_QUOTED.sub("", raised.failure.message))]
 
 
 def _same_words(a: Raised, b: Raised) -> bool:
@@ -324,8 +325,8 @@ def _same_comparison(a: Comparison, b: Comparison) -> bool:
 def _alike(mine: Any, its: Any, comparison: Comparison) -> bool:
     """Whether two values are the same; of objects that are no data, all there is to compare is the kind."""
     if isinstance(mine, tuple | list) and isinstance(its, tuple | list):
-        pairs = zip(mine, its, strict=False)
-        return (type(mine), len(mine)) == (type(its), len(its)) and all(_alike(*pair, comparison) for pair in pairs)
+        pairs = zip(mine, its, strict=False)  # a tuple and a list: the checks take one for the other, too
+        return len(mine) == len(its) and all(_alike(*pair, comparison) for pair in pairs)
     if isinstance(mine, dict) and isinstance(its, dict):
         return mine.keys() == its.keys() and all(_alike(mine[key], its[key], comparison) for key in mine)
     if not isinstance(mine, DATA) and not isinstance(its, DATA):

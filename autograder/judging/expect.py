@@ -69,6 +69,8 @@ class Record:
     calls: list[Call] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     ended_by: LearnerError | None = None
+    asked: str = ""
+    """The case of a scenario that runs now, or that ended the check."""
 
     @property
     def failures(self) -> list[Comparison]:

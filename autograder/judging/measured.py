@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.judging.expect import expect, expect_close
+from autograder.judging.expect import current_record, expect, expect_close
 
 
 def agree(scenario: str, learner: Any, reference: Any, *arguments: Any, case: str, **tolerance: float) -> None:
     """Expect of a scenario what it gives with the reference; `tolerance` as for `compare`."""
+    record = current_record()
+    record.asked = case
     expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
+    record.asked = ""
     compare(got, expected, case=case, **tolerance)
 
 
