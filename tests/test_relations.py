@@ -227,7 +227,7 @@ WHOLE: dict[str, tuple[Any, Any, str, dict[str, Any], str]] = {
         M,
         "dx",
         {},
-        "The values of dx are right; only the dtype is float32, not float64.",
+        "dx has the digits of its dtype, float32; float64 is asked, which has more.",
     ),
     "complex": (M + 0j, M, "dx", {}, "only the dtype is complex128, not float64"),
     "integers": (np.arange(6), np.arange(6.0), "dx", {}, "only the dtype is int64, not float64"),

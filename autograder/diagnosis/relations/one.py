@@ -61,7 +61,10 @@ def _sentences(
     tolerance = relative_tolerance(coarsest, rtol)
     wrong = wrong_entries(mine, theirs, rtol=rtol, atol=atol) if mine.shape == theirs.shape else None
     if not same_dtype and near(mine, theirs, tolerance):
-        yield f"The values of {name} are right; only the dtype is {dtype_of(got)}, not {dtype_of(expected)}."
+        if wrong is not None and wrong.any():
+            yield f"{name} has the digits of its dtype, {dtype_of(got)}; {dtype_of(expected)} is asked, which has more."
+        else:
+            yield f"The values of {name} are right; only the dtype is {dtype_of(got)}, not {dtype_of(expected)}."
         return
     if wrong is not None and not wrong.any():
         return
