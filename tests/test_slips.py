@@ -14,6 +14,7 @@ from autograder.judging.session import Judge, earned_share, with_judge
 from course.syllabus import find_lesson
 
 BEYOND = "ch13_beyond_first_order"
+MEMORY = "ch10_activation_memory"
 
 
 def clipped_in_place(grads: Any, max_norm: float) -> Any:
@@ -266,6 +267,69 @@ class ReducedBothWays(torch.nn.Module):
         return y if self.bias is None else y + self.bias
 
 
+def times_eps(f: Any, x: Any, eps: float = 1e-6) -> Any:
+    steps = eps * np.eye(x.size).reshape(x.size, *x.shape)
+    return np.array([(f(x + step) - f(x - step)) / 2 * eps for step in steps]).reshape(x.shape)
+
+
+def popped(Ws: Any, u: Any) -> Any:
+    while Ws:
+        u = u @ Ws.pop()
+    return u
+
+
+def a_tuple_and_an_epsilon(grads: Any, max_norm: float) -> Any:
+    norm = math.sqrt(sum(grad.double().square().sum().item() for grad in grads))
+    if not math.isfinite(norm):
+        raise ValueError(norm)
+    return tuple(grad * min(1.0, max_norm / (norm + 1e-6)) for grad in grads), norm
+
+
+def ranks_without_gradients_skipped(model: Any, group: Any, n_local: int) -> None:
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            parameter.grad *= n_local
+            group.all_reduce(parameter.grad)
+            n_rows = torch.tensor(n_local)
+            group.all_reduce(n_rows)
+            parameter.grad /= n_rows
+
+
+def square_times_t(s: int, b: int, h: int, a: int, flash: bool = True, tensor_parallel: int = 1, **how: bool) -> float:
+    t = tensor_parallel
+    whole, shared = (0, 34) if how.get("sequence_parallel") else (10, 24)
+    return s * b * h * (whole + shared / t + (0 if flash else 5 * a * s / h * t))
+
+
+def shares_cut(s: int, b: int, h: int, a: int, flash: bool = True, tensor_parallel: int = 1, **how: bool) -> int:
+    t = tensor_parallel
+    kept = 34 * s * b * h // t if how.get("sequence_parallel") else 10 * s * b * h + 24 * s * b * h // t
+    return kept if flash else kept + 5 * a * s * s * b // t
+
+
+def scaled_nowhere(g: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, block: int) -> Any:
+    dq, dk, dv = map(torch.zeros_like, (q, k, v))
+    for i in range(0, k.shape[-2], block):
+        keys, values = (of[..., i : i + block, :] for of in (k, v))
+        p = torch.exp(q @ keys.mT - lse[..., None])
+        ds = p * (g @ values.mT - (g * out).sum(-1, keepdim=True))
+        dq += ds @ keys
+        dk[..., i : i + block, :] = ds.mT @ q
+        dv[..., i : i + block, :] = p.mT @ g
+    return dq, dk, dv
+
+
+def sum_without_parentheses(n_params: int, ranks: int, stage: int) -> float:
+    weights, gradients, states = 2.0, 2.0, 12.0
+    if stage >= 1:
+        states /= ranks
+    if stage >= 2:
+        gradients /= ranks
+    if stage >= 3:
+        weights /= ranks
+    return n_params * weights + gradients + states
+
+
 @pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "named"),
     [
@@ -284,6 +348,14 @@ class ReducedBothWays(torch.nn.Module):
         (BEYOND, "score_function_gradient", lambda _: with_a_baseline, "baseline_of_the_batch"),
         (BEYOND, "score_function_gradient", lambda _: by_the_log_density, "log_density_itself"),
         (BEYOND, "gumbel_softmax_st", lambda _: nothing_stopped, "no_stop_gradient_and_argmax_of_soft"),
+        ("ch02_chain_rule", "numerical_gradient", lambda _: times_eps, "multiplied_by_eps"),
+        ("ch02_chain_rule", "vjp_chain", lambda _: popped, "vjp_empties_the_list"),
+        ("ch09_vanishing_gradients", "clip_grad_norm", lambda _: a_tuple_and_an_epsilon, "epsilon_in_the_denominator"),
+        (MEMORY, "layer_activation_bytes", lambda _: square_times_t, "square_times_devices"),
+        (MEMORY, "layer_activation_bytes", lambda _: shares_cut, "parts_cut_to_ints"),
+        ("ch14_scaling_out", "all_reduce_gradients", lambda _: ranks_without_gradients_skipped, "rank_leaves_out"),
+        ("ch14_scaling_out", "chunked_attention_vjp", lambda _: scaled_nowhere, "no_scale_at_all"),
+        ("ch14_scaling_out", "zero_bytes_per_rank", lambda _: sum_without_parentheses, "weights_of_all_alone"),
         ("ch14_scaling_out", "ColumnParallelLinear", lambda _: HookedInput, "hook_on_x_itself"),
         ("ch14_scaling_out", "RowParallelLinear", lambda _: ReducedBothWays, "reduced_backward_in_place"),
     ],

@@ -41,6 +41,13 @@ divided_by_eps = mistake(
     says="From x − eps to x + eps it is 2·eps: divide by that, not by eps.",
 )
 
+multiplied_by_eps = mistake(
+    "numerical_gradient",
+    _entry("(f(x + step) - f(x - step)) / 2 * eps"),
+    says="`/ 2 * eps` divides by 2 and multiplies by eps. The distance between the points needs parentheses: / (2 * "
+    "eps).",
+)
+
 not_divided = mistake(
     "numerical_gradient",
     _entry("f(x + step) - f(x - step)"),
@@ -151,6 +158,10 @@ MATRICES_FIRST = (
     "multiply–adds, one with a vector n²: start with the vector."
 )
 RETURN_ENDS_THE_LOOP = "with `return` inside of the loop, the loop ends there. An empty chain gives None."
+CALLERS_LIST = (
+    "The list is the caller's: Ws.reverse() turns it around, and Ws.pop() takes from it. reversed(Ws) leaves it as it "
+    "is."
+)
 A_VECTOR_OUT = "A vector in, a vector out: shape (n,)."
 
 
@@ -282,7 +293,13 @@ vjp_without_the_first = mistake(
 vjp_reverses_the_list = mistake(
     "vjp_chain",
     {"for W in reversed(Ws):": "Ws.reverse()\nfor W in Ws:"},
-    says="Ws.reverse() turns the caller's list around. reversed(Ws) leaves it as it is.",
+    says=CALLERS_LIST,
+)
+
+vjp_empties_the_list = mistake(
+    "vjp_chain",
+    {"for W in reversed(Ws):": "while Ws:", "u = W.T @ u": "u = Ws.pop().T @ u"},
+    says=CALLERS_LIST,
 )
 
 vjp_as_a_row = mistake(
@@ -459,6 +476,14 @@ tangents_added_in_a_difference = mistake(
     says="A difference takes the tangents' difference, too, not their sum. Where - is made of + and unary minus, look "
     "at __neg__.",
     where="Dual.__sub__",
+)
+
+quotient_multiplied_again = mistake(
+    "Dual",
+    {QUOTIENT: QUOTIENT.replace("other.value**2", "other.value * other.value")},
+    says="`/ v * v` divides by v and multiplies by it again. The square below the tangent of a quotient needs "
+    "parentheses: / (v * v).",
+    where="Dual.__truediv__",
 )
 
 difference_not_reversed = mistake(

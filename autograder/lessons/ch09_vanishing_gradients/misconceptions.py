@@ -293,6 +293,12 @@ one_for_a_single_norm = mistake(
 )
 
 
+power_of_ten = mistake(
+    "decay_per_layer",
+    {DECAY: DECAY.replace("math.exp(", "10 ** (")},
+    says="10 ** was taken of natural logarithms. math.exp undoes math.log; 10 ** undoes math.log10.",
+)
+
 # xavier_std
 
 
@@ -313,6 +319,12 @@ one_over_the_sum = mistake(
     "xavier_std",
     {XAVIER: "return math.sqrt(1 / (fan_in + fan_out))"},
     says="The 2 is missing: one over the mean of the fans is 2 / (fan_in + fan_out), under the root.",
+)
+half_of_one_over_the_sum = mistake(
+    "xavier_std",
+    {XAVIER: "return math.sqrt(1 / (fan_in + fan_out) / 2)"},
+    says="1 / (fan_in + fan_out) / 2 is half of one over the sum. The mean has its own parentheses: 1 / ((fan_in + "
+    "fan_out) / 2).",
 )
 xavier_of_fan_in_alone = mistake(
     "xavier_std",

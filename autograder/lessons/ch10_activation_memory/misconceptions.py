@@ -9,6 +9,7 @@ from autograder.diagnosis import mistake
 TOTAL = "return float(s * b * h * (whole + (shared + square) / tensor_parallel))"
 PARTS = "whole, shared = (0, 34) if sequence_parallel else (10, 24)"
 SQUARE = "square = 0 if flash else 5 * a * s / h"
+CUT = "The result is cut to an int, as // or int() do, which loses what a division leaves over. A float is asked."
 
 taken_for_elements = mistake(
     "layer_activation_bytes",
@@ -52,10 +53,24 @@ not_divided = mistake(
     {TOTAL: "return float(s * b * h * (34 + square))"},
     says="tensor_parallel is not used. Each of t devices keeps 24/t of the 34, or 34/t, and 1/t of the square.",
 )
+square_times_devices = mistake(
+    "layer_activation_bytes",
+    {TOTAL: "return float(s * b * h * (whole + shared / tensor_parallel + square * tensor_parallel))"},
+    says="The square is multiplied by t. `/ h * t` and `/ (h / t)` do so: 5as is divided by both, / (h * t).",
+)
 cut_to_an_int = mistake(
     "layer_activation_bytes",
     {TOTAL: TOTAL.replace("float(", "int(")},
-    says="The result is cut to an int, which loses what a division leaves over. A float is asked.",
+    says=CUT,
+)
+parts_cut_to_ints = mistake(
+    "layer_activation_bytes",
+    {
+        TOTAL: """\
+scores = 0 if flash else 5 * a * b * s * s
+return s * b * h * whole + s * b * h * shared // tensor_parallel + scores // tensor_parallel"""
+    },
+    says=CUT,
 )
 
 # SavedTensorMeter
@@ -168,6 +183,7 @@ gib = mistake(
 # llama_block_bytes
 
 NONE = 'a_token = {"none": 12 * h + 4 * kv + 8 * f + 8 + lse, "selective": 4 * h + lse, "full": 2 * h}'
+IN_FLOAT32 = "The norms' numbers or the log-sum-exp are counted in 16 bits. They are float32: 4 bytes for each."
 
 grouping_ignored = mistake(
     "llama_block_bytes",
@@ -216,6 +232,16 @@ log_sum_exp_forgotten = mistake(
     {"lse = 4 * config.heads": "lse = 0"},
     says="The log-sum-exp of the fused attention is missing: a float32 for each token and head.",
 )
+all_in_16_bits = mistake(
+    "llama_block_bytes",
+    {"lse = 4 * config.heads": "lse = 2 * config.heads", NONE: NONE.replace("+ 8 + lse", "+ 4 + lse")},
+    says=IN_FLOAT32,
+)
+all_of_none_in_16_bits = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("+ 8 + lse", "+ 4 + lse // 2")},
+    says=IN_FLOAT32,
+)
 numbers_for_bytes = mistake(
     "llama_block_bytes",
     {NONE: 'a_token = {"none": 6 * h + 2 * kv + 4 * f + 2 + lse / 4, "selective": 2 * h + lse / 4, "full": h}'},
@@ -236,6 +262,10 @@ STATES_OF_ALL = "states = 16 * (2 * config.vocab * h + h + config.layers * layer
 LAYER = "layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h"
 PEAK = "peak = config.layers * kept + max(12 * s * config.vocab, whole - kept)"
 RETURN = "return max(0, (gpu_bytes - states) // peak)"
+KEPT_TWICE = (
+    "What a block has kept already is counted twice in its backward: all that it keeps under none, less what it has "
+    "kept."
+)
 
 head_forgotten = mistake(
     "largest_batch",
@@ -255,8 +285,17 @@ both_moments = mistake(
 whole_block_on_top = mistake(
     "largest_batch",
     {PEAK: "peak = config.layers * kept + max(12 * s * config.vocab, whole if recompute != 'none' else 0)"},
-    says="What a block has kept already is counted twice when it is computed again: all that it keeps under none, less "
-    "what it has kept.",
+    says=KEPT_TWICE,
+)
+whole_block_on_top_of_none = mistake(
+    "largest_batch",
+    {PEAK: "peak = config.layers * kept + max(12 * s * config.vocab, whole)"},
+    says=KEPT_TWICE,
+)
+all_blocks_again = mistake(
+    "largest_batch",
+    {PEAK: "peak = config.layers * kept + max(12 * s * config.vocab, config.layers * (whole - kept))"},
+    says="All blocks are computed again at once here. Backward takes one at a time, and lets it go.",
 )
 loss_in_16_bits = mistake(
     "largest_batch",
@@ -291,7 +330,8 @@ negative = mistake(
 rounded_up = mistake(
     "largest_batch",
     {RETURN: "return max(0, -((states - gpu_bytes) // peak))"},
-    says="The division is rounded up: the last sequence has no room.",
+    says="One too many: the last sequence has no room. // rounds down, and a search ends with the last number that "
+    "fits, not with the first that does not.",
 )
 rounded_to_the_nearest = mistake(
     "largest_batch",

@@ -568,6 +568,11 @@ gradient_without_scale = mistake(
     {DS: DS.replace("scale * ", "")},
     says="dq and dk lack the factor 1/√d.",
 )
+no_scale_at_all = mistake(
+    "chunked_attention_vjp",
+    {P: P.replace("scale * ", ""), DS: DS.replace("scale * ", "")},
+    says="1/√d is missing throughout: in the scores, whose probabilities are others without it, and in dq and dk.",
+)
 scale_twice = mistake(
     "chunked_attention_vjp",
     {DS: DS.replace("scale *", "scale * scale *")},
@@ -647,6 +652,11 @@ rounded = mistake(
     {BY_STAGES: BY_STAGES.replace("/=", "//=")},
     says="The bytes of one parameter were divided and rounded down. Shares need not be whole.",
 )
+weights_of_all_alone = mistake(
+    "zero_bytes_per_rank",
+    {ALL: "return float(n_params * weights + gradients + states)"},
+    says="n_params multiplies the weights alone. Add up what a parameter takes in parentheses, then multiply.",
+)
 whole_bytes = mistake(
     "zero_bytes_per_rank",
     {ALL: "return n_params * (weights + gradients + states) // 1"},
@@ -667,6 +677,11 @@ of_the_work = mistake(
     {SHARE: "return (stages - 1) / microbatches"},
     says="This is the idle time divided by that of the work alone. The share of the whole time is asked: the idle time "
     "is in the denominator, too.",
+)
+one_is_divided = mistake(
+    "pipeline_bubble",
+    {SHARE: "return stages - 1 / (microbatches + stages - 1)"},
+    says="Only the 1 is divided, as / comes before −. Put the numerator into parentheses: (stages − 1) / …",
 )
 all_stages_wait = mistake(
     "pipeline_bubble",
