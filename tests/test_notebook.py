@@ -50,6 +50,7 @@ def outputs() -> list[Any]:
         CHECK,
     ]
     hints = [f'check("add_vjp", hint={number})' for number in ('"1"', "-1", '"all"')]
+    hints.append("check(hint=1)")
     sources += ['check("relu_vjp", hint=1)', 'check("nope")', "1 / 0\n", RIGHT, CHECK, 'lesson("ch99")']
     return run(*sources, *hints)
 
@@ -75,6 +76,7 @@ def test_no_points_raise_without_a_traceback_of_ours(outputs: list[Any]) -> None
 def test_bad_names_get_one_clear_line(outputs: list[Any]) -> None:
     assert "has no exercise 'nope'; it has add_vjp" in outputs[9].traceback[0]
     assert "there is no lesson 'ch99'" in outputs[13].traceback[0]
+    assert outputs[17].traceback[0].startswith('✗ Which exercise? check("add_vjp"), for example. All: add_vjp, ')
 
 
 def test_a_lambda_may_be_handed_over_too() -> None:

@@ -49,6 +49,11 @@ class Check:
             CheckFailed: no points, or no such exercise. (nbgrader takes a cell that raises as 0.)
         """
         exercise = self._called(exercise)
+        if exercise == "":
+            names = ", ".join(one.name for one in self.lesson.exercises)
+            raise CheckFailed(
+                "", f'Which exercise? check("{self.lesson.exercises[0].name}"), for example. All: {names}.'
+            )
         try:
             wanted = self.lesson.exercise(str(exercise))
         except KeyError as error:
