@@ -307,6 +307,24 @@ def shares_cut(s: int, b: int, h: int, a: int, flash: bool = True, tensor_parall
     return kept if flash else kept + 5 * a * s * s * b // t
 
 
+def open_bucket_left(grads: Any, bucket_bytes: int, all_reduce: Callable[[Any], None]) -> list[Any]:
+    buckets: list[list[Any]] = []
+    bucket: list[Any] = []
+    for grad in grads:
+        full = sum(one.nbytes for one in bucket) + grad.nbytes > bucket_bytes
+        if bucket and (full or grad.dtype != bucket[0].dtype):
+            buckets.append(bucket)
+            bucket = []
+        bucket.append(grad)
+    reduced = []
+    for bucket in buckets:
+        flat = torch.cat([grad.flatten() for grad in bucket])
+        all_reduce(flat)
+        pieces = flat.split([grad.numel() for grad in bucket])
+        reduced += [piece.view_as(grad) for piece, grad in zip(pieces, bucket, strict=True)]
+    return reduced
+
+
 def scaled_nowhere(g: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, block: int) -> Any:
     dq, dk, dv = map(torch.zeros_like, (q, k, v))
     for i in range(0, k.shape[-2], block):
@@ -354,6 +372,7 @@ def sum_without_parentheses(n_params: int, ranks: int, stage: int) -> float:
         (MEMORY, "layer_activation_bytes", lambda _: square_times_t, "square_times_devices"),
         (MEMORY, "layer_activation_bytes", lambda _: shares_cut, "parts_cut_to_ints"),
         ("ch14_scaling_out", "all_reduce_gradients", lambda _: ranks_without_gradients_skipped, "rank_leaves_out"),
+        ("ch14_scaling_out", "bucketed_all_reduce", lambda _: open_bucket_left, "last_bucket_left"),
         ("ch14_scaling_out", "chunked_attention_vjp", lambda _: scaled_nowhere, "no_scale_at_all"),
         ("ch14_scaling_out", "zero_bytes_per_rank", lambda _: sum_without_parentheses, "weights_of_all_alone"),
         ("ch14_scaling_out", "ColumnParallelLinear", lambda _: HookedInput, "hook_on_x_itself"),

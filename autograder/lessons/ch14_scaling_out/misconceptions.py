@@ -151,6 +151,12 @@ reduced_in_place = mistake(
     says="Where a bucket has one tensor, that tensor itself was reduced, in place. grads are left as they are: "
     "torch.cat copies, reshape(-1) need not.",
 )
+last_bucket_left = mistake(
+    "bucketed_all_reduce",
+    {"for bucket in buckets:": "for bucket in buckets[:-1]:"},
+    says="The last bucket was not sent: no tensor comes that does not fit, so nothing closes it. Send it after the "
+    "loop.",
+)
 flat_results = mistake(
     "bucketed_all_reduce",
     {PIECES: "reduced += pieces"},

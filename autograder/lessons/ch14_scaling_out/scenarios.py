@@ -128,11 +128,13 @@ def buckets(
         tensor.mul_(factor).add_(size_times * tensor.numel())
 
     reduced = submission.bucketed_all_reduce(tensors, bucket_bytes, all_reduce)
-    fits = isinstance(reduced, list) and len(reduced) == len(tensors)
+    several = isinstance(reduced, tuple | list)
+    fits = several and len(reduced) == len(tensors)
+    of = f" of {len(reduced)}" if several else ""
     return {
         "The tensors in grads are others afterwards: reduce a copy": not all(map(torch.equal, tensors, before)),
-        f"The result is no list of {len(tensors)} tensors": not fits,
         "A message is not flat: send tensors of one axis": any(len(shape) != 1 for shape, _, _ in messages),
+        "the result": "None" if reduced is None else f"a {type(reduced).__name__}{of}",
         "messages": ", ".join(f"{n} {dtype}" for _, n, dtype in messages) or "none",
         **{f"result {i}": _data(reduced[i]) if fits else None for i in range(len(tensors))},
     }
