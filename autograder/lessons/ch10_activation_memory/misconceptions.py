@@ -53,6 +53,12 @@ not_divided = mistake(
     {TOTAL: "return float(s * b * h * (34 + square))"},
     says="tensor_parallel is not used. Each of t devices keeps 24/t of the 34, or 34/t, and 1/t of the square.",
 )
+conditional_takes_in_the_sum = mistake(
+    "layer_activation_bytes",
+    {TOTAL: "return float(s * b * h * (whole + shared / tensor_parallel + 0 if flash else square / tensor_parallel))"},
+    says="`x + 0 if flash else y` is x + 0, or y alone: a conditional takes in the sum before it. Put it into "
+    "parentheses: x + (0 if flash else y).",
+)
 square_times_devices = mistake(
     "layer_activation_bytes",
     {TOTAL: "return float(s * b * h * (whole + shared / tensor_parallel + square * tensor_parallel))"},
@@ -114,6 +120,23 @@ kept_alive = mistake(
     "SavedTensorMeter",
     {ADD: f"{ADD}\nself.tensors = [*getattr(self, 'tensors', []), tensor]"},
     says="The meter keeps what it has counted, and memory is not let go. Remember addresses, not tensors.",
+)
+tensor_itself_returned = mistake(
+    "SavedTensorMeter",
+    {"return tensor.detach()": "return tensor"},
+    says="pack returns the tensor itself. A result that is saved with its own graph makes a circle, and memory is not "
+    "let go: return tensor.detach().",
+)
+tensor_watched = mistake(
+    "SavedTensorMeter",
+    {FORGET: "weakref.finalize(tensor, self._known.discard, storage._cdata)"},
+    says="The tensor is watched, not its storage. A view goes while its storage stays, which is then counted again: "
+    "weakref.finalize(storage, …).",
+)
+hooks_not_entered = mistake(
+    "SavedTensorMeter",
+    {"self._hooks.__enter__()": "", "self._hooks.__exit__(*error)": "pass"},
+    says="Nothing is counted: saved_tensors_hooks does nothing before its own __enter__. Call it in yours.",
 )
 address_comes_again = mistake(
     "SavedTensorMeter",
@@ -190,6 +213,16 @@ grouping_ignored = mistake(
     {NONE: NONE.replace("4 * kv", "4 * h")},
     says="Keys and values are counted as wide as queries. With grouped queries they are kv_heads · h/a wide.",
 )
+heads_for_their_width = mistake(
+    "llama_block_bytes",
+    {"kv = config.kv_heads * h // config.heads": "kv = config.kv_heads"},
+    says="kv_heads was taken for the width of keys and values. Each head has h/a dimensions: kv_heads · h/a.",
+)
+keys_or_values_alone = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("4 * kv", "2 * kv")},
+    says="Keys and values are two arrays, of two bytes a number: 4 · kv_heads · h/a. Half of it is counted.",
+)
 silu_forgotten = mistake(
     "llama_block_bytes",
     {NONE: NONE.replace("8 * f", "6 * f")},
@@ -260,7 +293,8 @@ any_policy = mistake(
 
 STATES_OF_ALL = "states = 16 * (2 * config.vocab * h + h + config.layers * layer)"
 LAYER = "layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h"
-PEAK = "peak = config.layers * kept + max(12 * s * config.vocab, whole - kept)"
+PEAK_OF_ONE = "config.layers * kept + max(12 * s * config.vocab, whole - kept)"
+PEAK = f"peak = {PEAK_OF_ONE}"
 RETURN = "return max(0, (gpu_bytes - states) // peak)"
 KEPT_TWICE = (
     "What a block has kept already is counted twice in its backward: all that it keeps under none, less what it has "
@@ -316,6 +350,22 @@ one_layer = mistake(
     "largest_batch",
     {PEAK: "peak = kept + max(12 * s * config.vocab, whole - kept)"},
     says="Only one block's activations are counted; all blocks keep theirs until backward comes.",
+)
+keys_and_values_as_wide = mistake(
+    "largest_batch",
+    {LAYER: LAYER.replace("2 * h * kv", "2 * h * h")},
+    says="The matrices of k and v are counted as h × h. With grouped queries they are h × kv_heads · h/a.",
+)
+keys_or_values_of_two = mistake(
+    "largest_batch",
+    {LAYER: LAYER.replace("2 * h * kv", "h * kv")},
+    says="One matrix of h × kv_heads · h/a is counted. There are two, for k and for v.",
+)
+divided_by_layers_alone = mistake(
+    "largest_batch",
+    {PEAK: "", RETURN: f"return max(0, (gpu_bytes - states) // {PEAK_OF_ONE})"},
+    says="The division takes in only what stands next to it: a // b * c + d is (a // b) * c + d. Put the peak into "
+    "parentheses.",
 )
 two_matrices_of_the_mlp = mistake(
     "largest_batch",
