@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -272,6 +273,19 @@ def times_eps(f: Any, x: Any, eps: float = 1e-6) -> Any:
     return np.array([(f(x + step) - f(x - step)) / 2 * eps for step in steps]).reshape(x.shape)
 
 
+def difference_without_parentheses(f: Any, x: Any, eps: float = 1e-6) -> Any:
+    steps = eps * np.eye(x.size).reshape(x.size, *x.shape)
+    return np.array([f(x + step) - f(x - step) / (2 * eps) for step in steps]).reshape(x.shape)
+
+
+def one_step_for_all(f: Any, x: Any, eps: float = 1e-6) -> Any:
+    gradient, step = np.zeros(x.shape), np.zeros(x.shape)
+    for index in np.ndindex(x.shape):
+        step[index] = eps
+        gradient[index] = (f(x + step) - f(x - step)) / (2 * eps)
+    return gradient
+
+
 def popped(Ws: Any, u: Any) -> Any:
     while Ws:
         u = u @ Ws.pop()
@@ -305,6 +319,48 @@ def shares_cut(s: int, b: int, h: int, a: int, flash: bool = True, tensor_parall
     t = tensor_parallel
     kept = 34 * s * b * h // t if how.get("sequence_parallel") else 10 * s * b * h + 24 * s * b * h // t
     return kept if flash else kept + 5 * a * s * s * b // t
+
+
+class Meter:
+    """A SavedTensorMeter as many write it; what pack does, others say."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.known: set[int] = set()
+        self.hooks = torch.autograd.graph.saved_tensors_hooks(self.pack, lambda tensor: tensor)
+
+    def __enter__(self) -> Any:
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.hooks.__exit__(*error)
+
+    def pack(self, tensor: Any) -> Any:
+        storage = tensor.untyped_storage()
+        of_parameter = any(isinstance(of, torch.nn.Parameter) for of in (tensor, tensor._base))
+        if not of_parameter and storage._cdata not in self.known:
+            self.bytes += storage.nbytes()
+            self.known.add(storage._cdata)
+            self.watch(tensor)
+        return self.kept(tensor)
+
+    def watch(self, tensor: Any) -> None:
+        storage = tensor.untyped_storage()
+        weakref.finalize(storage, self.known.discard, storage._cdata)
+
+    def kept(self, tensor: Any) -> Any:
+        return tensor.detach()
+
+
+class WatchesTensors(Meter):
+    def watch(self, tensor: Any) -> None:
+        weakref.finalize(tensor, self.known.discard, tensor.untyped_storage()._cdata)
+
+
+class KeepsTheTensor(Meter):
+    def kept(self, tensor: Any) -> Any:
+        return tensor
 
 
 def open_bucket_left(grads: Any, bucket_bytes: int, all_reduce: Callable[[Any], None]) -> list[Any]:
@@ -367,11 +423,20 @@ def sum_without_parentheses(n_params: int, ranks: int, stage: int) -> float:
         (BEYOND, "score_function_gradient", lambda _: by_the_log_density, "log_density_itself"),
         (BEYOND, "gumbel_softmax_st", lambda _: nothing_stopped, "no_stop_gradient_and_argmax_of_soft"),
         ("ch02_chain_rule", "numerical_gradient", lambda _: times_eps, "multiplied_by_eps"),
+        ("ch02_chain_rule", "numerical_gradient", lambda _: difference_without_parentheses, "second_value_divided"),
+        ("ch02_chain_rule", "numerical_gradient", lambda _: one_step_for_all, "step_not_cleared"),
+        (
+            "ch02_chain_rule",
+            "jacobian_from_jvp",
+            lambda _: lambda jvp, n_in: np.hstack([jvp(e) for e in np.eye(n_in)]),
+            "columns_in_one_row",
+        ),
         ("ch02_chain_rule", "vjp_chain", lambda _: popped, "vjp_empties_the_list"),
         ("ch09_vanishing_gradients", "clip_grad_norm", lambda _: a_tuple_and_an_epsilon, "epsilon_in_the_denominator"),
         (MEMORY, "layer_activation_bytes", lambda _: square_times_t, "square_times_devices"),
         (MEMORY, "layer_activation_bytes", lambda _: shares_cut, "parts_cut_to_ints"),
         ("ch14_scaling_out", "all_reduce_gradients", lambda _: ranks_without_gradients_skipped, "rank_leaves_out"),
+        (MEMORY, "SavedTensorMeter", lambda _: WatchesTensors, "tensor_watched"),
         ("ch14_scaling_out", "bucketed_all_reduce", lambda _: open_bucket_left, "last_bucket_left"),
         ("ch14_scaling_out", "chunked_attention_vjp", lambda _: scaled_nowhere, "no_scale_at_all"),
         ("ch14_scaling_out", "zero_bytes_per_rank", lambda _: sum_without_parentheses, "weights_of_all_alone"),
@@ -390,6 +455,17 @@ def test_what_newcomers_wrote_has_a_name(
         return judge.explain(judge.lesson.exercise(exercise), records).misconceptions
 
     assert with_judge(find_lesson(lesson), use) == (named,)
+
+
+def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:
+    """They have been told to remember addresses, which they did: their pack hook returned the tensor itself."""
+
+    def use(judge: Judge) -> str:
+        exercise = judge.lesson.exercise("SavedTensorMeter")
+        records = judge.observe(judge.items_of(exercise.name), judge.reference.local(exercise.name, KeepsTheTensor))
+        return judge.explain(exercise, records).message
+
+    assert "pack returns the tensor itself" in with_judge(find_lesson(MEMORY), use)
 
 
 @pytest.mark.parametrize("answer", [lambda *_: None, lambda X, y, X_test, seed: np.zeros(len(X_test))])

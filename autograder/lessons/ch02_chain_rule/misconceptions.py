@@ -41,6 +41,13 @@ divided_by_eps = mistake(
     says="From x − eps to x + eps it is 2·eps: divide by that, not by eps.",
 )
 
+second_value_divided = mistake(
+    "numerical_gradient",
+    _entry("f(x + step) - f(x - step) / (2 * eps)"),
+    says="Only the second value is divided, as / comes before −. Put the difference into parentheses: "
+    "(f(x + eps) − f(x − eps)) / (2 * eps).",
+)
+
 multiplied_by_eps = mistake(
     "numerical_gradient",
     _entry("(f(x + step) - f(x - step)) / 2 * eps"),
@@ -81,6 +88,26 @@ entries_stay_moved = mistake(
     {CENTRAL: f"{CENTRAL}\nx = x - step"},
     says="An entry that was moved stays moved, so the next differences are taken at another point. Start each entry "
     "from x itself.",
+)
+
+step_not_cleared = mistake(
+    "numerical_gradient",
+    {ZEROS: f"{ZEROS}\nstep = np.zeros(x.shape)", STEP: "step[index] = eps"},
+    says="The step keeps the entries of the rounds before, so each entry moves together with all before it. Start each "
+    "step from zeros.",
+)
+
+gradient_cleared = mistake(
+    "numerical_gradient",
+    {STEP: f"{ZEROS}\n{STEP}"},
+    says="The array for the gradient is made anew in each round, and only the last entry stays. Make it before the "
+    "loop.",
+)
+
+gradient_returned_in_the_loop = mistake(
+    "numerical_gradient",
+    {CENTRAL: f"{CENTRAL}\nreturn gradient"},
+    says="Only the first entry is computed: with `return` inside of the loop, the loop ends there.",
 )
 
 moved_back_by_arithmetic = mistake(
@@ -721,6 +748,12 @@ seeded_with_x = mistake(
     says="The tangent starts as x. dx/dx is 1: start from Dual(x, 1.0).",
 )
 
+value_for_tangent = mistake(
+    "derivative",
+    {DERIVATIVE: "return float(lift(f(Dual(1.0, x))).tangent)"},
+    says="Value and tangent of x are swapped: Dual(x, 1.0) is the number x, whose tangent is 1.",
+)
+
 returns_a_dual = mistake(
     "derivative",
     {DERIVATIVE: "return f(Dual(x, 1.0))"},
@@ -766,6 +799,13 @@ def jvp_called_for_the_shape(jvp, n_in):
     return J
 
 
+columns_in_one_row = mistake(
+    "jacobian_from_jvp",
+    {"return np.stack(columns, axis=1)": "return np.concatenate(columns)"},
+    says="The columns stand one after the other, on one axis: np.hstack and np.concatenate add none. "
+    "np.stack(columns, axis=1) sets them side by side.",
+)
+
 jvp_with_ones = mistake(
     "jacobian_from_jvp",
     {COLUMNS: "columns = [jvp(np.ones(n_in)) for _ in range(n_in)]"},
@@ -810,6 +850,13 @@ def vjp_called_for_the_shape(vjp, n_out):
         J[i] = vjp(e)
     return J
 
+
+rows_in_one_row = mistake(
+    "jacobian_from_vjp",
+    {"return np.stack(rows)": "return np.concatenate(rows)"},
+    says="The rows stand one after the other, on one axis: np.hstack and np.concatenate add none. np.stack(rows) sets "
+    "them below each other.",
+)
 
 vjp_with_ones = mistake(
     "jacobian_from_vjp",
