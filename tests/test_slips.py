@@ -286,6 +286,13 @@ def one_step_for_all(f: Any, x: Any, eps: float = 1e-6) -> Any:
     return gradient
 
 
+def norm_by_a_power_of_one(grads: Any, max_norm: float) -> Any:
+    norm = sum(float(grad.double().square().sum()) for grad in grads) ** 1 / 2
+    if not math.isfinite(norm):
+        raise ValueError(norm)
+    return [grad * (max_norm / norm) if norm > max_norm else grad for grad in grads], norm
+
+
 def popped(Ws: Any, u: Any) -> Any:
     while Ws:
         u = u @ Ws.pop()
@@ -433,6 +440,13 @@ def sum_without_parentheses(n_params: int, ranks: int, stage: int) -> float:
         ),
         ("ch02_chain_rule", "vjp_chain", lambda _: popped, "vjp_empties_the_list"),
         ("ch09_vanishing_gradients", "clip_grad_norm", lambda _: a_tuple_and_an_epsilon, "epsilon_in_the_denominator"),
+        ("ch09_vanishing_gradients", "clip_grad_norm", lambda _: norm_by_a_power_of_one, "norm_halved"),
+        (
+            "ch09_vanishing_gradients",
+            "xavier_std",
+            lambda _: lambda fan_in, fan_out: (2 / (fan_in + fan_out)) ** 1 / 2,
+            "half_of_the_variance",
+        ),
         (MEMORY, "layer_activation_bytes", lambda _: square_times_t, "square_times_devices"),
         (MEMORY, "layer_activation_bytes", lambda _: shares_cut, "parts_cut_to_ints"),
         ("ch14_scaling_out", "all_reduce_gradients", lambda _: ranks_without_gradients_skipped, "rank_leaves_out"),

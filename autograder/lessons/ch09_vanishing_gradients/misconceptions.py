@@ -124,6 +124,11 @@ sum_over_the_batch = mistake(
     {LOSS: 'loss = torch.nn.functional.cross_entropy(model(X), y, reduction="sum")'},
     says="The losses of the batch were added up. cross_entropy's mean, its default, is asked.",
 )
+loss_of_log_probabilities = mistake(
+    "layer_gradient_norms",
+    {LOSS: "loss = torch.nn.functional.nll_loss(model(X), y)"},
+    says="nll_loss takes log-probabilities. The model gives logits: cross_entropy has the log-softmax in it.",
+)
 softmax_twice = mistake(
     "layer_gradient_norms",
     {LOSS: "loss = torch.nn.functional.cross_entropy(model(X).softmax(dim=1), y)"},
@@ -181,6 +186,7 @@ model_converted = mistake(
 
 REFUSES = "if len(norms) < 2 or not all(0 < norm < math.inf for norm in norms):"
 RAISES = 'raise ValueError("two or more positive, finite norms expected")'
+POWER_OF_ONE = "`x ** 1 / 2` is half of x: ** comes before /. Write math.sqrt, or ** 0.5, or ** (1 / 2)."
 DECAY = "return math.exp((math.log(norms[0]) - math.log(norms[-1])) / (len(norms) - 1))"
 LOG_RATIOS = "logs = [math.log(one) - math.log(following) for one, following in zip(norms, norms[1:])]"
 ROOT_OF_THE_QUOTIENT = "return (norms[0] / norms[-1]) ** (1 / (len(norms) - 1))"
@@ -293,6 +299,16 @@ one_for_a_single_norm = mistake(
 )
 
 
+last_logarithm_divided = mistake(
+    "decay_per_layer",
+    {DECAY: "return math.exp(min(math.log(norms[0]) - math.log(norms[-1]) / (len(norms) - 1), 700.0))"},
+    says="Only the last logarithm is divided, as / comes before −. Put the difference into parentheses.",
+)
+power_of_one = mistake(
+    "decay_per_layer",
+    {DECAY: "return (norms[0] / norms[-1]) ** 1 / (len(norms) - 1)"},
+    says=f"{POWER_OF_ONE} Here the root is the power (1 / (n − 1)).",
+)
 power_of_ten = mistake(
     "decay_per_layer",
     {DECAY: DECAY.replace("math.exp(", "10 ** (")},
@@ -319,6 +335,16 @@ one_over_the_sum = mistake(
     "xavier_std",
     {XAVIER: "return math.sqrt(1 / (fan_in + fan_out))"},
     says="The 2 is missing: one over the mean of the fans is 2 / (fan_in + fan_out), under the root.",
+)
+half_of_the_variance = mistake(
+    "xavier_std",
+    {XAVIER: "return (2 / (fan_in + fan_out)) ** 1 / 2"},
+    says=POWER_OF_ONE,
+)
+fan_in_alone_divides = mistake(
+    "xavier_std",
+    {XAVIER: "return math.sqrt(2 / fan_in + fan_out)"},
+    says="fan_out is added to the quotient, as / comes before +. The sum of the fans needs parentheses.",
 )
 half_of_one_over_the_sum = mistake(
     "xavier_std",
@@ -373,6 +399,12 @@ xavier_with_a_gain = mistake(
 
 
 HE = "return math.sqrt(2 / fan_in)"
+
+half_of_hes_variance = mistake(
+    "he_std",
+    {HE: "return (2 / fan_in) ** 1 / 2"},
+    says=POWER_OF_ONE,
+)
 
 he_variance = mistake(
     "he_std",
@@ -972,6 +1004,21 @@ largest_norm = mistake(
     {BELOW: f"total_norm = max((grad.double().norm().item() for grad in grads), default=0.0)\n{BELOW}"},
     says="This is the largest of the tensors' norms. All entries count together.",
 )
+norm_halved = mistake(
+    "clip_grad_norm",
+    {TOTAL: "total_norm = sum(grad.double().square().sum().item() for grad in grads) ** 1 / 2"},
+    says=POWER_OF_ONE,
+)
+mean_squares = mistake(
+    "clip_grad_norm",
+    {TOTAL: TOTAL.replace(".square().sum()", ".square().mean()")},
+    says="The mean of each tensor's squares was taken. The norm has the sum of all squares.",
+)
+factor_upside_down = mistake(
+    "clip_grad_norm",
+    {CLIPPED: CLIPPED.replace("max_norm / total_norm", "total_norm / max_norm")},
+    says="The factor is upside down, and gradients that are too large become larger: max_norm / total_norm.",
+)
 squared_norm = mistake(
     "clip_grad_norm",
     {TOTAL: "total_norm = float(sum(grad.double().square().sum().item() for grad in grads))"},
@@ -1094,6 +1141,15 @@ share_of_the_living = mistake(
     "dead_relu_fraction",
     {SHARE: "return 1 - torch.cat(dead).double().mean().item() if dead else 0.0"},
     says="This is the share of the units that are alive. One minus it is asked.",
+)
+divided_by_the_rows = mistake(
+    "dead_relu_fraction",
+    {
+        DEAD: "dead.append((output == 0).all(dim=0))\nrows.append(len(output))",
+        "dead = []": "dead, rows = [], []",
+        SHARE: "return torch.cat(dead).sum().item() / sum(rows) if dead else 0.0",
+    },
+    says="The dead units were divided by the number of rows. Divide by the number of units: output.shape[1].",
 )
 number_of_dead_units = mistake(
     "dead_relu_fraction",
