@@ -213,8 +213,8 @@ def reverse_sweep(output):
 # - Where an input needs no gradient, the parent is `None`. That is no node.
 # - A tensor without a `grad_fn`, a leaf for one, gives `[]`.
 #
-# Two nodes of one name are still two. Keep the nodes themselves in your set rather than `id(node)`: PyTorch makes these
-# Python objects when you ask for them, and the `id` of one that is gone may be given to another. Recursion is fine.
+# Two nodes of one name are still two. Keep the nodes themselves in your set rather than `id(node)`: older versions of
+# PyTorch drop such a Python object when nobody holds it, and its `id` may go to another. Recursion is fine.
 #
 # With `a = torch.tensor(2.0, requires_grad=True)`, `a * a` gives `["AccumulateGrad", "MulBackward0"]`. This exercise
 # needs PyTorch; all others do without.
