@@ -144,3 +144,22 @@ def test_pytorch_leaves_no_folder_behind(backprop: Command, tmp_path: Path) -> N
     command = backprop("grade", "class", env={"TMPDIR": str(tmp_path / "tmp")})
     assert command.returncode == 0
     assert os.listdir(tmp_path / "tmp") == []
+
+
+@pytest.mark.parametrize(
+    ("lesson", "function", "needed"), [("ch04_detachment", "freeze", False), ("ch12_debugging", "fix_04", True)]
+)
+def test_what_optimizers_need_is_imported_for_a_class_whose_lesson_needs_it(
+    backprop: Command, tmp_path: Path, lesson: str, function: str, needed: bool
+) -> None:
+    """Once, before the third hand-in at the latest, and not in each; elsewhere it would be a second for nothing."""
+    source = (
+        f"def {function}(*args, **kwargs):\n    import sys\n    raise ValueError(f'late: {{NAME in sys.modules}}')\n"
+    )
+    for student in ("ann", "bob", "cleo"):
+        (tmp_path / "class" / student).mkdir(parents=True)
+        (tmp_path / "class" / student / f"{lesson}.py").write_text(f'NAME = "torch._dynamo"\n{source}')
+    assert backprop("grade", "class", "--out", "results", "--jobs", "1").returncode == 0
+    result = json.loads((tmp_path / "results" / "cleo" / f"{lesson}.json").read_text())
+    (message,) = (exercise["message"] for exercise in result["exercises"] if exercise["name"] == function)
+    assert f"late: {needed}" in message
