@@ -108,10 +108,8 @@ def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tu
     failing = [i for i, record in enumerate(records) if not record.passed]
     if not failing:
         return False, ()
-    # what fails is run afresh: a mistake that answers differently each time is not named
-    run = judge.reference.mistaken(known)
-    for i in failing:
-        records[i] = judge.observe([items[i]], run)[0]
+    # one is run afresh: a mistake that answers differently each time is not named
+    records[failing[0]] = judge.observe([items[failing[0]]], judge.reference.mistaken(known))[0]
     return True, tuple(judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions)
 
 

@@ -40,6 +40,8 @@ from autograder.worker import wire
 from course.syllabus import Exercise, Lesson
 
 T = TypeVar("T")
+SeenOfMistakes = dict[tuple[Misconception, str], Record]
+"""What visible checks see of known mistakes, by mistake and check: no salt is in their inputs."""
 MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
 WORTH = {True: 1 / 3, False: 2 / 3}
@@ -64,7 +66,15 @@ class CheckError(RuntimeError):
 class Judge:
     """Grades submissions of one lesson. Made by `with_judge`."""
 
-    def __init__(self, lesson: Lesson, checks: Checks, reference: Reference, misconceptions: Path, salt: str) -> None:
+    def __init__(
+        self,
+        lesson: Lesson,
+        checks: Checks,
+        reference: Reference,
+        misconceptions: Path,
+        salt: str,
+        seen: SeenOfMistakes | None = None,
+    ) -> None:
         self.lesson = lesson
         self.reference = reference
         self._misconceptions = misconceptions
@@ -74,6 +84,7 @@ class Judge:
         self.items: list[pytest.Item] = []
         self._checks = checks
         self._imported: set[str] = set()
+        self._seen = {} if seen is None else seen
         self._evidence: dict[Misconception, Evidence] = {}
         self._items_of: dict[str, list[pytest.Item]] = {}
         self._foreseen: dict[str, list[ForeseenCheck] | None] = {}
@@ -282,18 +293,35 @@ class Judge:
         if known not in self._evidence:
             run = self.reference.mistaken(known)
             items = self.items_of(known.exercise)
-            self._evidence[known] = Evidence(len(items), lambda i: unhurried(lambda: self.observe([items[i]], run)[0]))
+            self._evidence[known] = Evidence(len(items), lambda i: self._of_mistake(known, run, items[i]))
         return self._evidence[known]
+
+    def _of_mistake(self, known: Misconception, run: Run, item: pytest.Item) -> Record:
+        """What one check sees of a misconception, `run` in the place of a submission."""
+        check = identify(item)
+        assert check is not None
+        if not check.visible:
+            return unhurried(lambda: self.observe([item], run)[0])
+        if (known, check.name) not in self._seen:
+            self._seen[known, check.name] = unhurried(lambda: self.observe([item], run)[0])
+        return self._seen[known, check.name]
 
 
 def with_judge(
-    lesson: Lesson, use: Callable[[Judge], T], *, salt: str = PUBLIC_SALT, root: Path = ROOT, only: str = ""
+    lesson: Lesson,
+    use: Callable[[Judge], T],
+    *,
+    salt: str = PUBLIC_SALT,
+    root: Path = ROOT,
+    only: str = "",
+    seen: SeenOfMistakes | None = None,
 ) -> T:
     """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
 
     Args:
         root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
         only: an exercise, for a judge that knows of no other.
+        seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
 
     Raises:
         CheckError: the checks cannot be collected.
@@ -307,7 +335,7 @@ def with_judge(
     reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
     judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
-    judge = Judge(judged, checks, reference, places.misconceptions(lesson.slug), salt)
+    judge = Judge(judged, checks, reference, places.misconceptions(lesson.slug), salt, seen)
     driver = _Driver(judge, use)
     run_pytest(places.checks(lesson.slug), [checks, driver])
     return driver.outcome()

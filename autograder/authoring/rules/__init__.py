@@ -14,6 +14,7 @@ from autograder.authoring.rules.notebooks import solved_notebooks_pass
 from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from_a_later_lesson
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
+from autograder.judging.session import SeenOfMistakes
 
 Rule = Callable[[Course], list[Problem]]
 
@@ -30,13 +31,15 @@ READ = (
 )
 """Rules that read files: under a second."""
 
-JUDGED = (
-    a_class_is_graded_rightly,
-    checks_tell_right_from_wrong,
-    oracles_agree,
-    memorised_answers_earn_a_third,
-)
-"""Rules that run the grader: seconds a lesson."""
+
+def judged_well(course: Course) -> list[Problem]:
+    """Rules 1 to 3, in this process and in a class. What visible checks see of a mistake is computed once for both."""
+    seen: SeenOfMistakes = {}
+    return [*checks_tell_right_from_wrong(course, seen), *a_class_is_graded_rightly(course, seen)]
+
+
+JUDGED = (judged_well, oracles_agree, memorised_answers_earn_a_third)
+"""Rules that run the grader: a minute a lesson at most."""
 
 IN_KERNELS = (solved_notebooks_pass,)
 """Rules that run notebooks: seconds a lesson, more where it trains."""

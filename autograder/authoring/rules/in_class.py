@@ -17,7 +17,7 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
-from autograder.judging.session import Judge
+from autograder.judging.session import Judge, SeenOfMistakes
 from autograder.submission import Submission, read_submission
 from course.syllabus import Exercise
 
@@ -26,8 +26,12 @@ DRAWN = 4
 """Misconceptions of each exercise that are handed in."""
 
 
-def a_class_is_graded_rightly(course: Course) -> list[Problem]:
-    """Rules 1 to 3: stubs earn nothing, references everything; misconceptions less than that, and they are named."""
+def a_class_is_graded_rightly(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
+    """Rules 1 to 3: stubs earn nothing, references everything; misconceptions less than that, and they are named.
+
+    What is handed in meets the known mistakes of `seen`, which another rule about the same lesson has tried.
+    """
+    seen = {} if seen is None else seen
     problems: list[Problem] = []
     first = secrets.randbelow(SALTS)
     for turn, salt in enumerate(secrets.token_hex(8) for _ in range(SALTS)):
@@ -41,7 +45,7 @@ def a_class_is_graded_rightly(course: Course) -> list[Problem]:
             finally:
                 workers.stop()
 
-        found = on_each_lesson(course, rule, salt=salt)
+        found = on_each_lesson(course, rule, salt=salt, seen=seen)
         problems += [problem for problem in found if problem not in problems]  # most do not depend on the salt
     return problems
 

@@ -8,12 +8,15 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.judging.local import examine, failing_oracles
 from autograder.judging.reference import load_module
-from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, with_judge
+from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, SeenOfMistakes, with_judge
 from course.syllabus import Lesson
 
 
-def checks_tell_right_from_wrong(course: Course) -> list[Problem]:
-    """Rules 1 to 3: the reference passes; answers without work and misconceptions fail, and the latter are named."""
+def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
+    """Rules 1 to 3: the reference passes; answers without work and misconceptions fail, and the latter are named.
+
+    `seen` is for another rule about the same lesson.
+    """
 
     def rule(judge: Judge) -> list[Problem]:
         slug = judge.lesson.slug
@@ -27,7 +30,7 @@ def checks_tell_right_from_wrong(course: Course) -> list[Problem]:
         ]
         return [Problem(file, f"{what}: {line(item)}", do) for file, what, items, do in wrong for item in items]
 
-    return on_each_lesson(course, rule)
+    return on_each_lesson(course, rule, seen=seen)
 
 
 def oracles_agree(course: Course) -> list[Problem]:
@@ -44,7 +47,13 @@ def oracles_agree(course: Course) -> list[Problem]:
     return problems
 
 
-def on_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]], *, salt: str = PUBLIC_SALT) -> list[Problem]:
+def on_each_lesson(
+    course: Course,
+    rule: Callable[[Judge], list[Problem]],
+    *,
+    salt: str = PUBLIC_SALT,
+    seen: SeenOfMistakes | None = None,
+) -> list[Problem]:
     """What a rule that needs a lesson's judge says of all lessons whose files can be read."""
     problems = []
     for lesson in whole_lessons(course):
@@ -54,7 +63,7 @@ def on_each_lesson(course: Course, rule: Callable[[Judge], list[Problem]], *, sa
             continue
         file = course.checks(lesson.slug)
         try:
-            problems += with_judge(lesson, rule, salt=salt, root=course.root, only=course.exercise)
+            problems += with_judge(lesson, rule, salt=salt, root=course.root, only=course.exercise, seen=seen)
         except CheckError as error:
             problems.append(Problem(course.relative(file), line(str(error)), "mend the check"))
     return problems
