@@ -73,6 +73,11 @@ class Submission:
         cells = tuple(Cell(i, s, label) for i, (s, label) in enumerate(zip(sources, labels, strict=True), 1))
         return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", cells)
 
+    def names(self, exercise: str) -> bool:
+        """Whether the name of an exercise, each part of `Tensor.backward`, is a word of the code anywhere."""
+        text = "\n".join(cell.source for cell in self.cells)
+        return all(re.search(rf"\b{re.escape(part)}\b", text) for part in exercise.split("."))
+
 
 def stem_of(name: str) -> str | None:
     """The name of a file without what says that it is a notebook or Python; None if nothing does."""

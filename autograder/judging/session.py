@@ -130,8 +130,8 @@ class Judge:
             salt_sha256=fingerprint(self.salt),
         )
         workers.begin(exercises)
-        if of_many:
-            self._tell_foreseen(exercises, workers)
+        if of_many:  # what is not named is hardly there to be called
+            self._tell_foreseen([exercise for exercise in exercises if submission.names(exercise.name)], workers)
         name = ""
 
         def at_cell(label: str) -> None:
@@ -244,7 +244,7 @@ class Judge:
         return record
 
     def _tell_foreseen(self, exercises: list[Exercise], workers: Workers) -> None:
-        """Let the workers know the calls that the checks will make, once for each exercise of a class."""
+        """Let the workers know the calls that the checks of these will make, once for each exercise of a class."""
         for exercise in exercises:
             if exercise.name in self._foreseen:
                 continue
