@@ -201,25 +201,25 @@ def test_interrupted_it_says_what_is_done_and_how_to_go_on(a_class: Class, undis
 
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
-    "cut off": lambda data: data[: len(data) // 2],
-    "empty": lambda data: b"",
-    "zeros": lambda data: b"\0" * len(data),
-    "another type": lambda data: b"[1, 2, 3]",
-    "points that are none": lambda data: data.replace(b'"points": 2.0', b'"points": "2.0"'),
-    "a nest": lambda data: b"[" * 100_000,
-    "not UTF-8": lambda data: data[:-20] + b"\xff\xfe" + data[-18:],
-    "someone else's": lambda data: data.replace(b'"student": "s1"', b'"student": "s3"'),
+    "s0/ch06_vjps": lambda data: data[: len(data) // 2],  # cut off
+    "s1/ch06_vjps": lambda data: data.replace(b'"points": 2.0', b'"points": "2.0"'),  # points that are none
+    "s2/ch06_vjps": lambda data: b"",
+    "s3/ch06_vjps": lambda data: data.replace(b'"student": "s3"', b'"student": "s1"'),  # someone else's
+    "s4/ch06_vjps": lambda data: b"\0" * len(data),
+    "s0/ch07_mlp_backprop": lambda data: b"[1, 2, 3]",  # of another type
+    "s1/ch07_mlp_backprop": lambda data: b"[" * 100_000,  # a nest
+    "s2/ch07_mlp_backprop": lambda data: data[:-20] + b"\xff\xfe" + data[-18:],  # not UTF-8
 }
 
 
 def test_damaged_results_are_graded_again(a_class: Class, undisturbed: dict[str, Any]) -> None:
     a_class.run()
-    file = a_class.results / "s1" / "ch06_vjps.json"
-    whole = file.read_bytes()
-    for damage in DAMAGE.values():
+    for name, damage in DAMAGE.items():
+        file = a_class.results / f"{name}.json"
+        whole = file.read_bytes()
         assert damage(whole) != whole
         file.write_bytes(damage(whole))
-        assert f"{len(CLASS) - 1} submissions are graded already" in a_class.run()
+    assert f"{len(CLASS) - len(DAMAGE)} submissions are graded already" in a_class.run()
     a_class.assert_complete(undisturbed)
 
 

@@ -158,12 +158,14 @@ def test_a_lesson_is_another_version_when_a_file_of_it_changes(checkout: Checkou
         found: dict[str, str] = json.loads(done.stdout)
         return found
 
+    latest = versions()
+
     def changed_by(file: str, old: str = "", new: str = "# another\n") -> set[str]:
-        before = versions()
-        path = checkout.root / file
+        nonlocal latest
+        before, path = latest, checkout.root / file
         path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
-        after = versions()
-        return {slug for slug in before if before[slug] != after[slug]}
+        latest = versions()
+        return {slug for slug in before if before[slug] != latest[slug]}
 
     everyone = set(syllabus())
     assert changed_by("autograder/lessons/ch01_computation_graph/checks.py") == {"ch01_computation_graph"}
