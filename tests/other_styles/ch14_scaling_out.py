@@ -33,7 +33,7 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
             at += grads[n].numel()
         all_reduce(bucket)
         i = j
-    return results
+    return tuple(results)
 
 
 class Part(nn.Module):

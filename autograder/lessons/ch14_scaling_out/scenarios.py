@@ -134,7 +134,7 @@ def buckets(
     return {
         "The tensors in grads are others afterwards: reduce a copy": not all(map(torch.equal, tensors, before)),
         "A message is not flat: send tensors of one axis": any(len(shape) != 1 for shape, _, _ in messages),
-        "the result": "None" if reduced is None else f"a {type(reduced).__name__}{of}",
+        "the result": "None" if reduced is None else f"a {'list' if several else type(reduced).__name__}{of}",
         "messages": ", ".join(f"{n} {dtype}" for _, n, dtype in messages) or "none",
         **{f"result {i}": _data(reduced[i]) if fits else None for i in range(len(tensors))},
     }
