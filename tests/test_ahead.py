@@ -71,6 +71,21 @@ def test_a_class_has_the_results_that_each_would_have_alone(slug: str) -> None:
     with_judge(find_lesson(slug), use)
 
 
+def test_calls_of_what_a_submission_does_not_name_are_not_noted() -> None:
+    """What is there under a name that is put together earns what it earns alone."""
+    lesson = find_lesson("ch06_vjps")
+    body = "(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+    named = Submission.of_cells("work.ipynb", [f"def relu_vjp{body}"])
+    hidden = Submission.of_cells("work.ipynb", [f"def f{body}\nglobals()['relu_' + 'vjp'] = f\n"])
+
+    def use(judge: Judge) -> None:
+        unnamed, *others = graded(judge, [hidden], of_many=True) + graded(judge, [named, hidden], of_many=True)
+        assert list(judge._foreseen) == ["relu_vjp"]
+        assert {result["points"] for result in (unnamed, *others)} == {2}
+
+    with_judge(lesson, use)
+
+
 @pytest.fixture(scope="module")
 def judge_of_sizes() -> Any:
     """Grade sources of `saved_bytes`, an exercise of whole numbers in ch07, one after the other."""
