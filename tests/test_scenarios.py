@@ -201,6 +201,15 @@ def test_an_odd_object_is_said_to_be_odd(grade: Callable[..., SubmissionResult])
     results = grade(RIGHT.replace("return Counter(self.n + by)", "self.n += by"))
     message = by_name(results)["Counter.increase"].message
     assert "The check of Counter.increase could not go on: 'NoneType' object has no attribute" in message
+    assert "Does a function of yours end without `return`?" in message
+
+
+def test_a_tuple_of_gradients_that_is_multiplied_is_asked_about(grade: Callable[..., SubmissionResult]) -> None:
+    """PyTorch takes it for an index, and says so of a line without any."""
+    said = "only integer tensors of a single element can be converted to an index"
+    code = RIGHT.replace("return Counter(self.n + by)", f"raise TypeError({said!r})  # grad(y)")
+    message = by_name(grade(code))["Counter.increase"].message
+    assert "\nIs one factor a tuple? torch.autograd.grad gives one" in message
 
 
 def test_numpy_exercises_cannot_use_torch(grade: Callable[..., SubmissionResult]) -> None:

@@ -100,8 +100,10 @@ class SourceText:
         )
 
     def hint_about(self, failure: Failure) -> str:
-        """For a name that is not defined: what befell the cell that would have defined it."""
+        """For an undefined name: what befell the cell that would have defined it. For a tuple: what gives it."""
         self.consulted = True
+        if failure.kind == "TypeError" and "can be converted to an index" in failure.message and self.says("grad("):
+            return "\nIs one factor a tuple? torch.autograd.grad gives one, even for one tensor: (g,) = grad(…)"
         return self._what_came_before(failure.message) if failure.kind == "NameError" else ""
 
     def _what_came_before(self, message: str, known: CellProblem | None = None) -> str:
