@@ -16,6 +16,9 @@ from course.syllabus import find_lesson
 
 BEYOND = "ch13_beyond_first_order"
 MEMORY = "ch10_activation_memory"
+ENGINE = "ch05_autograd_engine"
+FUNCTIONS = "ch08_custom_functions"
+DEBUGGING = "ch12_debugging"
 
 
 def clipped_in_place(grads: Any, max_norm: float) -> Any:
@@ -411,6 +414,99 @@ def sum_without_parentheses(n_params: int, ranks: int, stage: int) -> float:
     return n_params * weights + gradients + states
 
 
+class SquareWithoutReturn(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        dx = g * 2 * x  # noqa: F841
+
+
+class EntropyOfLogarithms(torch.autograd.Function):
+    """Keeps what it likes of the softmax; `sign` stands before the one-hot targets."""
+
+    both, sign = False, -1
+
+    @classmethod
+    def kept(cls, log_p: Any) -> list[Any]:
+        return [log_p, log_p.exp()] if cls.both else [log_p.exp()]
+
+    @staticmethod
+    def forward(ctx: Any, logits: Any, targets: Any) -> Any:
+        log_p = torch.log_softmax(logits, dim=1)
+        if ctx.needs_input_grad[0]:
+            ctx.save_for_backward(*ctx._forward_cls.kept(log_p), targets)
+        return -log_p[torch.arange(len(targets)), targets].mean()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        if not ctx.needs_input_grad[0]:
+            return None, None
+        *_, p, targets = ctx.saved_tensors
+        y = torch.nn.functional.one_hot(targets, p.shape[1])
+        return g * (p + ctx._forward_cls.sign * y) / len(targets), None
+
+
+class EntropyAddsTargets(EntropyOfLogarithms):
+    sign = 1
+
+
+class TanhOfTheReciprocal(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x / 2 * (1 + torch.tanh(math.sqrt(math.pi / 2) * (x + 0.044715 * x**3)))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        t = torch.tanh(math.sqrt(math.pi / 2) * (x + 0.044715 * x**3))
+        return g * ((1 + t) / 2 + x / 2 * (1 - t * t) * math.sqrt(math.pi / 2) * (1 + 3 * 0.044715 * x**2))
+
+
+def trace_by_a_range_without_its_end(f: Any, x: Any, samples: int, generator: Any) -> float:
+    total = 0.0
+    for _ in range(samples):
+        z = torch.randint(-1, 1, x.shape, generator=generator).to(x.dtype)
+        total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
+    return total / samples
+
+
+def chosen(
+    soft: str = "(logits + gumbels) / tau", hard: str = "logits + gumbels", less: str = "- soft.detach()"
+) -> Any:
+    def answer(logits: Any, tau: float, gumbels: Any) -> Any:
+        known = {"logits": logits, "tau": tau, "gumbels": gumbels}
+        known["soft"] = torch.softmax(eval(soft, {}, known), -1)
+        first = eval(hard, {}, known).argmax(-1, keepdim=True)
+        one = torch.zeros_like(known["soft"]).scatter_(-1, first, 1.0)
+        return one + (eval(f"soft {less}", {}, known))
+
+    return answer
+
+
+def report_of_squares(model: Any) -> Any:
+    rows: list[dict[str, Any]] = []
+    for name, parameter in model.named_parameters():
+        grad = parameter.grad
+        rows.append({"name": name, "norm": None if grad is None else (grad.double() ** 2).sum().item()})
+    finite = sorted(row["norm"] for row in rows if row["norm"] and math.isfinite(row["norm"]))
+    median = (finite[(len(finite) - 1) // 2] + finite[len(finite) // 2]) / 2 if finite else math.inf
+    for row in rows:
+        norm = row["norm"]
+        if norm is None:
+            row["status"] = "none"
+        elif not math.isfinite(norm):
+            row["status"] = "nonfinite"
+        else:
+            row["status"] = "zero" if norm == 0 else "exploding" if norm > 1000 * median else "ok"
+    return rows
+
+
 @pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "named"),
     [
@@ -456,6 +552,14 @@ def sum_without_parentheses(n_params: int, ranks: int, stage: int) -> float:
         ("ch14_scaling_out", "zero_bytes_per_rank", lambda _: sum_without_parentheses, "weights_of_all_alone"),
         ("ch14_scaling_out", "ColumnParallelLinear", lambda _: HookedInput, "hook_on_x_itself"),
         ("ch14_scaling_out", "RowParallelLinear", lambda _: ReducedBothWays, "reduced_backward_in_place"),
+        (FUNCTIONS, "Square", lambda _: SquareWithoutReturn, "square_returns_no_gradient"),
+        (FUNCTIONS, "FusedCrossEntropy", lambda _: EntropyAddsTargets, "entropy_adds_the_target"),
+        (FUNCTIONS, "GELUTanh", lambda _: TanhOfTheReciprocal, "tanh_root_upside_down"),
+        (BEYOND, "gumbel_softmax_st", lambda _: chosen(soft="logits + gumbels / tau"), "noise_alone_by_tau"),
+        (BEYOND, "gumbel_softmax_st", lambda _: chosen(hard="logits"), "noise_not_in_the_choice"),
+        (BEYOND, "gumbel_softmax_st", lambda _: chosen(less=""), "nothing_subtracted"),
+        (DEBUGGING, "gradient_report", lambda _: report_of_squares, "norm_squared"),
+        (BEYOND, "hessian_trace", lambda _: trace_by_a_range_without_its_end, "zeros_and_minus_ones"),
     ],
 )
 def test_what_newcomers_wrote_has_a_name(
@@ -469,6 +573,31 @@ def test_what_newcomers_wrote_has_a_name(
         return judge.explain(judge.lesson.exercise(exercise), records).misconceptions
 
     assert with_judge(find_lesson(lesson), use) == (named,)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "named"),
+    [
+        ("g * b.data * a.data**less", "np.where(b.data == 0, 0, g * a.data**less)", "exponent_not_a_factor_but_zero"),
+        ("g * y * np.log(a.data)", "g * y * np.log(b.data)", "logarithm_of_the_exponent"),
+        ("A.swapaxes(-1, -2) @ as_matrix(g)", "as_matrix(g) @ A.swapaxes(-1, -2)", "matmul_of_b_in_the_wrong_order"),
+        ("as_matrix(g) @ B.swapaxes(-1, -2)", "B.swapaxes(-1, -2) @ as_matrix(g)", "matmul_of_a_in_the_wrong_order"),
+        ("g * (1 - y**2)", "g - y**2", "tanh_without_parentheses"),
+        ("tuple(edge for edge in edges if edge[0].requires_grad) if", "edges if", "every_edge_kept"),
+        ("g = np.asarray(replacement, dtype=g.dtype)", "replacement = np.asarray(g)", "replacement_lost"),
+    ],
+)
+def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str, named: str) -> None:
+    """They have been shown numbers alone, or that 2 is the number of rows; the near relatives had names already."""
+
+    def use(judge: Judge) -> tuple[str, ...]:
+        text = judge.reference._source.read_text(encoding="utf-8")
+        assert right in text
+        run = judge.reference.local_text(text.replace(right, wrong, 1))
+        exercise = judge.lesson.exercise("Tensor.register_hook" if "replacement" in right else "Tensor")
+        return judge.explain(exercise, judge.observe(judge.items_of(exercise.name), run)).misconceptions
+
+    assert with_judge(find_lesson(ENGINE), use) == (named,)
 
 
 def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:

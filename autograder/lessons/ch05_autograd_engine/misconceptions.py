@@ -118,6 +118,13 @@ edges_of_constants = mistake(
     says="Edges to parents that require no gradient are kept, too: they cost memory, and their VJPs time. Keep "
     "those whose parent requires a gradient.",
 )
+every_edge_kept = mistake(
+    "Tensor",
+    {KEEP: "kept = edges if Tensor.recording else ()"},
+    where="record",
+    says="All edges are kept, whatever their parent: even a result of constants requires a gradient. Keep those whose "
+    "parent requires one.",
+)
 edges_of_constants_beside_others = mistake(
     "Tensor",
     {KEEP: "kept = edges if Tensor.recording and any(edge[0].requires_grad for edge in edges) else ()"},
@@ -285,6 +292,11 @@ exponent_not_a_factor = _wrong_vjps(
     a="unbroadcast(g * a.data**less, a.shape)",
     says="In a ** b, the exponent comes down as a factor: b a^(b - 1).",
 )
+exponent_not_a_factor_but_zero = _wrong_vjps(
+    "power",
+    a="unbroadcast(np.where(b.data == 0, 0, g * a.data**less), a.shape)",
+    says="In a ** b, the exponent comes down as a factor: b a^(b - 1).",
+)
 power_zero_of_zero = mistake(
     "Tensor",
     {"less = np.where(b.data == 0, 1, b.data - 1)": "less = b.data - 1"},
@@ -300,6 +312,11 @@ exponent_without_logarithm = _wrong_vjps(
     "power",
     b="unbroadcast(g * y, b.shape)",
     says="In a ** b, the exponent's gradient is y log(a): the logarithm is missing.",
+)
+logarithm_of_the_exponent = _wrong_vjps(
+    "power",
+    b="unbroadcast(g * y * np.log(b.data), b.shape)",
+    says="In a ** b, the exponent's gradient has the logarithm of the exponent. It is that of the base: y log(a).",
 )
 exponent_by_the_power_rule = _wrong_vjps(
     "power",
@@ -322,6 +339,16 @@ matmul_in_the_wrong_order = _wrong_vjps(
     a="unbroadcast(B.swapaxes(-1, -2) @ as_matrix(g), A.shape).reshape(a.shape)",
     b="unbroadcast(as_matrix(g) @ A.swapaxes(-1, -2), B.shape).reshape(b.shape)",
     says="In a @ b, the factors are in the wrong order: g Bᵀ for a and Aᵀ g for b; g stands where the other one was.",
+)
+matmul_of_a_in_the_wrong_order = _wrong_vjps(
+    "matmul",
+    a="unbroadcast(B.swapaxes(-1, -2) @ as_matrix(g), A.shape).reshape(a.shape)",
+    says="In a @ b, the gradient of a has its factors in the wrong order: g Bᵀ; g stands where the product stood.",
+)
+matmul_of_b_in_the_wrong_order = _wrong_vjps(
+    "matmul",
+    b="unbroadcast(as_matrix(g) @ A.swapaxes(-1, -2), B.shape).reshape(b.shape)",
+    says="In a @ b, the gradient of b has its factors in the wrong order: Aᵀ g; g stands where the product stood.",
 )
 matmul_transposes_stacks = _wrong_vjps(
     "matmul",
@@ -477,6 +504,12 @@ tanh_by_its_input = mistake(
     {TANH: "return record(y, (x, lambda g: g * (1 - x.data**2)))"},
     where="tanh",
     says="The derivative of tanh is 1 - y² with the result y, not with the input.",
+)
+tanh_without_parentheses = mistake(
+    "Tensor",
+    {TANH: "return record(y, (x, lambda g: g - y**2))"},
+    where="tanh",
+    says="The derivative of tanh is 1 - y², and g multiplies both terms: g (1 - y²), not g - y².",
 )
 tanh_like_a_sigmoid = mistake(
     "Tensor",
@@ -915,6 +948,12 @@ for hook in parent.hooks:
 replacement_ignored = mistake(
     "Tensor.register_hook",
     {EACH_HOOK: f"arrived = g\n{EACH_HOOK}", "if not node.edges:": "g = arrived\nif not node.edges:"},
+    where="backward",
+    says="Hooks are called, and what they return is thrown away: unless it is None, it is the gradient from there on.",
+)
+replacement_lost = mistake(
+    "Tensor.register_hook",
+    {REPLACE: ""},
     where="backward",
     says="Hooks are called, and what they return is thrown away: unless it is None, it is the gradient from there on.",
 )

@@ -21,6 +21,7 @@ def _on_the_class(exercise):
 
 
 SAYS_G_IS_MISSING = "g is missing: multiply the derivative by the upstream g."
+SAYS_NOTHING_RETURNED = "backward computes the gradient and does not return it: without `return` it gives None."
 SAYS_RIGHT_ONCE = "The first derivative is right, and the second one wrong without a word:"
 SAYS_DETACHED = (
     f"{SAYS_RIGHT_ONCE} detached, or read from .data, x is a constant to the double backward. Compute with the saved x "
@@ -71,6 +72,7 @@ square_returns_the_derivative = mistake(
     {SQUARE: "return 2 * x"},
     says="forward returns 2x, the derivative. It computes x².",
 )
+square_returns_no_gradient = mistake("Square", {SQUARE_RULE: "2 * x * g"}, says=SAYS_NOTHING_RETURNED)
 square_of_a_detached_input = mistake("Square", DETACHED, says=SAYS_DETACHED)
 SquareSavesTheDerivative = mistake(
     "Square",
@@ -141,6 +143,12 @@ CDF_WITHOUT_THE_ROOT = {CDF: "cdf = 0.5 * (1 + torch.erf(x))"}
 SAVES_THE_DISTRIBUTION = {SAVE: f"{CDF}\nctx.save_for_backward(x, cdf)", GELU: "return x * cdf"}
 
 gelu_without_g = mistake("GELU", {GELU_RULE: "return cdf + x * pdf"}, says=SAYS_G_IS_MISSING)
+gelu_returns_no_gradient = mistake("GELU", {GELU_RULE: "g * (cdf + x * pdf)"}, says=SAYS_NOTHING_RETURNED)
+gelu_forward_without_the_half = mistake(
+    "GELU",
+    {GELU: "return x * (1 + torch.erf(x / math.sqrt(2)))"},
+    says="forward lacks the ½: Φ(x) = ½ (1 + erf(x / √2)). backward has it.",
+)
 gelu_first_term_only = mistake(
     "GELU",
     {GELU_RULE: "return g * cdf"},
@@ -283,6 +291,14 @@ def _constant(old, new):
 
 
 tanh_without_g = mistake("GELUTanh", {TANH_RULE: "return 0.5 * (1 + t + x * (1 - t**2) * du)"}, says=SAYS_G_IS_MISSING)
+tanh_returns_no_gradient = mistake(
+    "GELUTanh", {TANH_RULE: "g * 0.5 * (1 + t + x * (1 - t**2) * du)"}, says=SAYS_NOTHING_RETURNED
+)
+tanh_root_upside_down = mistake(
+    "GELUTanh",
+    _constant("2 / math.pi", "math.pi / 2"),
+    says="The constant is √(2/π), about 0.80: this is its reciprocal, √(π/2).",
+)
 tanh_backward_of_the_exact = mistake(
     "GELUTanh",
     BACKWARD_OF_THE_EXACT,
@@ -500,6 +516,11 @@ entropy_minus = mistake(
     {ENTROPY_RULE: "return -g / n * difference, None"},
     says="The sign is wrong: y − p. The loss falls where the target's logit rises, so the gradient is p − y.",
 )
+entropy_adds_the_target = mistake(
+    "FusedCrossEntropy",
+    {MINUS_Y: MINUS_Y.replace("-= 1", "+= 1")},
+    says="The gradient is (p − y) / n: the 1 at the target is taken off p, not added to it.",
+)
 entropy_without_the_target = mistake(
     "FusedCrossEntropy",
     {MINUS_Y: ""},
@@ -577,8 +598,8 @@ y = torch.zeros_like(log_p).scatter_(1, targets.unsqueeze(1), 1)
 ctx.save_for_backward(log_p.exp(), y)""",
         f"{SAVED_BOTH}\n{ROWS}\n{P}\n{MINUS_Y}": "p, y = ctx.saved_tensors\nn, difference = len(y), p - y",
     },
-    says="The one-hot targets are kept as a second (n, c) tensor. The n integers say as much: build the rest in "
-    "backward.",
+    says="A second (n, c) tensor is kept: the one-hot targets, for which the n integers are enough, or the softmax and "
+    "its logarithm, one of which gives the other. Build the rest in backward.",
 )
 entropy_overflows = mistake(
     "FusedCrossEntropy",

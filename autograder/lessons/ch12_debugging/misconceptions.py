@@ -29,6 +29,11 @@ norm_in_float32 = mistake(
     says="The norm was taken in float32, where the square of 1e-27 is 0 and that of 1e30 is inf. Convert to float64: "
     "grad.double().norm().",
 )
+norm_squared = mistake(
+    "gradient_report",
+    _norm("grad.double().square().sum().item()"),
+    says="This is the sum of the squares. The norm is its square root.",
+)
 largest_entry = mistake(
     "gradient_report",
     _norm("(grad.double().abs().max().item() if grad.numel() else 0.0)"),
@@ -156,6 +161,16 @@ last_one = mistake(
     "first_nonfinite",
     {FIRST: "return found[-1] if found else None"},
     says="The last bad module was returned. All that comes after the first one inherits its nan.",
+)
+all_modules_watched = mistake(
+    "first_nonfinite",
+    {
+        "leaves = [(name, module) for name, module in model.named_modules() if not list(module.children())]": (
+            "leaves = list(model.named_modules())"
+        )
+    },
+    says="Modules that hold others are watched, too: what the model does with what its leaves gave is then laid to a "
+    "container. Leaf modules alone are asked, those without children().",
 )
 nan_only = mistake(
     "first_nonfinite",

@@ -261,6 +261,11 @@ zeros_and_ones = mistake(
     {BITS: "z = torch.randint(2, x.shape, generator=generator, dtype=x.dtype)"},
     says="The probes are zeros and ones: E[z zᵀ] is not the identity then. 2 · bits − 1 are signs.",
 )
+zeros_and_minus_ones = mistake(
+    "hessian_trace",
+    {BITS: "z = torch.randint(-1, 1, x.shape, generator=generator, dtype=x.dtype)"},
+    says="The probes are zeros and minus ones: randint(-1, 1) leaves its upper end out. 2 · bits − 1 are signs.",
+)
 zeros_among_the_signs = mistake(
     "hessian_trace",
     {BITS: "z = torch.randint(-1, 2, x.shape, generator=generator, dtype=x.dtype)"},
@@ -625,6 +630,22 @@ noise_after_tau = mistake(
     "gumbel_softmax_st",
     {SOFT: "soft = torch.softmax(logits / tau + gumbels, dim=-1)"},
     says="tau divides the logits alone. It divides logits and noise together: (logits + gumbels) / tau.",
+)
+noise_alone_by_tau = mistake(
+    "gumbel_softmax_st",
+    {SOFT: "soft = torch.softmax(logits + gumbels / tau, dim=-1)"},
+    says="tau divides the noise alone: a division comes before a sum. Parentheses: (logits + gumbels) / tau.",
+)
+noise_not_in_the_choice = mistake(
+    "gumbel_softmax_st",
+    {HARD: HARD.replace("scores.argmax", "logits.argmax")},
+    says="The choice is the largest logit, the same one always. It is a draw only with the noise: the largest of "
+    "logits + gumbels.",
+)
+nothing_subtracted = mistake(
+    "gumbel_softmax_st",
+    {RESULT: "return hard + soft"},
+    says="The softmax is added and not taken off again, so the result is not one-hot: hard + (soft − soft.detach()).",
 )
 noise_not_scaled_in_choice = mistake(
     "gumbel_softmax_st",
