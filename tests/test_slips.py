@@ -507,6 +507,18 @@ def report_of_squares(model: Any) -> Any:
     return rows
 
 
+def fn_called_twice(fn: Any) -> Any:
+    fn()
+    try:
+        with torch.autograd.detect_anomaly():
+            fn().backward()
+    except RuntimeError as error:
+        if "returned nan" not in str(error):
+            raise
+        return str(error).split("'")[1]
+    return None
+
+
 @pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "named"),
     [
@@ -598,6 +610,18 @@ def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str,
         return judge.explain(exercise, judge.observe(judge.items_of(exercise.name), run)).misconceptions
 
     assert with_judge(find_lesson(ENGINE), use) == (named,)
+
+
+def test_a_wrong_number_of_calls_is_no_key_error_of_the_grader() -> None:
+    """The number was part of a key, which the right answer then lacked: "called 1 times; once is asked"."""
+
+    def use(judge: Judge) -> str:
+        records = judge.observe(judge.items_of("anomaly_op"), judge.reference.local("anomaly_op", fn_called_twice))
+        return judge.explain(judge.lesson.exercise("anomaly_op"), records).message
+
+    message = with_judge(find_lesson(DEBUGGING), use)
+    assert "fn was not called exactly once" in message
+    assert "KeyError" not in message
 
 
 def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:

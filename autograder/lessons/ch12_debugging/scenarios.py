@@ -427,7 +427,7 @@ def anomaly(submission: Any, kind: str, x: np.ndarray, already: bool = False) ->
         left = torch.is_anomaly_enabled()
     return {
         "Anomaly mode is not what it was before the call": left is not already,
-        f"fn was called {calls} times; once is asked": calls != 1,
+        "fn was not called exactly once": calls != 1,
         "the name": _named(name),
     }
 
