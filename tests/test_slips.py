@@ -18,6 +18,7 @@ BEYOND = "ch13_beyond_first_order"
 MEMORY = "ch10_activation_memory"
 ENGINE = "ch05_autograd_engine"
 FUNCTIONS = "ch08_custom_functions"
+CHECKPOINTING = "ch11_checkpointing"
 DEBUGGING = "ch12_debugging"
 
 
@@ -426,6 +427,12 @@ class SquareWithoutReturn(torch.autograd.Function):
         dx = g * 2 * x  # noqa: F841
 
 
+class SquareWithoutBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * x
+
+
 class EntropyOfLogarithms(torch.autograd.Function):
     """Keeps what it likes of the softmax; `sign` stands before the one-hot targets."""
 
@@ -449,6 +456,10 @@ class EntropyOfLogarithms(torch.autograd.Function):
         *_, p, targets = ctx.saved_tensors
         y = torch.nn.functional.one_hot(targets, p.shape[1])
         return g * (p + ctx._forward_cls.sign * y) / len(targets), None
+
+
+class EntropyKeepsBoth(EntropyOfLogarithms):
+    both = True
 
 
 class EntropyAddsTargets(EntropyOfLogarithms):
@@ -505,6 +516,19 @@ def report_of_squares(model: Any) -> Any:
         else:
             row["status"] = "zero" if norm == 0 else "exploding" if norm > 1000 * median else "ok"
     return rows
+
+
+def plan_and_its_cost(costs: Any, sizes: Any, budget: float) -> Any:
+    fitting: list[Any] = []
+    for bits in range(2 ** len(costs)):
+        runs, plan = [0.0], [i for i in range(len(costs)) if bits >> i & 1]
+        for i, size in enumerate(sizes):
+            runs = [*runs, 0.0] if i in plan else [*runs[:-1], runs[-1] + size]
+        if sum(sizes[i] for i in plan) + max(runs) <= budget:
+            fitting.append((sum(cost for i, cost in enumerate(costs) if i not in plan), plan))
+    if not fitting:
+        raise ValueError(budget)
+    return min(fitting)
 
 
 def fn_called_twice(fn: Any) -> Any:
@@ -610,6 +634,24 @@ def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str,
         return judge.explain(exercise, judge.observe(judge.items_of(exercise.name), run)).misconceptions
 
     assert with_judge(find_lesson(ENGINE), use) == (named,)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "exercise", "answer", "begins"),
+    [
+        (CHECKPOINTING, "plan_checkpoints", plan_and_its_cost, "plan_checkpoints returned (2, [1]);"),
+        (FUNCTIONS, "FusedCrossEntropy", EntropyKeepsBoth, "A second (n, c) tensor is kept:"),
+        (FUNCTIONS, "Square", SquareWithoutBackward, "The check of Square could not go on: You must implement"),
+    ],
+)
+def test_no_mistake_is_named_that_was_not_made(lesson: str, exercise: str, answer: Any, begins: str) -> None:
+    """They have been told of a second pass, of a set, of one-hots and of a NotImplementedError; there was none."""
+
+    def use(judge: Judge) -> str:
+        records = judge.observe(judge.items_of(exercise), judge.reference.local(exercise, answer))
+        return judge.explain(judge.lesson.exercise(exercise), records).message
+
+    assert with_judge(find_lesson(lesson), use).startswith(begins)
 
 
 def test_a_wrong_number_of_calls_is_no_key_error_of_the_grader() -> None:

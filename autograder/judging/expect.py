@@ -154,9 +154,12 @@ def expect_close(
     record.comparisons.append(Comparison(got, expected, names, case, call, rtol, atol, problems, slip=slip))
 
 
-def expect(condition: bool, message: str, *, case: str = "") -> None:
-    """Expect a property; `message` says what is wrong when it does not hold."""
-    _expect_property(bool(condition), bool(condition), message, case)
+def expect(condition: bool, message: str, *, case: str = "", instead: str = "") -> None:
+    """Expect a property; `message` says what is wrong when it does not hold, `instead` in which way, to tell mistakes.
+
+    Two mistakes without the property look the same where nothing else is compared and nothing is said of them.
+    """
+    _expect_property(bool(condition), bool(condition) or instead, message, case)
 
 
 def _expect_property(condition: bool, got: Any, message: str, case: str) -> None:

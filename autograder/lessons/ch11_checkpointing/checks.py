@@ -539,7 +539,7 @@ def check_plan(learner, reference, costs: list[float], sizes: list[float], budge
         return
     listed = isinstance(got, list | tuple) and all(map(is_int, got))
     message = f"plan_checkpoints returned {summarise(got, show_numbers=show)}; a list of layer numbers expected."
-    expect(listed, message, case=case)
+    expect(listed, message, case=case, instead="number" if isinstance(got, int | float) else type(got).__name__)
     if not listed:
         return
     plan = [int(i) for i in got]
