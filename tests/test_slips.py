@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 
+from autograder.judging.diagnose import _likeliest_relations
+from autograder.judging.expect import Comparison
 from autograder.judging.session import Judge, earned_share, with_judge
 from course.syllabus import find_lesson
 
@@ -518,6 +520,12 @@ def report_of_squares(model: Any) -> Any:
     return rows
 
 
+def gradient_times_v(f: Any, x: Any, v: Any) -> Any:
+    x = x.detach().requires_grad_()
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return (g * v).sum()
+
+
 def plan_and_its_cost(costs: Any, sizes: Any, budget: float) -> Any:
     fitting: list[Any] = []
     for bits in range(2 ** len(costs)):
@@ -639,6 +647,7 @@ def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str,
 @pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "begins"),
     [
+        (BEYOND, "hvp", gradient_times_v, "H·v has shape (); (1,) expected"),
         (CHECKPOINTING, "plan_checkpoints", plan_and_its_cost, "plan_checkpoints returned (2, [1]);"),
         (FUNCTIONS, "FusedCrossEntropy", EntropyKeepsBoth, "A second (n, c) tensor is kept:"),
         (FUNCTIONS, "Square", SquareWithoutBackward, "The check of Square could not go on: You must implement"),
@@ -664,6 +673,16 @@ def test_a_wrong_number_of_calls_is_no_key_error_of_the_grader() -> None:
     message = with_judge(find_lesson(DEBUGGING), use)
     assert "fn was not called exactly once" in message
     assert "KeyError" not in message
+
+
+def test_what_is_said_of_another_case_stands_in_one_line_with_it() -> None:
+    """`b.grad is right` has stood alone above a case on which it was wrong, and below "On on a leaf"."""
+    x = np.array([1.5372, -0.2618, 0.7193, 2.2641])
+    names = ("a.grad", "b.grad")
+    shown = Comparison((x[:1] + 1, x[:1] ** 3), (x[1:2], x[2:]), names, "on a result", None, 1e-7, 1e-9, ("wrong",))
+    largest = Comparison((-x, x), (x, x), names, "on a leaf", None, 1e-7, 1e-9, ("wrong",))
+    said = _likeliest_relations([shown, largest], cast(Any, None))
+    assert said == ["On a leaf: a.grad has the wrong sign. b.grad is right; a.grad is not."]
 
 
 def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:

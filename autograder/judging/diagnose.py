@@ -133,7 +133,8 @@ def _likeliest_relations(failures: list[Comparison], reference: Reference) -> li
     failure, chosen = max(said, key=lambda pair: counts[pair[1][0]])
     if failure is failures[0] or not failure.case:
         return chosen
-    return [f"On {failure.case}: {chosen[0]}", *chosen[1:]]
+    # in one line: what is right there may be wrong on the case that is shown below it
+    return [f"On {failure.case.removeprefix('on ')}: {' '.join(chosen)}"]
 
 
 def _entries(comparison: Comparison) -> int:
@@ -230,15 +231,20 @@ def _explaining(
     if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
         telling = [i for i in failing if not found[0][1][i].passed]
         return [known for known, _ in found], records[telling[0]]
+    values_wrong = [j for j in failing if _has_wrong_values(records[j])]
     for i in failing if thorough else failing[:1]:
         if not _tells(records[i]):
             continue
+        # what a property alone tells may follow from wrong values, so it has to account for those as well
+        properties_alone = records[i].ended_by is None and not _has_wrong_values(records[i])
+        to_explain = values_wrong if properties_alone else []
         alike = [
             known
             for known, theirs in misconceptions.items()
             if _same_record(records[i], theirs[i])
             and not theirs[i].passed
             and all(_may_be_beside(records[j], theirs[j]) for j in order)
+            and not any(theirs[j].passed for j in to_explain)
         ]
         if len({known.says for known in alike}) == 1:
             return alike, records[i]
@@ -249,6 +255,10 @@ def _tells(record: Record) -> bool:
     """Whether what one check saw can tell a mistake from another: that something was raised, many have in common."""
     if record.ended_by is None or _ending(record) in TELLING:
         return True
+    return _has_wrong_values(record)
+
+
+def _has_wrong_values(record: Record) -> bool:
     return any(not failure.property_only for failure in record.failures)
 
 
