@@ -204,6 +204,15 @@ def test_an_odd_object_is_said_to_be_odd(grade: Callable[..., SubmissionResult])
     assert "Does a function of yours end without `return`?" in message
 
 
+def test_what_is_not_implemented_elsewhere_is_not_called_a_stub(grade: Callable[..., SubmissionResult]) -> None:
+    """PyTorch raises some where a method of a Function is missing; what it says stands nowhere in the submission."""
+    code = RIGHT.replace("return Counter(self.n + by)", 'raise NotImplementedError("You must" + " implement it")')
+    message = by_name(grade(code))["Counter.increase"].message
+    assert "raised NotImplementedError: You must implement it" in message
+    stub = RIGHT.replace("return Counter(self.n + by)", 'raise NotImplementedError("to do")')
+    assert "not written yet" in by_name(grade(stub))["Counter.increase"].message
+
+
 def test_a_tuple_of_gradients_that_is_multiplied_is_asked_about(grade: Callable[..., SubmissionResult]) -> None:
     """PyTorch takes it for an index, and says so of a line without any."""
     said = "only integer tensors of a single element can be converted to an index"

@@ -17,6 +17,9 @@ from autograder.worker.execution import Failure
 from autograder.worker.messages import Answer
 from course.syllabus import Lesson
 
+STUB = re.compile(r"(([\w.]+)(?: \([^)]*\))?): your code here")
+"""What a stub says, of itself or of a part."""
+
 
 class Learner:
     """`learner.matmul_vjp(g, A, B)` calls the learner's function, elsewhere, and returns plain data.
@@ -125,7 +128,7 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     where = f" ({failure.place})" if failure.place and not (hidden and not run.source.has_line(failure.place)) else ""
     calls = current_record().calls
     elsewhere = not failure.place and bool(calls) and bool(calls[-1].scenario)  # not in what the learner wrote
-    if failure.kind == "NotImplementedError" and not (elsewhere and failure.message):  # PyTorch raises some of its own
+    if failure.kind == "NotImplementedError" and not _of_others(failure.message, run):
         message = failure.message if not hidden or run.source.says(failure.message) else ""
         return Missing(_not_written(name, message, where))
     if failure.kind == "UnreadableResult":
@@ -162,9 +165,14 @@ def _does_the_work(name: str, called: Any, failure: Failure, run: Run) -> Forbid
     return Forbidden(f"{name} calls {call}{where}. Write it yourself.")
 
 
+def _of_others(message: str, run: Run) -> bool:
+    """Whether a NotImplementedError does not stand in the submission: PyTorch raises some, wherever it is used."""
+    return bool(message) and not STUB.fullmatch(message) and not run.source.says(message)
+
+
 def _not_written(name: str, message: str, where: str) -> str:
     """What is not written yet: the exercise, a part of it, or another one that it uses."""
-    stub = re.fullmatch(r"(([\w.]+)(?: \([^)]*\))?): your code here", message)
+    stub = STUB.fullmatch(message)
     if stub is None:
         return f"{name} is not written yet: it ends in a NotImplementedError{where}."
     return f"{stub[1]} is not written yet." if stub[2] == name else f"{name} uses {stub[1]}, which is not written yet."
