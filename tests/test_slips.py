@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.judging.diagnose import _likeliest_relations
-from autograder.judging.expect import Comparison
+from autograder.judging.diagnose import diagnose
+from autograder.judging.expect import Comparison, Record
 from autograder.judging.session import Judge, earned_share, with_judge
+from autograder.places import Places
 from course.syllabus import find_lesson
 
 BEYOND = "ch13_beyond_first_order"
@@ -635,7 +636,7 @@ def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str,
     """They have been shown numbers alone, or that 2 is the number of rows; the near relatives had names already."""
 
     def use(judge: Judge) -> tuple[str, ...]:
-        text = judge.reference._source.read_text(encoding="utf-8")
+        text = Places().source(ENGINE).read_text(encoding="utf-8")
         assert right in text
         run = judge.reference.local_text(text.replace(right, wrong, 1))
         exercise = judge.lesson.exercise("Tensor.register_hook" if "replacement" in right else "Tensor")
@@ -681,8 +682,8 @@ def test_what_is_said_of_another_case_stands_in_one_line_with_it() -> None:
     names = ("a.grad", "b.grad")
     shown = Comparison((x[:1] + 1, x[:1] ** 3), (x[1:2], x[2:]), names, "on a result", None, 1e-7, 1e-9, ("wrong",))
     largest = Comparison((-x, x), (x, x), names, "on a leaf", None, 1e-7, 1e-9, ("wrong",))
-    said = _likeliest_relations([shown, largest], cast(Any, None))
-    assert said == ["On a leaf: a.grad has the wrong sign. b.grad is right; a.grad is not."]
+    message = diagnose([Record(comparisons=[shown, largest])], {}, cast(Any, None)).message
+    assert "\nOn a leaf: a.grad has the wrong sign. b.grad is right; a.grad is not.\n" in message
 
 
 def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:

@@ -126,8 +126,6 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     """The error that stands for an exception of the learner's function."""
     hidden = not current_record().visible  # what an exception says, its name and its place could tell the inputs
     where = f" ({failure.place})" if failure.place and not (hidden and not run.source.has_line(failure.place)) else ""
-    calls = current_record().calls
-    elsewhere = not failure.place and bool(calls) and bool(calls[-1].scenario)  # not in what the learner wrote
     if failure.kind == "NotImplementedError" and not _of_others(failure.message, run):
         message = failure.message if not hidden or run.source.says(failure.message) else ""
         return Missing(_not_written(name, message, where))
@@ -138,7 +136,7 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
         what = clean(str(forbidden[0]), 60)
         what = what if not hidden or run.source.says(what) else "a package"
         return Forbidden(f"{name} imports {what}, which this lesson does not allow{where}.")
-    if elsewhere:
+    if not failure.place and current_record().calls and current_record().calls[-1].scenario:
         why = "" if hidden else f": {failure.message} ({failure.kind})" if failure.message else f": {failure.kind}"
         of_none = not hidden and re.search(r"'NoneType' object (has no attribute|does not support)", failure.message)
         asked = " Does a function of yours end without `return`? Then it gives None." if of_none else ""

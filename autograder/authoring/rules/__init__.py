@@ -39,7 +39,7 @@ def judged_well(course: Course) -> list[Problem]:
 
 
 JUDGED = (judged_well, oracles_agree, memorised_answers_earn_a_third)
-"""Rules that run the grader: a minute a lesson at most."""
+"""Rules that run the grader: seconds a lesson, a minute or two where it is dear."""
 
 IN_KERNELS = (solved_notebooks_pass,)
 """Rules that run notebooks: seconds a lesson, more where it trains."""

@@ -2,7 +2,8 @@
 
 Confined workers, calls made ahead, visible and hidden inputs, under two salts that nobody has seen before. Stubs and
 references are graded under both. Of the misconceptions some are drawn, each exercise's under one of the salts, for what
-the diagnosis compares with is computed for each salt anew: `judged.checks_tell_right_from_wrong` looks at all of them.
+the diagnosis compares with on hidden inputs is computed for each salt anew: `judged.checks_tell_right_from_wrong` looks
+at all of them.
 """
 
 from __future__ import annotations
