@@ -646,6 +646,49 @@ def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str,
 
 
 @pytest.mark.parametrize(
+    ("edits", "named"),
+    [
+        ({"y1 = x1 + f(x2)": "y1 = x1 + f(x1)"}, "f_of_x1"),
+        (
+            {"y1 = x1 + f(x2)": "y2 = x2 + g(x1)", "y2 = x2 + g(y1)": "y1 = x1 + f(y2)"},
+            "half_blocks_in_the_other_order",
+        ),
+        ({"y2 = x2 + g(y1)": "y2 = x2 - g(y1)"}, "subtracted_in_forward"),
+        ({"return Reversible.apply(f, g, x1, x2)": "return Reversible.apply(f, g, x2, x1)"}, "inputs_swapped"),
+        ({"return Reversible.apply(f, g, x1, x2)": "return Reversible.apply(g, f, x1, x2)"}, "f_and_g_swapped"),
+        ({"y1, y2 = ctx.saved_tensors": "y2, y1 = ctx.saved_tensors"}, "saved_in_another_order"),
+        ({"f_of_x2.backward(dx1)": "f_of_x2.backward(dy2)"}, "dy2_into_f"),
+        ({"g_of_y1.backward(dy2)": "g_of_y1.backward(dy1)"}, "dy1_through_g"),
+    ],
+)
+def test_what_newcomers_wrote_of_a_reversible_block_has_a_name(edits: dict[str, str], named: str) -> None:
+    """They have been shown numbers alone."""
+    assert _of_a_reversible_block(edits).misconceptions == (named,)
+
+
+def test_who_keeps_the_inputs_is_not_told_of_what_f_and_g_compute_alone() -> None:
+    """Inputs that are kept and never used have been called f(x2) and g(y1)."""
+    message = _of_a_reversible_block({"ctx.f, ctx.g = f, g": "ctx.f, ctx.g, ctx.x2 = f, g, x2"}).message
+    assert "inputs or what f and g compute" in message
+
+
+def _of_a_reversible_block(edits: dict[str, str]) -> Any:
+    """What is said of the reference with these edits."""
+
+    def use(judge: Judge) -> Any:
+        text = Places().source(CHECKPOINTING).read_text(encoding="utf-8")
+        before, block = text.split('# %% exercise="reversible_block"')
+        for right, wrong in edits.items():
+            assert right in block
+            block = block.replace(f"    {right}\n", f"    {wrong}\n", 1)
+        run = judge.reference.local_text(f'{before}# %% exercise="reversible_block"{block}')
+        records = judge.observe(judge.items_of("reversible_block"), run)
+        return judge.explain(judge.lesson.exercise("reversible_block"), records)
+
+    return with_judge(find_lesson(CHECKPOINTING), use)
+
+
+@pytest.mark.parametrize(
     ("lesson", "exercise", "answer", "begins"),
     [
         (BEYOND, "hvp", gradient_times_v, "H·v has shape (); (1,) expected"),

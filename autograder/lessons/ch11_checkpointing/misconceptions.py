@@ -1141,7 +1141,8 @@ keeps_what_f_and_g_compute = mistake(
         SAVE_YS: "ctx.save_for_backward(y1, y2, f_of_x2, g_of_y1)",
         SAVED_YS: "y1, y2, *_ = ctx.saved_tensors",
     },
-    says="f(x2) and g(y1) are saved as well. They are computed again in backward.",
+    says="More is kept than y1 and y2, inputs or what f and g compute. Nothing else is needed: backward computes all "
+    "of it again.",
     where="Reversible",
 )
 results_in_an_attribute = mistake(
@@ -1202,6 +1203,54 @@ dy1_into_g = mistake(
     "reversible_block",
     {BACK_THROUGH_G: "g_of_y1.backward(dy1 + dy2)"},
     says="g's upstream gradient is dy2 alone: y1 = x1 + f(x2) does not contain g.",
+    where="Reversible",
+)
+half_blocks_in_the_other_order = mistake(
+    "reversible_block",
+    {Y1: "y2 = x2 + g(x1)", Y2: "y1 = x1 + f(y2)"},
+    says="The half-blocks are in the other order: y2 was computed first, and f got it. y1 = x1 + f(x2) comes "
+    "first, and g gets y1.",
+    where="Reversible",
+)
+f_of_x1 = mistake(
+    "reversible_block",
+    {Y1: "y1 = x1 + f(x1)"},
+    says="y1 = x1 + f(x1): f gets x2, the other stream. Otherwise x1 cannot be computed back.",
+    where="Reversible",
+)
+subtracted_in_forward = mistake(
+    "reversible_block",
+    {Y2: "y2 = x2 - g(y1)"},
+    says="y2 is x2 − g(y1). The forward pass adds, x2 + g(y1); only computing x2 back subtracts.",
+    where="Reversible",
+)
+inputs_swapped = mistake(
+    "reversible_block",
+    {"return Reversible.apply(f, g, x1, x2)": "return Reversible.apply(f, g, x2, x1)"},
+    says="x1 and x2 are swapped on their way into the Function.",
+)
+f_and_g_swapped = mistake(
+    "reversible_block",
+    {"return Reversible.apply(f, g, x1, x2)": "return Reversible.apply(g, f, x1, x2)"},
+    says="f and g are swapped on their way into the Function.",
+)
+saved_in_another_order = mistake(
+    "reversible_block",
+    {SAVE_YS: "ctx.save_for_backward(y2, y1)"},
+    says="y1 and y2 come out of ctx.saved_tensors in another order than they were saved in, so backward takes one for "
+    "the other.",
+    where="Reversible",
+)
+dy2_into_f = mistake(
+    "reversible_block",
+    {BACK_THROUGH_F: "f_of_x2.backward(dy2)"},
+    says="dy2 went back through f. f(x2) is a term of y1, so its upstream gradient is that of y1: dx1.",
+    where="Reversible",
+)
+dy1_through_g = mistake(
+    "reversible_block",
+    {BACK_THROUGH_G: "g_of_y1.backward(dy1)"},
+    says="dy1 went back through g. g(y1) is a term of y2, so its upstream gradient is dy2.",
     where="Reversible",
 )
 nothing_recorded_in_backward = mistake(
