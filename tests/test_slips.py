@@ -753,6 +753,22 @@ def test_whatever_is_no_labels_is_not_called_the_labels_of_the_training(answer: 
     assert with_judge(find_lesson("ch05_autograd_engine"), use).startswith("train_digits returned ")
 
 
+def test_a_training_that_runs_away_is_asked_about_its_direction() -> None:
+    """Labels that are all the same have been asked about the start and the parameters alone."""
+
+    def use(judge: Judge) -> str:
+        text = Places().source(ENGINE).read_text(encoding="utf-8")
+        right = "p.data -= 0.2 * p.grad"
+        assert right in text
+        run = judge.reference.local_text(text.replace(right, "p.data -= 1e3 * p.grad"))
+        exercise = judge.lesson.exercise("train_digits")
+        items = judge.items_of(exercise.name)[:1]
+        judge._items_of[exercise.name] = items
+        return judge.explain(exercise, judge.observe(items, run)).message
+
+    assert "do the steps go downhill, is the loss a mean" in with_judge(find_lesson(ENGINE), use)
+
+
 def _as_numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _as_numbers(item) for key, item in value.items()}

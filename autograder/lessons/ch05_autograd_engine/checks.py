@@ -1153,11 +1153,14 @@ def test_reads_held_out_digits(learner, rng):
     if share < ENOUGH and never_reset(learner, X, y):
         advice = NEVER_RESET
     elif len(np.unique(labels)) == 1:
-        advice = "All labels are the same: did the weights start at random, and has every parameter its step?"
+        advice = (
+            "All labels are the same. Did the weights run away: do the steps go downhill, is the loss a mean, is the "
+            "step size small enough? Or did they not start at random, or has a parameter no step?"
+        )
     elif share < 0.2:
         advice = (
-            "That is no better than guessing: do the steps go downhill, on rows with their own labels? And is grad "
-            "reset before each pass? backward adds."
+            "That is no better than guessing: do the steps change p.data, downhill, on rows with their own labels? "
+            "And is grad reset before each pass? backward adds."
         )
     else:
         advice = "More epochs or another step size may be enough; or is grad reset before each step?"
