@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_iter
 
 
 class LiveStorages(TorchDispatchMode):
@@ -57,13 +56,11 @@ class LiveStorages(TorchDispatchMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         if func is not torch.ops.aten.lift_fresh.default:  # `torch.tensor`: its argument is what it has just made
-            for value in tree_iter((args, kwargs)):
-                if isinstance(value, Tensor):
-                    self._notice(value, counts=False)
+            for tensor in _tensors((*args, *(kwargs or {}).values())):
+                self._notice(tensor, counts=False)
         out = func(*args, **(kwargs or {}))
-        for value in tree_iter(out):
-            if isinstance(value, Tensor):
-                self._notice(value, counts=self._counting)
+        for tensor in _tensors((out,)):
+            self._notice(tensor, counts=self._counting)
         return out
 
     def _notice(self, tensor: Tensor, *, counts: bool) -> None:
@@ -82,6 +79,15 @@ class LiveStorages(TorchDispatchMode):
             self.bytes += n_bytes
             self.peak = max(self.peak, self.bytes)
             self.timeline.append(self.bytes)
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors among an operation's arguments or results, which lie in lists and tuples and in nothing else."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
 
 
 def storage_bytes(tensors: Iterable[Tensor]) -> int:

@@ -625,7 +625,7 @@ def verdict(
         wants: which of the tensors require a gradient.
         rows: if not 0, the tensors are expanded to so many rows.
     """
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # torch.manual_seed notes a stack for each kind of device that is not there
     tensors = [torch.tensor(array) for array in arrays]
     for tensor, want in zip(tensors, wants, strict=True):
         tensor.requires_grad_(want)
