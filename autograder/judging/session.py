@@ -7,6 +7,7 @@ import gc
 import hashlib
 import importlib
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -84,6 +85,8 @@ class Judge:
         self.items: list[pytest.Item] = []
         self._checks = checks
         self._imported: set[str] = set()
+        self._settled = 0
+        """Modules that were there when what lives on was last left out of garbage collection."""
         self._seen = {} if seen is None else seen
         self._evidence: dict[Misconception, Evidence] = {}
         self._items_of: dict[str, list[pytest.Item]] = {}
@@ -274,8 +277,9 @@ class Judge:
             for package in new:
                 importlib.import_module(package)
             self._imported |= new
-            if new:
-                gc.freeze()  # or each collection that a scenario asks for would look through all of PyTorch
+        if len(sys.modules) != self._settled:  # PyTorch imports more of itself where that is first used
+            self._settled = len(sys.modules)
+            gc.freeze()  # or each collection that a scenario asks for would look through all of PyTorch
 
     def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
         """What is wrong, given what the checks saw.
