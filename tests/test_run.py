@@ -10,13 +10,14 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.isolation import Worker
+from autograder.isolation import Worker, start_worker
 from autograder.isolation.base import kill_tree
 from autograder.judging import transport
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun, request_of
 from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
+from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
 
@@ -328,3 +329,23 @@ def test_a_scratch_folder_serves_again_only_if_nothing_was_put_into_it(run_cells
         folders.append(value(run, "f"))
         run.close()
     assert folders[0] == folders[1] != folders[2]
+
+
+def test_a_backward_pass_that_runs_into_itself_is_told_as_that() -> None:
+    """It "was killed by SIGSEGV", which says nothing to whoever forgot to detach what a backward pass starts from."""
+    again = (
+        "import torch\nclass Again(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x):\n        y = 2 * x\n        ctx.save_for_backward(y)\n"
+        "        return y\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        (y,) = ctx.saved_tensors\n"
+        "        y.backward(g)\n        return g\n"
+        "def f():\n    Again.apply(torch.ones(2, requires_grad=True)).sum().backward()\n"
+    )
+    worker = start_worker(find_lesson("ch08_custom_functions").kit, "process")
+    run = SubmissionRun(SubmissionProcess(Submission.of_cells("a test", [again]), worker, cell_seconds=10.0))
+    try:
+        with pytest.raises(Crashed, match=r"was killed by SIGSEGV, .*a backward pass that runs into itself"):
+            run.ask(request_of("f", []), 20.0)
+    finally:
+        run.close()
+        worker.stop()

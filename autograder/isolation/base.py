@@ -146,5 +146,8 @@ def ending(status: int) -> str:
         if number == signal.SIGXCPU:
             return "used up its processor time"
         names = {known.value: known.name for known in signal.Signals}  # most real-time signals have none
-        return f"was killed by {names.get(number, f'signal {number}')}"
+        said = f"was killed by {names.get(number, f'signal {number}')}"
+        if number == signal.SIGSEGV:
+            said += ", as compiled code is that calls itself without end (a backward pass that runs into itself)"
+        return said
     return f"ended itself with exit status {os.WEXITSTATUS(status)}"
