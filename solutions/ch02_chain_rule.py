@@ -312,7 +312,7 @@ def jacobian_from_vjp(vjp, n_out):
 # - `inputs` are the same afterwards.
 #
 # The grader asks about many VJPs. The right ones agree with central differences (`eps=1e-6`) to six digits or so; the
-# wrong ones are wrong somewhere by one percent or more, or by half or more where all gradients are below 1e-6.
+# wrong ones are wrong by one percent or more in an entry above 1e-6, or by half or more where all gradients are below.
 # Gradients may be as small as 1e-7 and as large as 1e6, so the tolerance must be relative. Where a gradient is exactly
 # 0, the differences of a function of size 1 are still off by about 1e-10, so a small absolute tolerance is needed as
 # well. No function has a kink close to its inputs.
