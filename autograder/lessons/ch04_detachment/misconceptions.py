@@ -478,6 +478,19 @@ wrote_into_online = mistake(
     says="online's parameters were changed. The average belongs in target; online is only read.",
 )
 
+averaged_into_online = mistake(
+    "ema_update",
+    {AVERAGES: "new.copy_(decay * average + (1 - decay) * new)"},
+    says="The averages were written into online, and target is as it was. The average belongs in target; online is "
+    "only read.",
+)
+
+subtracted_online = mistake(
+    "ema_update",
+    {AVERAGES: "average.sub_(new, alpha=1 - decay)"},
+    says="target keeps all of itself, and online's share is subtracted. It is decay · target + (1 − decay) · online.",
+)
+
 averages_not_written = mistake(
     "ema_update",
     {AVERAGES: "average = decay * average + (1 - decay) * new"},
@@ -838,6 +851,12 @@ def _kept(how):
 kept_as_tensors = mistake(
     "running_mean_loss",
     {LOOP: "for loss in list(losses):"},
+    says=_kept("in a list or through a running sum"),
+)
+
+kept_through_a_running_sum = mistake(
+    "running_mean_loss",
+    {ADDS: "total = total + loss", MEAN: "return (total / count).item()"},
     says=_kept("in a list or through a running sum"),
 )
 
