@@ -108,6 +108,16 @@ no_biases = mistake(
     {HIDDEN: 'Z = X @ params["W1"]', LOGITS: 'logits = H @ params["W2"]'},
     says="Both biases are missing: the layers are X W1 + b1 and H W2 + b2.",
 )
+no_hidden_bias = mistake(
+    "forward",
+    {HIDDEN: 'Z = X @ params["W1"]'},
+    says="b1 is missing: the hidden layer is f(X W1 + b1).",
+)
+relu_of_the_output = mistake(
+    "forward",
+    {LOGITS: 'logits = np.maximum(H @ params["W2"] + params["b2"], 0)'},
+    says="relu was applied to the output as well. The logits are H W2 + b2, of any sign and size.",
+)
 no_output_bias = mistake(
     "forward",
     {LOGITS: 'logits = H @ params["W2"]'},
@@ -169,6 +179,28 @@ mse_gradient_of_the_target = mistake(
 )
 
 
+mse_loss_without_one_half = mistake(
+    "mse_loss",
+    {HALF_SQUARES: "loss = np.sum((y - t) ** 2) / n"},
+    says="The ½ is missing in the loss; the gradient has it.",
+)
+mse_multiplied_by_n = mistake(
+    "mse_loss",
+    {HALF_SQUARES: "loss = np.sum((y - t) ** 2) / 2 * n"},
+    says="`/ 2 * n` divides by 2 and multiplies by n. The loss is the sum over (2 * n), in parentheses.",
+)
+mse_divided_by_the_outputs = mistake(
+    "mse_loss",
+    {"n = len(y)": "n = y.shape[1]"},
+    says="Loss and gradient were divided by the number of outputs, o. The mean is over the rows: n is y.shape[0].",
+)
+norm_without_its_square = mistake(
+    "mse_loss",
+    {HALF_SQUARES: "loss = 0.5 * np.linalg.norm(y - t) / n"},
+    says="The norm was not squared: the loss is ½‖y − t‖².",
+)
+
+
 SHIFTED = "shifted = logits - logits.max(axis=1, keepdims=True)"
 LOG_SOFTMAX = "log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))"
 NEGATIVE_LOG = "loss = -log_p[rows, targets].mean()"
@@ -224,6 +256,22 @@ gradient_of_the_probabilities = mistake(
     },
     says="This is the gradient with respect to the probabilities, −1/p at the target. Carried on through the softmax "
     "to the logits, it becomes p − one-hot, over n.",
+)
+loss_without_its_minus = mistake(
+    "cross_entropy_loss",
+    {NEGATIVE_LOG: "loss = log_p[rows, targets].mean()"},
+    says="The loss lacks its minus: log p is never above 0, and the loss is −log p[target].",
+)
+entropy_of_the_softmax = mistake(
+    "cross_entropy_loss",
+    {NEGATIVE_LOG: "loss = -(np.exp(log_p) * log_p).sum() / n"},
+    says="The loss is the entropy of the softmax, −Σ p log p, which does not know the targets. It is −log p at "
+    "the target.",
+)
+target_added = mistake(
+    "cross_entropy_loss",
+    {"dlogits[rows, targets] -= 1": "dlogits[rows, targets] += 1"},
+    says="1 was added at the target. It is subtracted: p − one-hot.",
 )
 softmax_without_the_maximum = mistake(
     "cross_entropy_loss",
@@ -314,6 +362,47 @@ derivative_at_the_activation = mistake(
     {DZ: 'f = cache["activation"]\ndZ = dH * activation_derivative(H, activate(H, f), f)'},
     says="The derivative was taken at the activation: f′(H). It belongs at the pre-activation, f′(Z), which written "
     "with H is 1 − H² for tanh and H(1 − H) for sigmoid.",
+)
+no_mask_for_relu = mistake(
+    "backward",
+    {"return Z > 0": "return np.ones_like(Z)"},
+    says="relu's factor is missing: dZ is dout W2ᵀ where Z > 0, and 0 elsewhere.",
+    where="activation_derivative",
+)
+tanh_factor_at_z = mistake(
+    "backward",
+    {"return 1 - H**2": "return 1 - Z**2"},
+    says="tanh′ is 1 − H², written with the activation H = tanh(Z); here it is 1 − Z².",
+    where="activation_derivative",
+)
+tanh_factor_of_tanh_twice = mistake(
+    "backward",
+    {"return 1 - H**2": "return 1 - np.tanh(H) ** 2"},
+    says="tanh was applied twice: H is tanh(Z) already, and tanh′ is 1 − H².",
+    where="activation_derivative",
+)
+sigmoid_factor_at_z = mistake(
+    "backward",
+    {"return H * (1 - H)": "return Z * (1 - Z)"},
+    says="sigmoid′ is H(1 − H), written with the activation H; here it is Z(1 − Z).",
+    where="activation_derivative",
+)
+half_of_the_sigmoid_factor = mistake(
+    "backward",
+    {"return H * (1 - H)": "return 1 - H"},
+    says="sigmoid′ is H(1 − H); the factor H is missing.",
+    where="activation_derivative",
+)
+w1_before_the_activation = mistake(
+    "backward",
+    {GRADIENTS: GRADIENTS.replace("X.T @ dZ", "X.T @ dH")},
+    says="dW1 was taken before the activation's factor. It is Xᵀ dZ, not Xᵀ dH.",
+)
+weights_divided_by_n_again = mistake(
+    "backward",
+    {GRADIENTS: GRADIENTS.replace("X.T @ dZ", "X.T @ dZ / len(X)").replace("H.T @ dout", "H.T @ dout / len(X)")},
+    says="Both weights' gradients were divided by the batch size. The loss has already averaged, and dout carries the "
+    "1/n: do not average again.",
 )
 relu_mask_open_at_zero = mistake(
     "backward",
