@@ -21,6 +21,7 @@ BEYOND = "ch13_beyond_first_order"
 MEMORY = "ch10_activation_memory"
 ENGINE = "ch05_autograd_engine"
 FUNCTIONS = "ch08_custom_functions"
+NETWORK = "ch07_mlp_backprop"
 CHECKPOINTING = "ch11_checkpointing"
 DEBUGGING = "ch12_debugging"
 
@@ -167,6 +168,29 @@ def all_on_the_way(right: Callable[..., Any]) -> Callable[..., Any]:
         return {name: name in reached[steps[-1][0]] for name in reached}
 
     return predict_flow
+
+
+def averages_into_online(target: Any, online: Any, decay: float) -> None:
+    with torch.no_grad():
+        for p, q in zip(target.parameters(), online.parameters(), strict=True):
+            q.copy_(decay * p + (1 - decay) * q)
+
+
+def online_subtracted(target: Any, online: Any, decay: float) -> None:
+    with torch.no_grad():
+        for p, q in zip(target.parameters(), online.parameters(), strict=True):
+            p.copy_(p - (1 - decay) * q)
+
+
+def item_of_a_running_sum(losses: Any) -> float:
+    total: Any = 0.0
+    n = 0
+    for loss in losses:
+        total = total + loss
+        n += 1
+    if n == 0:
+        raise ValueError("empty")
+    return float((total / n).item())
 
 
 def without_create_graph(f: Any, x: Any, v: Any) -> Any:
@@ -559,6 +583,9 @@ def fn_called_twice(fn: Any) -> Any:
         ("ch02_chain_rule", "jvp_chain", lambda _: return_in_the_loop, "jvp_returned_in_the_loop"),
         ("ch03_accumulation", "train", lambda _: loop_of_the_tutorials, "neither_end_of_the_loop"),
         ("ch04_detachment", "predict_flow", all_on_the_way, "rule_keeps_gradients_of_all"),
+        ("ch04_detachment", "ema_update", lambda _: averages_into_online, "averaged_into_online"),
+        ("ch04_detachment", "ema_update", lambda _: online_subtracted, "subtracted_online"),
+        ("ch04_detachment", "running_mean_loss", lambda _: item_of_a_running_sum, "kept_through_a_running_sum"),
         (BEYOND, "hvp", lambda _: without_create_graph, "no_graph_for_the_second_pass"),
         (BEYOND, "hvp", lambda _: without_zeros, "no_zeros"),
         (BEYOND, "hvp", lambda _: into_one_grad, "added_to_the_callers_grad"),
@@ -664,6 +691,49 @@ def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str,
 def test_what_newcomers_wrote_of_a_reversible_block_has_a_name(edits: dict[str, str], named: str) -> None:
     """They have been shown numbers alone."""
     assert _of_a_reversible_block(edits).misconceptions == (named,)
+
+
+SLIPS_OF_THE_NETWORK = {
+    "no_hidden_bias": ("forward", 'Z = X @ params["W1"] + params["b1"]', 'Z = X @ params["W1"]'),
+    "relu_of_the_output": ("forward", 'H @ params["W2"] + params["b2"]', '(H @ params["W2"] + params["b2"]).clip(0)'),
+    "mse_loss_without_one_half": ("mse_loss", "loss = 0.5 * np", "loss = np"),
+    "mse_multiplied_by_n": ("mse_loss", "loss = 0.5 * np.sum((y - t) ** 2) / n", "loss = ((y - t) ** 2).sum() / 2 * n"),
+    "mse_divided_by_the_outputs": ("mse_loss", "n = len(y)", "_, n = y.shape"),
+    "norm_without_its_square": ("mse_loss", "np.sum((y - t) ** 2)", "np.sqrt(((y - t) ** 2).sum())"),
+    "loss_without_its_minus": ("cross_entropy_loss", "loss = -log_p", "loss = log_p"),
+    "entropy_of_the_softmax": (
+        "cross_entropy_loss",
+        "-log_p[rows, targets].mean()",
+        "np.mean([-(np.exp(row) * row).sum() for row in log_p])",
+    ),
+    "target_added": ("cross_entropy_loss", "targets] -= 1", "targets] += 1"),
+    "no_mask_for_relu": ("backward", "return Z > 0", "return 1.0"),
+    "tanh_factor_at_z": ("backward", "return 1 - H**2", "return 1 - Z * Z"),
+    "tanh_factor_of_tanh_twice": ("backward", "return 1 - H**2", "return 1 / np.cosh(H) ** 2"),
+    "sigmoid_factor_at_z": ("backward", "return H * (1 - H)", "return Z - Z * Z"),
+    "half_of_the_sigmoid_factor": ("backward", "return H * (1 - H)", "return 1 - H"),
+    "w1_before_the_activation": ("backward", "X.T @ dZ", "X.T @ dH"),
+    "weights_divided_by_n_again": (
+        "backward",
+        '"W1": X.T @ dZ, "b1": dZ.sum(axis=0), "W2": H.T @ dout,',
+        '"W1": X.T @ dZ / len(dout), "b1": dZ.sum(axis=0), "W2": H.T @ dout / len(dout),',
+    ),
+}
+
+
+def test_what_newcomers_wrote_of_the_network_has_a_name() -> None:
+    """They have been shown numbers alone."""
+
+    def use(judge: Judge) -> dict[str, tuple[str, ...]]:
+        text = Places().source(NETWORK).read_text(encoding="utf-8")
+        named = {}
+        for name, (exercise, right, wrong) in SLIPS_OF_THE_NETWORK.items():
+            assert right in text
+            records = judge.observe(judge.items_of(exercise), judge.reference.local_text(text.replace(right, wrong, 1)))
+            named[name] = judge.explain(judge.lesson.exercise(exercise), records).misconceptions
+        return named
+
+    assert with_judge(find_lesson(NETWORK), use) == {name: (name,) for name in SLIPS_OF_THE_NETWORK}
 
 
 def test_who_keeps_the_inputs_is_not_told_of_what_f_and_g_compute_alone() -> None:

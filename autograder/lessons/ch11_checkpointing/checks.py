@@ -870,6 +870,8 @@ def test_block_in_float32(learner, reference, rng):
 # measure
 
 KEYS = ("saved_bytes", "flops", "seconds", "peak_bytes")
+IN_SEGMENTS = ("every_layer", "selective", "sqrt_segments", "best_segments")
+"""Policies under which every layer runs again."""
 
 
 def small(rng, layers: int) -> tuple[dict[str, int], int]:
@@ -922,7 +924,12 @@ def check_policy(
             expect(False, f"measure must return a dict; there is no '{key}' in what it returned.", case=case)
         if got["missing"]:
             continue
+        if policy in IN_SEGMENTS:
+            expect_segments(got["layers again"], expected["layers again"], case)
         for key, rtol in {"flops": 0.0, "saved_bytes": 0.01, "peak_bytes": peak}.items():
+            if not isinstance(got[key], int | float):
+                expect(False, f"{key} must be a number; measure gave a {got[key]}.", case=case)
+                continue
             # as floats: whole numbers are compared exactly
             mine, theirs = (float(of[key]) if type(of[key]) is int else of[key] for of in (got, expected))
             expect_close(mine, theirs, names=(key,), case=case, rtol=rtol, atol=0)
@@ -930,6 +937,27 @@ def check_policy(
         expect(isinstance(seconds, float) and seconds > 0, "seconds must be a float above 0.", case=case)
         names = ("the gradient of x after the step",)
         expect_close(got["x.grad"], expected["x.grad"], names=names, case=case, rtol=1e-3, atol=1e-4)
+
+
+def expect_segments(again: list[int], expected: list[int], case: str) -> None:
+    """Expect as many segments as the reference has, by the order in which layers run again; none may be too long."""
+    missing = [str(i + 1) for i in sorted(set(expected) - set(again))]
+    if missing:
+        which = f"Layer{'s' * (len(missing) > 1)} {', '.join(missing)} of {len(expected)}"
+        expect(False, f"{which} did not run again in the backward pass. Every layer is to be checkpointed.", case=case)
+        return
+    once = len(again) == len(expected)
+    expect(once, "The backward pass must run each layer once more, and no layer more often.", case=case)
+    if once:
+        lengths, right = runs(again), runs(expected)
+        message = f"The {len(expected)} layers are cut into {len(lengths)} segments; {len(right)} are right."
+        expect(len(lengths) == len(right), message, case=case)
+        if len(lengths) == len(right) and max(lengths) - min(lengths) > 1:
+            sizes = ", ".join(map(str, lengths))
+            expect(False, f"The segments have {sizes} layers. Sizes may differ by one at most.", case=case)
+            # tells one way to cut unevenly from another
+            longest = float(max(lengths)), float(max(right))
+            expect_close(*longest, names=("layers of the longest segment",), case=case, rtol=0, atol=0)
 
 
 @exercise("measure")
@@ -965,11 +993,12 @@ def test_selective(learner, reference, rng):
 @exercise("measure")
 def test_sqrt_segments(learner, reference, rng):
     """The square root of L segments, rounded."""
-    # of 6 the root is rounded down, of 7 up; half as many segments as layers would do for 4
+    # of 6 the root is rounded down, of 14 up; half as many segments as layers would do for 4
     stacks = [small(rng, 4), small(rng, 6)]
     check_policy(learner, reference, rng, "sqrt_segments", *(stacks if current_record().visible else stacks[1:]))
-    # where lengths differ the peak and the order depend on which segment is the longer one, and that is free
-    check_policy(learner, reference, rng, "sqrt_segments", small(rng, 7), peak=0.6, in_order=False)
+    # where lengths differ the peak and the order depend on which segment is the longer one, and that is free; of 14 all
+    # but even ones show: with the rest in the last segment that has 5 layers, and segments of 4 leave it 2
+    check_policy(learner, reference, rng, "sqrt_segments", small(rng, 14), peak=0.6, in_order=False)
 
 
 @exercise("measure")

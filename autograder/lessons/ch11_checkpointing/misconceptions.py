@@ -1311,6 +1311,9 @@ COPY = 'return tensor.device, tensor.to("cpu", copy=True)'
 BLOCKS = "for block in stack.blocks:"
 ALL_STREAMS_HELD = f"kept = []\n{BLOCKS}\n    kept += [x1, x2]"
 STREAMS = "return lambda x: torch.add(*Streams.apply(x, x, stack))"
+X1_ON = "x1 = x1 + block.attention_branch(x2, stack.cos, stack.sin)"
+X2_ON = "x2 = x2 + block.mlp_branch(x1)"
+
 
 bytes_at_the_end = mistake(
     "measure",
@@ -1322,6 +1325,12 @@ peak_of_the_forward_pass = mistake(
     {SAVED_BYTES: "saved_bytes, peak = live.bytes, live.peak", NUMBERS: NUMBERS.replace("live.peak", "peak")},
     says="peak_bytes was read before the backward pass, where recomputation makes its peak.",
 )
+peak_for_saved = mistake(
+    "measure",
+    {SAVED_BYTES: "saved_bytes = live.peak"},
+    says="saved_bytes is live.peak, the most that the forward pass ever held. What is kept between the passes is "
+    "live.bytes.",
+)
 saved_after_backward = mistake(
     "measure",
     {f"{SAVED_BYTES}\n{STEP_BACK}": f"{STEP_BACK}\n{SAVED_BYTES}"},
@@ -1331,6 +1340,30 @@ flops_of_the_forward_pass = mistake(
     "measure",
     {SAVED_BYTES: "saved_bytes, flops = live.bytes, counter.total", NUMBERS: NUMBERS.replace("counter.total", "flops")},
     says="flops are those of the forward pass alone. The step has two passes.",
+)
+backward_outside_of_the_instruments = mistake(
+    "measure",
+    {STEP_BACK: "", PREPARED_AGAIN: f"{STEP_BACK}\n{PREPARED_AGAIN}"},
+    says="The backward pass runs outside of `with live, counter:`, so neither its FLOPs nor its peak is seen.",
+)
+no_backward_pass = mistake(
+    "measure",
+    {STEP_BACK: ""},
+    says="The measured step has no backward pass: call out.backward(g) while live and counter are active.",
+)
+flops_of_the_backward_pass = mistake(
+    "measure",
+    {
+        SAVED_BYTES: "saved_bytes, flops = live.bytes, counter.total",
+        NUMBERS: NUMBERS.replace("counter.total", "counter.total - flops"),
+    },
+    says="flops are those of the backward pass alone. The step has two passes.",
+)
+ones_for_g = mistake(
+    "measure",
+    {STEP_BACK: "out.sum().backward()"},
+    says="The step goes back from out.sum(), so the upstream gradient is all ones. Use the g of fresh: "
+    "out.backward(g).",
 )
 weights_count = mistake(
     "measure",
@@ -1357,7 +1390,8 @@ forward = of_policy(live)""",
 no_seconds = mistake(
     "measure",
     {"seconds = now(device) - start": "seconds = 0.0"},
-    says="seconds is not measured: it is 0. Read time.perf_counter() before and after a step.",
+    says="seconds is 0: it was not measured, or was cut to a whole number. The difference of two readings of "
+    "time.perf_counter(), before and after a step, is a float.",
 )
 policy_ignored = mistake(
     "measure",
@@ -1386,6 +1420,31 @@ branch_for_core = mistake(
     {CORE: BRANCH},
     says="Each layer's attention branch is checkpointed where attention_core alone should be: q, k and v are kept "
     "then.",
+    where="checkpointing",
+)
+mlp_for_attention = mistake(
+    "measure",
+    {BRANCH: "block.mlp_branch = partial(run, block.mlp_branch)"},
+    says="attention_block checkpoints the MLP here. It is the attention branch that is to run again.",
+    where="checkpointing",
+)
+one_part_for_all_blocks = mistake(
+    "measure",
+    {
+        CORE: "core = block.attention_core\nblock.attention_core = lambda *args: run(core, *args)",
+        BRANCH: "branch = block.attention_branch\nblock.attention_branch = lambda *args: run(branch, *args)",
+    },
+    says="Every block calls the last block's part: a function made in a loop looks its names up when it is called. "
+    "Bind it, with partial or with a default argument.",
+    where="checkpointing",
+)
+first_layer_alone = mistake(
+    "measure",
+    {
+        EVERY_LAYER: """\
+"every_layer": lambda x: through(1, n_layers, run(through, 0, 1, x)),"""
+    },
+    says="every_layer checkpoints the first layer alone.",
     where="checkpointing",
 )
 block_for_branch = mistake(
@@ -1429,6 +1488,27 @@ one_segment_more = mistake(
     says="√L was taken for the number of layers in a segment, and one segment more was made, or fewer.",
     where="checkpointing",
 )
+ENDS_OF_SEGMENTS = "for start, end in pairwise(n_layers * i // n for i in range(n + 1)):"
+last_segment_gets_the_rest = mistake(
+    "measure",
+    {ENDS_OF_SEGMENTS: "for start, end in pairwise([*(n_layers // n * i for i in range(n)), n_layers]):"},
+    says="All that L // n leaves over went to the last segment, which may then be far longer than the others. Let "
+    "segment i end at L (i + 1) // n.",
+    where="checkpointing",
+)
+last_layers_never_run = mistake(
+    "measure",
+    {ENDS_OF_SEGMENTS: "for start, end in pairwise(n_layers // n * i for i in range(n + 1)):"},
+    says="Segments of L // n layers leave out the last ones where n does not divide L: those never run.",
+    where="checkpointing",
+)
+length_rounded_up = mistake(
+    "measure",
+    {ENDS_OF_SEGMENTS: "for start, end in pairwise([*range(0, n_layers, -(-n_layers // n)), n_layers]):"},
+    says="Segments of ⌈L / n⌉ layers leave too little for the last one, or make fewer segments than n: sizes may "
+    "differ by one at most.",
+    where="checkpointing",
+)
 root_cut_off = mistake(
     "measure",
     {SQRT_SEGMENTS: SQRT_SEGMENTS.replace("round", "int")},
@@ -1461,11 +1541,18 @@ copies_count = mistake(
     says="The copies count as if they were on the device. Make them inside of `with live.not_counting():`.",
     where="offloading",
 )
+originals_kept = mistake(
+    "measure",
+    {COPY: 'return tensor.device, tensor.to("cpu")'},
+    says="What is saved was not let go: the tensor itself is still held. On a CPU .cpu() and .to('cpu') return it as "
+    "it is: ask for copy=True, and keep nothing but the copy.",
+    where="offloading",
+)
 nothing_comes_back = mistake(
     "measure",
     {"return copy.to(device, copy=True)": "return copy"},
-    says="What comes back is the host's own copy, so nothing is on the device when backward uses it. Clone it: "
-    "that counts.",
+    says="What comes back does not count: it is the host's own copy, or a clone made inside of not_counting. Clone it "
+    "outside: then it is on the device when backward uses it.",
     where="offloading",
 )
 parameters_moved = mistake(
@@ -1541,4 +1628,35 @@ one_stream = mistake(
     {STREAMS: "return stack"},
     says="This is the plain stack. reversible has two streams.",
     where="reversing",
+)
+first_stream_alone = mistake(
+    "measure",
+    {STREAMS: "return lambda x: Streams.apply(x, x, stack)[0]"},
+    says="The result is the first stream alone. It is the sum of the two.",
+    where="reversing",
+)
+blocks_not_reversed = mistake(
+    "measure",
+    {"for block in reversed(stack.blocks):": "for block in stack.blocks:"},
+    says="The backward pass takes the blocks from first to last. It has to undo the last one first: reversed(…).",
+    where="Streams",
+)
+weights_of_streams_get_no_gradient = mistake(
+    "measure",
+    {
+        "out.backward(dy)": "(through,) = torch.autograd.grad(out, x, dy)",
+        "return u, dx + x.grad": "return u, dx + through",
+    },
+    says="torch.autograd.grad gives the gradients of the streams alone, and the weights get none. out.backward adds to "
+    "those as well.",
+    where="Streams",
+)
+mlp_before_attention = mistake(
+    "measure",
+    {
+        f"{X1_ON}\n{X2_ON}": f"{X2_ON}\n{X1_ON}",
+    },
+    says="mlp_branch runs first in the forward pass. In a block x1 = x1 + attention_branch(x2) comes first, and "
+    "mlp_branch gets the x1 that this gives.",
+    where="Streams",
 )

@@ -821,6 +821,8 @@ class _Runs:
         self.first, self.afterwards, self.tokens = torch.tensor(first), afterwards, tokens
         self.memory = self.first.numpy()  # autograd does not see what is written there
         self.again, self.count = [torch.tensor(slope) for slope in again], 0
+        self.layers: list[int] = []
+        """Whose MLP runs in the backward pass, in order."""
 
     def slope(self) -> Tensor:
         if not self.in_backward():
@@ -841,6 +843,7 @@ class _OfSomeTokens(Block):
     """A block whose MLP passes all but the first tokens by, whose cost is therefore no formula of the stack's sizes."""
 
     runs: _Runs
+    number: int
     last: bool
 
     def attention_core(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -851,6 +854,8 @@ class _OfSomeTokens(Block):
 
     def mlp_branch(self, x: Tensor) -> Tensor:
         some = self.runs.tokens
+        if self.runs.in_backward():
+            self.runs.layers.append(self.number)
         out = super().mlp_branch(_Slope.apply(x[:, :some], self.runs.slope()))
         if self.last:
             self.runs.forward_is_over()
@@ -869,7 +874,13 @@ def measured(
 ) -> dict[str, Any]:
     """What `measure` says of a stack of other sizes, and the gradient that the input of its first step has then."""
     inputs: list[Tensor] = []
-    with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs, lambda: _Runs(*slopes, tokens)):
+    runs: list[_Runs] = []
+
+    def new_runs() -> _Runs:
+        runs.append(_Runs(*slopes, tokens))
+        return runs[-1]
+
+    with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs, new_runs):
         got = submission.measure(policy, "cpu")
     is_dict = isinstance(got, dict) and all(isinstance(key, str) for key in got)
     missing = [key for key in KEYS if not is_dict or key not in got]
@@ -883,6 +894,7 @@ def measured(
         },
         "x.grad": _data(gradients[0]) if gradients else None,
         "steps": len(inputs),
+        "layers again": runs[0].layers if runs else [],
     }
 
 
@@ -902,8 +914,9 @@ def _sizes(
         stack, x, g = fresh(device)
         inputs.append(x)
         runs = new_runs()
-        for block in stack.blocks:
-            block.__class__, block.runs, block.last = _OfSomeTokens, runs, block is stack.blocks[-1]
+        for number, block in enumerate(stack.blocks):
+            block.__class__, block.runs, block.number = _OfSomeTokens, runs, number
+            block.last = block is stack.blocks[-1]
         return stack, x, g
 
     function = submission.measure
