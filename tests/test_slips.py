@@ -831,10 +831,8 @@ def test_a_training_that_runs_away_is_asked_about_its_direction() -> None:
         right = "p.data -= 0.2 * p.grad"
         assert right in text
         run = judge.reference.local_text(text.replace(right, "p.data -= 1e3 * p.grad"))
-        exercise = judge.lesson.exercise("train_digits")
-        items = judge.items_of(exercise.name)[:1]
-        judge._items_of[exercise.name] = items
-        return judge.explain(exercise, judge.observe(items, run)).message
+        records = judge.observe(judge.items_of("train_digits")[:1], run)
+        return diagnose(records, {}, judge.reference).message
 
     assert "do the steps go downhill, is the loss a mean" in with_judge(find_lesson(ENGINE), use)
 
