@@ -476,6 +476,15 @@ def test_a_misconception_that_is_accepted_is_named(whole: Course, monkeypatch: p
     assert said.startswith(start)
 
 
+def test_a_misconception_that_hidden_draws_alone_reject_is_named(whole: Course) -> None:
+    """Another class draws other numbers, by which it may get all points."""
+    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + (x.ndim > 1)")
+    matrix = '@exercise("double")\ndef test_matrix'
+    _edit(whole.checks("ch01_double"), matrix, matrix.replace('"double"', '"double", visible=False'))
+    said = _only(judged.checks_tell_right_from_wrong(whole))
+    assert said.startswith(f"{WRONG}: the checks accept it: double: one_more (hidden cases alone")
+
+
 def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(
     whole: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
