@@ -307,9 +307,9 @@ def test_those_who_wait_are_told_what_failed_first(
     said = []
     observe = Judge._observe
 
-    def overheard(judge: Judge, item: pytest.Item) -> Any:
+    def overheard(judge: Judge, item: pytest.Item, *enough: Any) -> Any:
         said.append(judge.doing)
-        return observe(judge, item)
+        return observe(judge, item, *enough)
 
     def use(judge: Judge) -> SubmissionResult:
         return judge.grade(Submission.of_cells("a test", [source]), plain_workers, only=["double_vjp"])
@@ -458,18 +458,69 @@ def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: R
     So was an error of another kind than the one expected: who read config["hidden"] was told to raise ValueError.
     """
     mistake = Misconception("f", "a_mistake", "You made a mistake.")
-    evidence = Evidence(1, lambda _: known)
+    evidence = Evidence(1, lambda *_: known)
     found = diagnose([mine], {mistake: evidence}, None)  # type: ignore[arg-type]
     assert found.misconceptions == (("a_mistake",) if named else ())
 
 
 def test_two_forms_of_one_mistake_are_said_once() -> None:
     both = {
-        Misconception("f", name, "You made a mistake."): Evidence(1, lambda _: asked(returned_zeros))
+        Misconception("f", name, "You made a mistake."): Evidence(1, lambda *_: asked(returned_zeros))
         for name in ("a_mistake", "its_other_form")
     }
     message = diagnose([asked(returned_zeros)], both, None).message  # type: ignore[arg-type]
     assert message.startswith("You made a mistake.\nEvery unit is 0.")
+
+
+def test_a_known_mistake_is_looked_at_until_it_differs() -> None:
+    """Its check ends there, once; an answer that begins as it does has it run to its end, and its name if it is it."""
+    asked_for: list[float] = []
+
+    def check(answers: Callable[[float], float], enough: Callable[[Record], bool] | None = None) -> Record:
+        with recording(enough=enough) as record:
+            for x in (1.0, 2.0, 3.0, 4.0):
+                if enough or answers is late:
+                    asked_for.append(x)
+                expect_close(answers(x), x, case=f"x is {x}", rtol=0, atol=0)
+        return record
+
+    def late(x: float) -> float:
+        return x + (x > 2)
+
+    def evidence() -> Evidence:
+        return Evidence(1, lambda i, enough: check(late, enough))
+
+    known = Misconception("f", "late", "You came late."), evidence()
+    for answer, named, looked_at in (
+        (lambda x: -x, (), 1),
+        (lambda x: 2 * x, (), 0),  # what was seen tells it apart
+        (lambda x: x + 2 * (x > 3), (), 4),  # begins as it does
+        (lambda x: x + (x > 2), ("late",), 0),
+    ):
+        mine = check(answer)
+        asked_for.clear()
+        told = diagnose([mine], dict([known]), None)  # type: ignore[arg-type]
+        assert (told.misconceptions, len(asked_for)) == (named, looked_at)
+
+
+def test_checks_that_take_long_are_left_for_last() -> None:
+    """A mistake that a quick check rules out is not run through a slow one, be that the one that fails."""
+    run: list[int] = []
+
+    def seen(i: int, enough: Any) -> Record:
+        run.append(i)
+        return asked(lambda: expect_close(2.0, 1.0, rtol=0, atol=0))
+
+    def mine(seconds: float, ask: Callable[[], None]) -> Record:
+        record = asked(ask)
+        record.seconds = seconds
+        return record
+
+    right = mine(0.01, lambda: expect_close(1.0, 1.0, rtol=0, atol=0))
+    wrong = mine(1.0, returned_nothing)
+    evidence = {Misconception("f", "a_mistake", "You made a mistake."): Evidence(2, seen)}
+    assert not diagnose([wrong, right], evidence, None).misconceptions  # type: ignore[arg-type]
+    assert run == [1]
 
 
 def healthy(activation: Callable[[], Any], after: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -30,6 +30,9 @@ DATA = (np.ndarray, np.generic, bool, int, float, complex, str, bytes, type(None
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _PLAIN_WORD = re.compile(r"(?<!\S)[a-z]+(?=[,.:;]?(?:\s|$))")
 """A word of a message that is no name of the learner's, most likely: all lower case, and nothing but letters."""
+PASSING_IS_WORTH = 0.25
+"""How many known mistakes a check that passes rules out, beside one that fails: by this, and by what each takes, the
+order is decided in which they are looked at."""
 MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
 
@@ -45,20 +48,52 @@ class Diagnosis:
 class Evidence(Sequence[Record]):
     """What the checks see of a known mistake: one record a check, made when it is first looked at.
 
-    Most mistakes differ from the learner's in the first failing check, so the others need not be run.
+    Most mistakes differ from the learner's in the first failing check, so the others need not be run, and early in it,
+    so it need not be run to its end.
+
+    Args:
+        observe: runs the check of a number until what it saw is enough.
     """
 
-    def __init__(self, checks: int, observe: Callable[[int], Record]) -> None:
+    def __init__(self, checks: int, observe: Callable[[int, Callable[[Record], bool] | None], Record]) -> None:
         self._observe = observe
         self._records: list[Record | None] = [None] * checks
+        self._begun: dict[int, Record] = {}
+        """Of checks that ended early, what was seen till then."""
 
     def __len__(self) -> int:
         return len(self._records)
 
     def __getitem__(self, i: Any) -> Any:
         if self._records[i] is None:
-            self._records[i] = self._observe(i)
+            self._records[i] = self._observe(i, None)
         return self._records[i]
+
+    def same_as(self, mine: Record, i: int) -> bool:
+        """Whether check `i` saw of the learner's answer, in `mine`, what it sees of the mistake.
+
+        It ends where it sees something else, once: run again for another answer, it goes on to its end.
+        """
+        if self._records[i] is None and i not in self._begun:
+            record = self._observe(i, lambda theirs: not _last_is_same(mine, theirs))
+            if record.cut:
+                self._begun[i] = record
+            else:
+                self._records[i] = record
+        if self._records[i] is None and not _begins_like(mine, self._begun[i]):
+            return False
+        return _same_record(mine, self[i])
+
+
+def _last_is_same(mine: Record, begun: Record) -> bool:
+    number = len(begun.comparisons)
+    return number <= len(mine.comparisons) and _same_comparison(mine.comparisons[number - 1], begun.comparisons[-1])
+
+
+def _begins_like(mine: Record, begun: Record) -> bool:
+    """Whether all comparisons of a check that ended early are the first ones of another record."""
+    fewer = len(begun.comparisons) <= len(mine.comparisons)
+    return fewer and all(map(_same_comparison, mine.comparisons, begun.comparisons))
 
 
 def diagnose(
@@ -222,11 +257,13 @@ def _explaining(
     check does not see does not explain why it fails: there, a dtype alone may be wrong.
     """
     failing = sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: _order_of_showing(records[i]))
-    order = [*failing, *(i for i in range(len(records)) if i not in failing)]
+    # where not all are tried, the one that is shown comes first
+    first = None if thorough else failing[0]
+    order = _cheapest_first(records, failing, first)
     found = [
         (known, theirs)
         for known, theirs in misconceptions.items()
-        if all(_same_record(records[i], theirs[i]) for i in order) and any(not theirs[i].passed for i in failing)
+        if all(theirs.same_as(records[i], i) for i in order) and any(not theirs[i].passed for i in failing)
     ]
     if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
         telling = [i for i in failing if not found[0][1][i].passed]
@@ -238,17 +275,29 @@ def _explaining(
         # what a property alone tells may follow from wrong values, so it has to account for those as well
         properties_alone = records[i].ended_by is None and not _has_wrong_values(records[i])
         to_explain = values_wrong if properties_alone else []
+        order = _cheapest_first(records, [i], first)
         alike = [
             known
             for known, theirs in misconceptions.items()
-            if _same_record(records[i], theirs[i])
-            and not theirs[i].passed
-            and all(_may_be_beside(records[j], theirs[j]) for j in order)
-            and not any(theirs[j].passed for j in to_explain)
+            if all(
+                (j != i or (theirs.same_as(records[i], i) and not theirs[i].passed))
+                and _may_be_beside(records[j], theirs[j])
+                and not (j in to_explain and theirs[j].passed)
+                for j in order
+            )
         ]
         if len({known.says for known in alike}) == 1:
             return alike, records[i]
     return [], None
+
+
+def _cheapest_first(records: list[Record], telling: list[int], first: int | None) -> list[int]:
+    """The numbers of all checks, `first` ahead, in the order that rules out most in least time; `telling` tell most.
+
+    All have to fit a known mistake, so the order decides on what is run, and on nothing else.
+    """
+    takes = {i: record.seconds / (1 if i in telling else PASSING_IS_WORTH) for i, record in enumerate(records)}
+    return sorted(takes, key=lambda i: (i != first, takes[i], i))
 
 
 def _tells(record: Record) -> bool:

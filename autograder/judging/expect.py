@@ -7,6 +7,7 @@ functions returned. The plugin fails the check at its end; the first failure is 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -71,6 +72,18 @@ class Record:
     ended_by: LearnerError | None = None
     asked: str = ""
     """The case of a scenario that runs now, or that ended the check."""
+    seconds: float = 0.0
+    """What the check took, to the judge, waiting included."""
+    enough: Callable[[Record], bool] | None = None
+    """Asked after each comparison: whether the check may end there."""
+    cut: bool = False
+    """Whether it did: what this record holds is the beginning of what there is to see."""
+
+    def note(self, comparison: Comparison) -> None:
+        """Keep what one expectation saw. `Enough` where nobody wants to know the rest."""
+        self.comparisons.append(comparison)
+        if self.enough and self.enough(self):
+            raise Enough
 
     @property
     def failures(self) -> list[Comparison]:
@@ -86,17 +99,31 @@ class Record:
         return 1.0 if self.ended_by is not None else max((failure.slip for failure in self.failures), default=1.0)
 
 
+class Enough(BaseException):
+    """Ends a check of which enough was seen. None of the errors that a check may expect."""
+
+
 _records: list[Record] = []
 
 
 @contextmanager
-def recording(visible: bool = True, exercise: str = "", measured: bool = False) -> Iterator[Record]:
-    """Collect what the expectations inside see, in a check of `exercise`."""
-    record = Record(visible, exercise, measured)
+def recording(
+    visible: bool = True,
+    exercise: str = "",
+    measured: bool = False,
+    enough: Callable[[Record], bool] | None = None,
+) -> Iterator[Record]:
+    """Collect what the expectations inside see, in a check of `exercise`, until it is `enough`."""
+    record = Record(visible, exercise, measured, enough=enough)
     _records.append(record)
+    began = time.perf_counter()
     try:
         yield record
+    except Enough:
+        record.cut = True
     finally:
+        record.seconds = time.perf_counter() - began
+        record.enough = None
         _records.remove(record)
 
 
@@ -151,7 +178,7 @@ def expect_close(
         for name, mine, its in paired(got, expected, names)
     )
     slip = OF_ANOTHER_TYPE if right else 1.0
-    record.comparisons.append(Comparison(got, expected, names, case, call, rtol, atol, problems, slip=slip))
+    record.note(Comparison(got, expected, names, case, call, rtol, atol, problems, slip=slip))
 
 
 def expect(condition: bool, message: str, *, case: str = "", instead: str = "") -> None:
@@ -168,7 +195,7 @@ def _expect_property(condition: bool, got: Any, message: str, case: str) -> None
     call = record.calls[-1] if record.calls else None
     problems = () if condition else (message,)
     comparison = Comparison(got, True, (), case, call, 0.0, 0.0, problems, property_only=True, place=_place_of_asking())
-    record.comparisons.append(comparison)
+    record.note(comparison)
 
 
 def expect_raises(

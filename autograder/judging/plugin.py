@@ -67,8 +67,8 @@ class Checks:
         """Whether this is the visible or the hidden run of a check."""
         return "visible"
 
-    def observe(self, item: pytest.Function) -> Record:
-        """Run one check and return what it saw: its function, called with the values of its fixtures.
+    def observe(self, item: pytest.Function, enough: Callable[[Record], bool] | None = None) -> Record:
+        """Run one check, until it is `enough`, and return what it saw: its function, called with its fixtures' values.
 
         pytest's own set-up and tear-down cost more than most checks, and our fixtures need neither. `TypeError` where
         a check asks for a fixture that is none of ours.
@@ -86,16 +86,16 @@ class Checks:
         arguments = {name: given[name] if name in given else values[name]() for name in asked}
         check = identify(item)
         assert check is not None
-        with self._watching(check) as record:
+        with self._watching(check, enough) as record:
             item.obj(**arguments)
         return record
 
     @contextmanager
-    def _watching(self, check: CheckId) -> Iterator[Record]:
+    def _watching(self, check: CheckId, enough: Callable[[Record], bool] | None = None) -> Iterator[Record]:
         """Collect what a check sees, and how it ends."""
         technique = self.lesson.exercise(check.exercise).technique
         measured = check.promise == "instrumented" or check.name in technique
-        with recording(check.visible, check.exercise, measured) as record:
+        with recording(check.visible, check.exercise, measured, enough) as record:
             try:
                 yield record
             except WorkerLost as error:

@@ -217,8 +217,20 @@ class Judge:
             self._items_of[exercise] = [item for item, _ in sorted(found, key=lambda pair: not pair[1].visible)]
         return self._items_of[exercise]
 
-    def observe(self, items: list[pytest.Item], run: Run, *, doing: str = "") -> list[Record]:
-        """Run checks on a submission's functions and return what each one saw; `doing` is what they are about."""
+    def observe(
+        self,
+        items: list[pytest.Item],
+        run: Run,
+        *,
+        doing: str = "",
+        enough: Callable[[Record], bool] | None = None,
+    ) -> list[Record]:
+        """Run checks on a submission's functions and return what each one saw.
+
+        Args:
+            doing: what they are about.
+            enough: asked of each record after each comparison, whether its check may end there.
+        """
         for item in items:
             self._import_packages(item)
         self._checks.run, self._checks.lost = run, None
@@ -232,14 +244,14 @@ class Judge:
                     self.doing = f"{doing}: check {number} of {len(items)}, {what}{_wrong_so_far(items, records)}"
                 if run.ahead:
                     run.ahead.begin()
-                records.append(self._observe(item))
+                records.append(self._observe(item, enough))
         return records
 
-    def _observe(self, item: pytest.Item) -> Record:
+    def _observe(self, item: pytest.Item, enough: Callable[[Record], bool] | None) -> Record:
         """Run one check and return what it saw."""
         assert isinstance(item, pytest.Function)
         try:
-            record = self._checks.observe(item)
+            record = self._checks.observe(item, enough)
         except TypeError as error:
             raise CheckError(f"{item.name} could not be run: {error}") from None
         if self._checks.lost is not None:
@@ -297,18 +309,24 @@ class Judge:
         if known not in self._evidence:
             run = self.reference.mistaken(known)
             items = self.items_of(known.exercise)
-            self._evidence[known] = Evidence(len(items), lambda i: self._of_mistake(known, run, items[i]))
+            self._evidence[known] = Evidence(
+                len(items), lambda i, enough: self._of_mistake(known, run, items[i], enough)
+            )
         return self._evidence[known]
 
-    def _of_mistake(self, known: Misconception, run: Run, item: pytest.Item) -> Record:
-        """What one check sees of a misconception, `run` in the place of a submission."""
+    def _of_mistake(
+        self, known: Misconception, run: Run, item: pytest.Item, enough: Callable[[Record], bool] | None
+    ) -> Record:
+        """What one check sees of a misconception, `run` in the place of a submission, until it is `enough`."""
         check = identify(item)
         assert check is not None
-        if not check.visible:
-            return unhurried(lambda: self.observe([item], run)[0])
-        if (known, check.name) not in self._seen:
-            self._seen[known, check.name] = unhurried(lambda: self.observe([item], run)[0])
-        return self._seen[known, check.name]
+        shared = (known, check.name) if check.visible else None
+        if shared in self._seen:
+            return self._seen[shared]
+        record = unhurried(lambda: self.observe([item], run, enough=enough)[0])
+        if shared and not record.cut:
+            self._seen[shared] = record
+        return record
 
 
 def with_judge(

@@ -967,6 +967,17 @@ def test_none(learner, reference, rng):
 
 
 @exercise("measure")
+def test_seconds(learner, reference, rng):
+    """They are those of another step, without the instruments."""
+    stack = small(rng, 1)
+    check_policy(learner, reference, rng, "none", stack)
+    sizes, seq = stack
+    got = learner.scenario.measured("none", sizes, seq, seq, slopes_of_runs(rng, in_order=True))
+    message = "seconds must be those of another step, without the instruments: fresh was called for one step only."
+    expect(got["steps"] > 1, message, case="one layer")
+
+
+@exercise("measure")
 def test_every_layer(learner, reference, rng):
     """Each block is checkpointed."""
     check_policy(learner, reference, rng, "every_layer", *one_and_three(rng))

@@ -1393,6 +1393,15 @@ no_seconds = mistake(
     says="seconds is 0: it was not measured, or was cut to a whole number. The difference of two readings of "
     "time.perf_counter(), before and after a step, is a float.",
 )
+seconds_with_the_instruments = mistake(
+    "measure",
+    {
+        "with live, counter:": "start = now(device)\nwith live, counter:",
+        f"{PREPARED_AGAIN}\nstart = now(device)\nforward(x).backward(g)\n": "",
+    },
+    says="seconds are those of the step that the instruments watch, and they slow it down. Take the time of another "
+    "step: call fresh again, and run both passes without them.",
+)
 policy_ignored = mistake(
     "measure",
     {INSTRUMENTS: f'{INSTRUMENTS}\npolicy = "none"'},
