@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,14 @@ def examine(judge: Judge) -> Findings:
                 findings.reference.append(
                     f"{item.name}: {record.ended_by or record.failures[:1] or 'compares nothing'}"
                 )
+    visible_of = {
+        exercise.name: [item for item in judge.items_of(exercise.name) if (check := identify(item)) and check.visible]
+        for exercise in judge.lesson.exercises
+    }
+    for known in judge.known:  # whole, before others look at its beginning
+        list(islice(judge.evidence(known), len(visible_of[known.exercise])))
     for known in judge.known:
-        items = judge.items_of(known.exercise)
-        visible = [item for item in items if (check := identify(item)) and check.visible]
+        items, visible = judge.items_of(known.exercise), visible_of[known.exercise]
         seen, named = _verdict(judge, known, visible)
         rejected = seen
         if known.name not in named:  # hidden cases are more of the same, and cost as much again
