@@ -68,7 +68,7 @@ def test_a_submission_whose_judging_does_not_end_has_no_points_and_the_next_has_
             monkeypatch.setattr(judge, "explain", lambda *args: work(60.0))
         else:
             compare = judge._checks.observe
-            monkeypatch.setattr(judge._checks, "observe", lambda item: [work(60.0), compare(item)][1])
+            monkeypatch.setattr(judge._checks, "observe", lambda item, *enough: [work(60.0), compare(item)][1])
         try:
             first = judge.grade(Submission.of_cells("work.ipynb", [wrong]), workers)
             monkeypatch.undo()

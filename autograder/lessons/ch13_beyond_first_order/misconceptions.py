@@ -339,19 +339,16 @@ vectors_only = mistake(
 )
 
 
-@misconception(
+every_basis_vector = mistake(
     "hessian_trace",
+    {
+        LOOP: "for i in range(x.numel()):",
+        BITS: "z = torch.zeros(x.numel(), dtype=x.dtype)\nz[i] = 1\nz = z.reshape(x.shape)",
+        "return total / samples": "return total",
+    },
     says="This is the trace itself, from one product for each entry of x. Hutchinson's estimate takes `samples` "
     "products, whatever n is, with probes of ±1 from the generator.",
 )
-def every_basis_vector(f, x, samples, generator):
-    total = 0.0
-    for i in range(x.numel()):
-        z = torch.zeros(x.numel(), dtype=x.dtype)
-        z[i] = 1
-        z = z.reshape(x.shape)
-        total += (z * torch.func.jvp(torch.func.grad(f), (x.detach(),), (z,))[1]).sum().item()
-    return total
 
 
 # maml_gradient
