@@ -257,9 +257,9 @@ def _explaining(
     check does not see does not explain why it fails: there, a dtype alone may be wrong.
     """
     failing = sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: _order_of_showing(records[i]))
-    # where not all are tried, the one that is shown comes first
-    first = None if thorough else failing[0]
-    order = _cheapest_first(records, failing, first)
+    # what else fails is tried last where a check takes long: most mistakes do not get there
+    last = [] if thorough else failing[1:]
+    order = _cheapest_first(records, failing, last)
     found = [
         (known, theirs)
         for known, theirs in misconceptions.items()
@@ -275,7 +275,7 @@ def _explaining(
         # what a property alone tells may follow from wrong values, so it has to account for those as well
         properties_alone = records[i].ended_by is None and not _has_wrong_values(records[i])
         to_explain = values_wrong if properties_alone else []
-        order = _cheapest_first(records, [i], first)
+        order = _cheapest_first(records, [i], last)
         alike = [
             known
             for known, theirs in misconceptions.items()
@@ -291,13 +291,13 @@ def _explaining(
     return [], None
 
 
-def _cheapest_first(records: list[Record], telling: list[int], first: int | None) -> list[int]:
-    """The numbers of all checks, `first` ahead, in the order that rules out most in least time; `telling` tell most.
+def _cheapest_first(records: list[Record], telling: list[int], last: list[int]) -> list[int]:
+    """The numbers of all checks in the order that rules out most in least time, but `last`; `telling` tell most.
 
     All have to fit a known mistake, so the order decides on what is run, and on nothing else.
     """
     takes = {i: record.seconds / (1 if i in telling else PASSING_IS_WORTH) for i, record in enumerate(records)}
-    return sorted(takes, key=lambda i: (i != first, takes[i], i))
+    return sorted(takes, key=lambda i: (i in last, takes[i], i))
 
 
 def _tells(record: Record) -> bool:
