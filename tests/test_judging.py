@@ -523,6 +523,53 @@ def test_checks_that_take_long_are_left_for_last() -> None:
     assert run == [1]
 
 
+@pytest.mark.parametrize(
+    ("fails", "rejected_by", "run"),
+    [
+        pytest.param({0}, None, [0, 1, 2], id="not known: all are run"),
+        pytest.param({0}, {0}, [0], id="of what is passed by both nothing is run"),
+        pytest.param({0, 1}, {0}, [0], id="nor what the answer fails for another reason"),
+        pytest.param({0}, {0, 1}, [], id="fails what the answer passes"),
+        pytest.param({0}, {2}, [], id="passes what the answer fails"),
+    ],
+)
+def test_what_is_known_of_a_mistake_is_not_run(fails: set[int], rejected_by: set[int] | None, run: list[int]) -> None:
+    """Which visible checks reject it is written down."""
+    been: list[int] = []
+
+    def seen(i: int, enough: Any) -> Record:
+        been.append(i)
+        return asked(returned_zeros if i == 0 else fine)
+
+    def fine() -> None:
+        expect_close(1.0, 1.0, case="one", rtol=0, atol=0)
+
+    def wrong() -> None:
+        expect_close(2.0, 1.0, case="one", rtol=0, atol=0)
+
+    mine = [asked((returned_zeros if i == 0 else wrong) if i in fails else fine) for i in range(3)]
+    mistake = Misconception("f", "a_mistake", "You made a mistake.")
+    evidence = {mistake: Evidence(3, seen, None if rejected_by is None else frozenset(rejected_by))}
+    found = diagnose(mine, evidence, None)  # type: ignore[arg-type]
+    assert sorted(been) == run
+    assert bool(found.misconceptions) == (0 in run and fails == {0})
+
+
+def test_a_known_mistake_in_another_dtype_is_still_that_mistake() -> None:
+    """Where it is right, a dtype alone may fail: that the mistake is known to pass there does not rule it out."""
+    half = np.array([0.5], np.float32), np.array([0.5])
+    mine = [asked(returned_zeros), asked(lambda: expect_close(*half, rtol=0, atol=0))]
+    theirs = [asked(returned_zeros), asked(lambda: expect_close(half[1], half[1], rtol=0, atol=0))]
+    assert mine[1].cost < 1
+    other = [asked(returned_zeros), asked(lambda: expect_close(-half[1], half[1], rtol=0, atol=0))]
+    mistakes = {name: Misconception("f", name, f"You made {name}.") for name in ("this", "another")}
+    evidence = {
+        mistakes["this"]: Evidence(2, lambda i, enough: theirs[i], frozenset({0})),
+        mistakes["another"]: Evidence(2, lambda i, enough: other[i], frozenset({0, 1})),
+    }
+    assert diagnose(mine, evidence, None).misconceptions == ("this",)  # type: ignore[arg-type]
+
+
 def healthy(activation: Callable[[], Any], after: Callable[[Any], Any]) -> Callable[..., Any]:
     """A `healthy_mlp` whose blocks have this module, and this function, for an activation."""
     torch = pytest.importorskip("torch")

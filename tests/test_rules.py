@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.authoring import rules
+from autograder.authoring.rejections import rejections_text
 from autograder.authoring.rules import (
     Problem,
     described,
@@ -28,6 +30,7 @@ from autograder.authoring.rules import (
 from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from autograder.authoring.tree import Course
 from autograder.commands import app
+from autograder.judging.session import with_judge
 from course.syllabus import Exercise, syllabus
 
 pytestmark = pytest.mark.slow
@@ -84,6 +87,7 @@ def NAME(x):
 '''
 
 WRONG = "autograder/lessons/ch01_double/misconceptions.py"
+REJECTIONS = "autograder/lessons/ch01_double/rejections.toml"
 CHAPTER = """\
 # TITLE
 
@@ -176,6 +180,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         notebook = course.notebook(slug)
         notebook.parent.mkdir(exist_ok=True)
         notebook.write_text(notebook_text(stub_notebook(lesson, root / "solutions")), encoding="utf-8")
+        rejections = with_judge(lesson, partial(rejections_text, places=course), root=root)
+        course.rejections(slug).write_text(rejections, encoding="utf-8")
     return root
 
 
@@ -219,7 +225,9 @@ def build(whole: Course, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 def test_build_writes_what_changed_and_check_writes_nothing(whole: Course, build: Callable[..., Any]) -> None:
-    unchanged = "exercises/ch01_double.ipynb: unchanged\nexercises/ch02_square.ipynb: unchanged\n"
+    folders = "autograder/lessons/ch01_double", "autograder/lessons/ch02_square"
+    files = "exercises/ch01_double.ipynb", "exercises/ch02_square.ipynb", *(f"{at}/rejections.toml" for at in folders)
+    unchanged = "".join(f"{file}: unchanged\n" for file in files)
     assert build().output == unchanged
     _edit(whole.source("ch01_double"), "An array like x. [", "An array of the shape of x. [")
     before = whole.notebook("ch01_double").read_bytes()
@@ -230,6 +238,11 @@ def test_build_writes_what_changed_and_check_writes_nothing(whole: Course, build
     assert build().output == unchanged.replace("unchanged", "written", 1)
     assert b"of the shape of x" in whole.notebook("ch01_double").read_bytes()
     assert build().output == unchanged
+    rejections = whole.rejections("ch01_double")
+    before = rejections.read_bytes()
+    rejections.unlink()
+    assert build().output == f"{REJECTIONS}: written".join(unchanged.split(f"{REJECTIONS}: unchanged"))
+    assert rejections.read_bytes() == before
 
 
 def test_build_says_in_one_line_what_is_wrong_with_a_source(whole: Course, build: Callable[..., Any]) -> None:
@@ -474,6 +487,25 @@ def test_a_misconception_that_is_accepted_is_named(whole: Course, monkeypatch: p
     said = str(in_class.a_class_is_graded_rightly(whole)[0])
     start = f"{WRONG}: the checks accept double: one_more, in a class with the salt "
     assert said.startswith(start)
+
+
+def test_rejections_are_written_of_the_lesson_as_it_is(whole: Course) -> None:
+    path = whole.rejections("ch01_double")
+    assert (
+        path.read_text().partition("[exercise.rejected]\n")[2] == 'unchanged = "xx"\nnegated = "xx"\none_more = "xx"\n'
+    )
+    _edit(path, 'negated = "xx"', 'negated = "x."')
+    said = _only(judged.checks_tell_right_from_wrong(whole))
+    assert said == f"{REJECTIONS}: other checks reject it than are written down: double: negated; run `backprop build`"
+    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + 2")
+    assert judged.checks_tell_right_from_wrong(whole) == []  # what was made of another text counts for nothing
+    assert _only(drift.rejections_in_step(whole)) == f"{REJECTIONS}: it was made of another text; run `backprop build`"
+    path.write_text("of = ")
+    assert judged.checks_tell_right_from_wrong(whole) == []
+    assert _only(drift.rejections_in_step(whole)) == f"{REJECTIONS}: it was made of another text; run `backprop build`"
+    path.unlink()
+    assert judged.checks_tell_right_from_wrong(whole) == []
+    assert _only(drift.rejections_in_step(whole)) == f"{REJECTIONS}: this file is missing; run `backprop build`"
 
 
 def test_a_misconception_that_hidden_draws_alone_reject_is_named(whole: Course) -> None:

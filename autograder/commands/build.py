@@ -75,6 +75,30 @@ def _write(course: Course) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
         typer.echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
+    for slug, lesson in course.lessons.items():
+        _write_rejections(course, slug, lesson)
+
+
+def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
+    """What visible checks say of known mistakes, looked at again where the lesson is another one: a minute at most."""
+    from functools import partial
+
+    from autograder.authoring.rejections import rejections_text
+    from autograder.isolation import PackageMissing
+    from autograder.judging.rejections import is_of
+    from autograder.judging.session import CheckError, with_judge
+
+    path = course.rejections(slug)
+    if is_of(course, slug):
+        typer.echo(f"{course.relative(path)}: unchanged")
+        return
+    try:
+        text = with_judge(lesson, partial(rejections_text, places=course), root=course.root)
+    except (PackageMissing, CheckError) as error:
+        typer.echo(f"{course.relative(path)}: left as it is: {error}", err=True)
+        return
+    path.write_text(text, encoding="utf-8")
+    typer.echo(f"{course.relative(path)}: written")
 
 
 def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:

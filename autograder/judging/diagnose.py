@@ -53,10 +53,17 @@ class Evidence(Sequence[Record]):
 
     Args:
         observe: runs the check of a number until what it saw is enough.
+        rejected_by: the numbers of the visible checks that the mistake fails, where that is known beforehand.
     """
 
-    def __init__(self, checks: int, observe: Callable[[int, Callable[[Record], bool] | None], Record]) -> None:
+    def __init__(
+        self,
+        checks: int,
+        observe: Callable[[int, Callable[[Record], bool] | None], Record],
+        rejected_by: frozenset[int] | None = None,
+    ) -> None:
         self._observe = observe
+        self._rejected_by = rejected_by
         self._records: list[Record | None] = [None] * checks
         self._begun: dict[int, Record] = {}
         """Of checks that ended early, what was seen till then."""
@@ -68,6 +75,24 @@ class Evidence(Sequence[Record]):
         if self._records[i] is None:
             self._records[i] = self._observe(i, None)
         return self._records[i]
+
+    def may_be_in(self, records: Sequence[Record]) -> bool:
+        """Whether the answer of these records fails all visible checks that the mistake is known to fail."""
+        return self._rejected_by is None or all(
+            not record.passed for i, record in enumerate(records) if record.visible and i in self._rejected_by
+        )
+
+    def may_be_all_of(self, records: Sequence[Record]) -> bool:
+        """Whether the mistake is known to fail all visible checks that this answer fails, but for its dtype maybe."""
+        return self._rejected_by is None or all(
+            i in self._rejected_by
+            for i, record in enumerate(records)
+            if record.visible and not record.passed and record.cost == 1.0
+        )
+
+    def is_known_to_pass(self, mine: Record, i: int) -> bool:
+        """Whether check `i`, of which `mine` is the answer's record, is known to be passed by the mistake."""
+        return self._rejected_by is not None and mine.visible and i not in self._rejected_by
 
     def same_as(self, mine: Record, i: int) -> bool:
         """Whether check `i` saw of the learner's answer, in `mine`, what it sees of the mistake.
@@ -257,13 +282,19 @@ def _explaining(
     check does not see does not explain why it fails: there, a dtype alone may be wrong.
     """
     failing = sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: _order_of_showing(records[i]))
+    possible = {known: theirs for known, theirs in misconceptions.items() if theirs.may_be_in(records)}
     # what else fails is tried last where a check takes long: most mistakes do not get there
     last = [] if thorough else failing[1:]
     order = _cheapest_first(records, failing, last)
     found = [
         (known, theirs)
-        for known, theirs in misconceptions.items()
-        if all(theirs.same_as(records[i], i) for i in order) and any(not theirs[i].passed for i in failing)
+        for known, theirs in possible.items()
+        if theirs.may_be_all_of(records)
+        and all(
+            (records[i].passed and theirs.is_known_to_pass(records[i], i)) or theirs.same_as(records[i], i)
+            for i in order
+        )
+        and any(not theirs[i].passed for i in failing)
     ]
     if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
         telling = [i for i in failing if not found[0][1][i].passed]
@@ -278,9 +309,12 @@ def _explaining(
         order = _cheapest_first(records, [i], last)
         alike = [
             known
-            for known, theirs in misconceptions.items()
-            if all(
-                (j != i or (theirs.same_as(records[i], i) and not theirs[i].passed))
+            for known, theirs in possible.items()
+            if not theirs.is_known_to_pass(records[i], i)
+            and all(
+                j not in to_explain
+                if theirs.is_known_to_pass(records[j], j)
+                else (j != i or (theirs.same_as(records[i], i) and not theirs[i].passed))
                 and _may_be_beside(records[j], theirs[j])
                 and not (j in to_explain and theirs[j].passed)
                 for j in order

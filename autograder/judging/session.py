@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +30,7 @@ from autograder.judging.patience import unhurried
 from autograder.judging.plugin import CheckId, Checks, identify
 from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
+from autograder.judging.rejections import Rejections, written
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.status import ExerciseStatus
@@ -72,13 +73,13 @@ class Judge:
         lesson: Lesson,
         checks: Checks,
         reference: Reference,
-        misconceptions: Path,
+        places: Places,
         salt: str,
         seen: SeenOfMistakes | None = None,
     ) -> None:
         self.lesson = lesson
         self.reference = reference
-        self._misconceptions = misconceptions
+        self._places = places
         self.salt = salt
         self.doing = ""
         """What is going on, for those who wait."""
@@ -100,9 +101,15 @@ class Judge:
         """The misconceptions of the judge's exercises; read when the first answer is wrong."""
         names = {exercise.name for exercise in self.lesson.exercises}
         try:
-            return [known for known in misconceptions_in(load_module(self._misconceptions)) if known.exercise in names]
+            module = load_module(self._places.misconceptions(self.lesson.slug))
         except FileNotFoundError:
             return []
+        return [known for known in misconceptions_in(module) if known.exercise in names]
+
+    @cached_property
+    def _rejections(self) -> Rejections:
+        """What is written of which visible checks reject which of them."""
+        return written(self._places, self.lesson.slug)
 
     def grade(
         self,
@@ -307,12 +314,22 @@ class Judge:
     def evidence(self, known: Misconception) -> Evidence:
         """What the checks see of a misconception, each check run when it is first asked for."""
         if known not in self._evidence:
-            run = self.reference.mistaken(known)
+            run = cache(lambda: self.reference.mistaken(known))  # most are ruled out without it
             items = self.items_of(known.exercise)
             self._evidence[known] = Evidence(
-                len(items), lambda i, enough: self._of_mistake(known, run, items[i], enough)
+                len(items),
+                lambda i, enough: self._of_mistake(known, run(), items[i], enough),
+                self._rejecting(known, items),
             )
         return self._evidence[known]
+
+    def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
+        """The numbers of the visible checks that are known to reject a misconception; None where that is not known."""
+        names = self._rejections.get((known.exercise, known.name))
+        if names is None:
+            return None
+        checks = enumerate(map(identify, items))
+        return frozenset(i for i, check in checks if check and check.visible and check.name in names)
 
     def _of_mistake(
         self, known: Misconception, run: Run, item: pytest.Item, enough: Callable[[Record], bool] | None
@@ -357,7 +374,7 @@ def with_judge(
     reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
     judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
-    judge = Judge(judged, checks, reference, places.misconceptions(lesson.slug), salt, seen)
+    judge = Judge(judged, checks, reference, places, salt, seen)
     driver = _Driver(judge, use)
     run_pytest(places.checks(lesson.slug), [checks, driver])
     return driver.outcome()

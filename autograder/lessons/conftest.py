@@ -48,8 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     workers = Workers(lesson, "process")
     config.pluginmanager.register(checks)
     config.stash[STARTED] = (checks, SubmissionRuns(submission, workers, reference.scenario_source), workers)
-    misconceptions = Places().misconceptions(lesson.slug)
-    config.stash[JUDGE] = Judge(lesson, checks, reference, misconceptions, salt)
+    config.stash[JUDGE] = Judge(lesson, checks, reference, Places(), salt)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

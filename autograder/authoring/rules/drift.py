@@ -6,6 +6,7 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.stubs import notebook_text, stub_notebook
 from autograder.authoring.tree import AuthoringError, Course
+from autograder.judging.rejections import is_of
 
 OF_A_LESSON = ("solutions/*.py", "exercises/*.ipynb", "autograder/lessons/*/", "book/ch[0-9][0-9]_*.md")
 """What belongs to a lesson. Names with a leading underscore are shared by lessons."""
@@ -50,6 +51,20 @@ def notebooks_in_step(course: Course) -> list[Problem]:
             problems.append(
                 Problem(file, f"it is not what {course.relative(course.source(slug))} gives", "run `backprop build`")
             )
+    return problems
+
+
+def rejections_in_step(course: Course) -> list[Problem]:
+    """What is written of checks and known mistakes was made of the lesson as it is; `judged` looks whether it is so."""
+    problems = []
+    for slug in course.lessons:
+        if not course.source(slug).is_file():
+            continue  # `listed_files` says so
+        file = course.rejections(slug)
+        if not file.is_file():
+            problems.append(Problem(course.relative(file), "this file is missing", "run `backprop build`"))
+        elif not is_of(course, slug):
+            problems.append(Problem(course.relative(file), "it was made of another text", "run `backprop build`"))
     return problems
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from autograder.authoring.rejections import rejections
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.judging.local import examine, failing_oracles
 from autograder.judging.reference import load_module
+from autograder.judging.rejections import written
 from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, SeenOfMistakes, with_judge
 from course.syllabus import Lesson
 
@@ -20,13 +22,21 @@ def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = N
 
     def rule(judge: Judge) -> list[Problem]:
         slug = judge.lesson.slug
-        checks, known = (course.relative(path(slug)) for path in (course.checks, course.misconceptions))
+        paths = course.checks(slug), course.misconceptions(slug), course.rejections(slug)
+        checks, known, written_down = (course.relative(path) for path in paths)
         findings = examine(judge)
+        said = written(course, slug)
+        otherwise = [
+            f"{exercise}: {mistake}"
+            for (exercise, mistake), names in rejections(judge).items()
+            if said and said.get((exercise, mistake)) != names
+        ]
         wrong = [
             (checks, "the reference fails", findings.reference, "mend the check or the reference"),
             (checks, "an answer without work passes", findings.trivial, "make the check ask for more"),
             (known, "the checks accept it", findings.accepted, "add the case that it gets wrong"),
             (known, "the diagnosis does not name it", findings.unnamed, "make it differ from the others on some input"),
+            (written_down, "other checks reject it than are written down", otherwise, "run `backprop build`"),
         ]
         return [Problem(file, f"{what}: {line(item)}", do) for file, what, items, do in wrong for item in items]
 

@@ -1,0 +1,48 @@
+"""Writes down which visible checks reject which known mistake: see `autograder.judging.rejections`."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from autograder.judging.plugin import identify
+from autograder.judging.rejections import ACCEPTED, REJECTED, Rejections, digest
+from autograder.judging.session import Judge
+from autograder.places import Places
+
+
+def rejections(judge: Judge) -> Rejections:
+    """What the visible checks of the judge's exercises say of their known mistakes."""
+    found: Rejections = {}
+    for exercise in judge.lesson.exercises:
+        names = visible_checks(judge, exercise.name)
+        for known in judge.known:
+            if known.exercise == exercise.name:
+                seen = islice(judge.evidence(known), len(names))
+                found[known.exercise, known.name] = frozenset(
+                    name for name, record in zip(names, seen, strict=True) if not record.passed
+                )
+    return found
+
+
+def visible_checks(judge: Judge, exercise: str) -> list[str]:
+    """Their names, in the order in which they run: before all hidden ones."""
+    checks = [identify(item) for item in judge.items_of(exercise)]
+    return [check.name for check in checks if check and check.visible]
+
+
+def rejections_text(judge: Judge, places: Places) -> str:
+    """The lesson's file: for each known mistake one mark a check, in their order."""
+    found = rejections(judge)
+    lines = [
+        "# Which visible checks reject which known mistake, in the order of `checks`. Written by `backprop build`.",
+        f'of = "{digest(places, judge.lesson.slug)}"',
+    ]
+    for exercise in judge.lesson.exercises:
+        names = visible_checks(judge, exercise.name)
+        lines += ["", "[[exercise]]", f'name = "{exercise.name}"', "checks = ["]
+        lines += [*(f'    "{name}",' for name in names), "]", "[exercise.rejected]"]
+        for (of, mistake), rejecting in found.items():
+            if of == exercise.name:
+                marks = "".join(REJECTED if name in rejecting else ACCEPTED for name in names)
+                lines.append(f'{mistake} = "{marks}"')
+    return "\n".join(lines) + "\n"
