@@ -233,6 +233,22 @@ number_of_the_best_action = mistake(
     says="This is the number of the best action, not its value. max(dim=1) gives both: `.values` is meant.",
 )
 
+value_of_the_action_taken_before = mistake(
+    "td_loss",
+    {BEST: 'best = target_net(batch["next_states"]).gather(1, batch["actions"].unsqueeze(1)).squeeze(1)'},
+    says="The next state was judged by the action that was taken in `states`. The target takes the best action there: "
+    "max(dim=1).",
+)
+mean_over_the_actions = mistake(
+    "td_loss",
+    {BEST: 'best = target_net(batch["next_states"]).mean(dim=1)'},
+    says="The next state's value is the mean over its actions here. The target takes the best action's: max(dim=1).",
+)
+reward_discounted = mistake(
+    "td_loss",
+    {TARGET: 'y = gamma * (batch["rewards"] + goes_on * best)'},
+    says="The reward was discounted, too. gamma belongs to the future alone: r + gamma (1 − done) max Q.",
+)
 target_of_the_same_state = mistake(
     "td_loss",
     {BEST: 'best = target_net(batch["states"]).max(dim=1).values'},

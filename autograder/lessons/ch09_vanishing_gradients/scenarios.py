@@ -196,7 +196,7 @@ def _of(model: Any, kind: type) -> list[Any]:
 
 
 def _made(submission: Any, seed: int, sizes: tuple, options: dict) -> Any:
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
     return submission.make_mlp(*sizes, **options)
 
 
@@ -348,7 +348,7 @@ def _clear(linear: torch.nn.Linear) -> None:
 
 
 def _healthy(submission: Any, seed: int, sizes: tuple) -> Any:
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
     return submission.healthy_mlp(*sizes)
 
 

@@ -210,7 +210,7 @@ def nested(submission: Any, x: np.ndarray, layers: list[dict[str, Any]], g: np.n
 def with_dropout(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, seed: int) -> dict[str, Any]:
     """fn is random; others draw random numbers before it, between the passes and afterwards."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         torch.rand(3)
         leaf, weight = _leaf(x), _parameter(w)
         y = submission.checkpoint(lambda x: F.dropout(torch.sin(x) * weight, 0.5), leaf)
@@ -355,7 +355,7 @@ def in_segments(
     modules, leaf = [Layer(**layer, dropout=dropout) for layer in layers], _leaf(x, wants_x)
     given = list(modules)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         y = submission.checkpoint_sequential(given, leaf, segments)
         torch.rand(2)
         _backward(y, g)

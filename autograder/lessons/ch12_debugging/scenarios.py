@@ -21,7 +21,8 @@ DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16
 @contextmanager
 def _fresh(seed: int = 0) -> Iterator[None]:
     """Gradients on, anomaly mode off, float32 by default, the random state of `seed`."""
-    torch.manual_seed(seed)
+    # torch.manual_seed notes a stack for each kind of device that is not there
+    torch.default_generator.manual_seed(seed)
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:

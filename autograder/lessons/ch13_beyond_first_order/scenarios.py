@@ -259,7 +259,7 @@ def without_forward_mode(submission: Any, x: np.ndarray, v: np.ndarray, a: np.nd
 
 def _generator(seed: int) -> torch.Generator:
     """A generator of the caller's; the global one begins anew, so that whoever uses that one is recognised."""
-    torch.manual_seed(seed + 1)
+    torch.default_generator.manual_seed(seed + 1)
     return torch.Generator().manual_seed(seed)
 
 
@@ -317,7 +317,7 @@ def randomness(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, seed
 
     def estimates(seed: int, everybodys: int) -> list[Any]:
         generator = _generator(seed)
-        torch.manual_seed(everybodys)
+        torch.default_generator.manual_seed(everybodys)
         return [submission.hessian_trace(f, where, samples, generator) for _ in range(2)]
 
     one = estimates(seed, 1)
@@ -439,7 +439,7 @@ def beside_maml(
 
 def _draws_again() -> None:
     """Whoever draws noise draws the same each time, and is recognised."""
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
 
 
 def _backward(output: Any, leaf: Tensor, g: np.ndarray) -> Any:
