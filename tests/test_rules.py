@@ -537,6 +537,16 @@ def test_a_misconception_that_answers_differently_each_time_is_named(whole: Cour
     assert said.startswith(f"{WRONG}: the diagnosis does not name it: double: one_more")
 
 
+def test_misconceptions_that_many_answer_alike_are_named(whole: Course) -> None:
+    """Where more than two fit, a learner is told none of them."""
+    _edit(whole.misconceptions("ch01_double"), "1.0 * x", "2 * x + 1")
+    _edit(whole.misconceptions("ch01_double"), "-(2 * x)", "2 * x + 1")
+    said = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
+    assert [line.partition(" is called")[0] for line in said] == [
+        f"{WRONG}: the diagnosis does not name it: double: {name}" for name in ("unchanged", "negated", "one_more")
+    ]
+
+
 def test_two_misconceptions_that_answer_alike_are_both_given(whole: Course) -> None:
     _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "-2 * x")
     assert in_class.a_class_is_graded_rightly(whole) == []

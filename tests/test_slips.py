@@ -238,6 +238,35 @@ def without_a_step(loss_fn: Any, params: Any, support: Any, query: Any, inner_lr
     return dict(zip(own, torch.autograd.grad(loss, list(own.values()), materialize_grads=True), strict=True))
 
 
+def both_passes_bare(loss_fn: Any, params: Any, support: Any, query: Any, inner_lr: float) -> Any:
+    own = {name: value.detach().requires_grad_() for name, value in params.items()}
+    g = torch.autograd.grad(loss_fn(own, support), list(own.values()))
+    adapted = {name: value - inner_lr * slope for (name, value), slope in zip(own.items(), g, strict=True)}
+    return dict(zip(own, torch.autograd.grad(loss_fn(adapted, query), list(own.values())), strict=True))
+
+
+def normal_probes(f: Any, x: Any, samples: int, generator: Any) -> float:
+    total = 0.0
+    for _ in range(samples):
+        z = torch.randn(x.shape, generator=generator).to(x.dtype)
+        total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
+    return total / samples
+
+
+def bits_for_signs(f: Any, x: Any, samples: int, generator: Any) -> float:
+    total = 0.0
+    for _ in range(samples):
+        z = (torch.rand(x.shape, generator=generator) > 0.5).to(x.dtype)
+        total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
+    return total / samples
+
+
+def the_other_one_stopped(logits: Any, tau: float, gumbels: Any) -> Any:
+    soft = torch.softmax((logits + gumbels) / tau, dim=-1)
+    hard = torch.nn.functional.one_hot((logits + gumbels).argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    return hard - soft + soft.detach()
+
+
 def with_a_baseline(f: Any, mu: float, sigma: float, eps: Any) -> Any:
     rewards = f(mu + sigma * eps)
     return (rewards - rewards.mean()) * eps / sigma
@@ -593,10 +622,14 @@ def fn_called_twice(fn: Any) -> Any:
         (BEYOND, "hvp_forward_over_reverse", lambda _: slope_of_f, "jvp_of_f"),
         (BEYOND, "hessian_trace", lambda _: two_draws_of_three, "zeros_among_the_signs"),
         (BEYOND, "hessian_trace", lambda _: trace_by_unit_vectors, "every_basis_vector"),
+        (BEYOND, "hessian_trace", lambda _: normal_probes, "gaussian_probes_in_float32"),
+        (BEYOND, "hessian_trace", lambda _: bits_for_signs, "zeros_and_ones_by_a_threshold"),
         (BEYOND, "maml_gradient", lambda _: without_a_step, "no_inner_step"),
+        (BEYOND, "maml_gradient", lambda _: both_passes_bare, "first_order_and_unused_raises"),
         (BEYOND, "score_function_gradient", lambda _: with_a_baseline, "baseline_of_the_batch"),
         (BEYOND, "score_function_gradient", lambda _: by_the_log_density, "log_density_itself"),
         (BEYOND, "gumbel_softmax_st", lambda _: nothing_stopped, "no_stop_gradient_and_argmax_of_soft"),
+        (BEYOND, "gumbel_softmax_st", lambda _: the_other_one_stopped, "bracket_the_wrong_way"),
         ("ch02_chain_rule", "numerical_gradient", lambda _: times_eps, "multiplied_by_eps"),
         ("ch02_chain_rule", "numerical_gradient", lambda _: difference_without_parentheses, "second_value_divided"),
         ("ch02_chain_rule", "numerical_gradient", lambda _: one_step_for_all, "step_not_cleared"),

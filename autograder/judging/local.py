@@ -111,7 +111,10 @@ def without_work(judge: Judge) -> list[str]:
 
 
 def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...]]:
-    """Whether these checks, the first of an exercise, reject a misconception, and the names that it is given."""
+    """Whether these checks, the first of an exercise, reject a misconception, and the names that it is given.
+
+    No names where so many fit that the learner is told none of them.
+    """
     evidence = judge.evidence(known)
     records = [evidence[i] for i in range(len(items))]
     failing = [i for i, record in enumerate(records) if not record.passed]
@@ -119,7 +122,8 @@ def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tu
         return False, ()
     # one is run afresh: a mistake that answers differently each time is not named
     records[failing[0]] = judge.observe([items[failing[0]]], judge.reference.mistaken(known))[0]
-    return True, tuple(judge.explain(judge.lesson.exercise(known.exercise), records).misconceptions)
+    diagnosis = judge.explain(judge.lesson.exercise(known.exercise), records)
+    return True, diagnosis.misconceptions if known.says in diagnosis.message else ()
 
 
 def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[str]:

@@ -41,9 +41,9 @@ def torch_seed(rng) -> int:
     return int(rng.integers(2**31))
 
 
-def same(got: Any, expected: Any, message: str, *, case: str) -> bool:
-    """Expect `got` to be `expected`; where it is not, its value tells the known mistakes apart."""
-    expect(got == expected, message, case=case)
+def same(got: Any, expected: Any, message: str, *, case: str, instead: str = "") -> bool:
+    """Expect `got` to be `expected`; where it is not, its value, and `instead`, tell the known mistakes apart."""
+    expect(got == expected, message, case=case, instead=instead)
     if got != expected:
         expect_close(np.asarray(got), np.asarray(expected), names=("modules()",), case=case, rtol=0, atol=0)
     return bool(got == expected)
@@ -58,11 +58,10 @@ def same_shapes(got: list[Any], sizes: tuple[int, int, int, int], case: str) -> 
     """The number and the shapes of the Linears."""
     wanted, got = shapes_of(sizes), [tuple(shape) for shape in got]
     message = f"modules() finds {len(got)} Linears; depth + 2 = {len(wanted)} expected."
-    if (
-        len(got) == 2
-    ):  # a known mistake of make_mlp; what such a network learns is luck, so healthy_mlp has no name for it
+    if len(got) == 2:
+        # a known mistake of make_mlp; what such a network learns is luck, so healthy_mlp has no name for it
         message += " It does not look into a plain Python list: if the blocks are in one, use nn.ModuleList."
-    return same(len(got), len(wanted), message, case=case) and same(
+    return same(len(got), len(wanted), message, case=case, instead=in_words(got)) and same(
         got,
         wanted,
         f"modules() finds Linears with weights of the shapes {in_words(got)}, in this order; {in_words(wanted)} "

@@ -336,7 +336,8 @@ called_twice = mistake(
 checks_switched_off = mistake(
     "anomaly_op",
     {DETECT: "with torch.autograd.detect_anomaly(check_nan=False):"},
-    says="With check_nan=False anomaly mode records where operations were called and looks for no nan.",
+    says="Nothing looks for a nan while backward runs: anomaly mode is not on, or check_nan=False has it record where "
+    "operations were called, and no more.",
 )
 
 # repeated_batches

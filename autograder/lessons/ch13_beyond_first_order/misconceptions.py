@@ -122,11 +122,19 @@ nones_of_first_pass = mistake(
     "already in the first pass. materialize_grads=True gives zeros.",
 )
 flag_of_the_caller = mistake("hvp", {LEAF: "x.requires_grad_()"}, says=IN_PLACE_FLAG)
+INTO_GRAD = (
+    "backward() adds to the .grad of every leaf on its way, f's parameters included. torch.autograd.grad gives what it "
+    "is asked for, and leaves .grad alone."
+)
 backward_into_grad = mistake(
     "hvp",
     {SECOND: "gradient.backward(v.detach())\nreturn torch.zeros_like(x) if x.grad is None else x.grad"},
-    says="backward() adds to the .grad of every leaf on its way, f's parameters included. torch.autograd.grad gives "
-    "what it is asked for, and leaves .grad alone.",
+    says=INTO_GRAD,
+)
+backward_of_the_product = mistake(
+    "hvp",
+    {SECOND: "(gradient * v).sum().backward()\nreturn torch.zeros_like(x) if x.grad is None else x.grad"},
+    says=INTO_GRAD,
 )
 INTO_ONE_GRAD = (
     "This is ∇f + H·v: backward() adds to x.grad, where the gradient of the first pass still is. torch.autograd.grad "
@@ -250,16 +258,27 @@ BITS = "z = 2 * torch.randint(2, x.shape, generator=generator, dtype=x.dtype) - 
 SAMPLE = "total += (z * hvp(f, x, z)).sum().item()"
 LOOP = "for _ in range(samples):"
 
-gaussian_probes = mistake(
-    "hessian_trace",
-    {BITS: "z = torch.randn(x.shape, generator=generator, dtype=x.dtype)"},
-    says="The probes are normal numbers. That is unbiased, too, with a larger variance: even a diagonal H gives other "
-    "estimates than its trace. Signs, ±1, are asked.",
+GAUSSIAN = (
+    "The probes are normal numbers. That is unbiased, too, with a larger variance: even a diagonal H gives other "
+    "estimates than its trace. Signs, ±1, are asked."
 )
+gaussian_probes = mistake(
+    "hessian_trace", {BITS: "z = torch.randn(x.shape, generator=generator, dtype=x.dtype)"}, says=GAUSSIAN
+)
+gaussian_probes_in_float32 = mistake(
+    "hessian_trace", {BITS: "z = torch.randn(x.shape, generator=generator).to(x.dtype)"}, says=GAUSSIAN
+)
+BITS_ALONE = "The probes are zeros and ones: E[z zᵀ] is not the identity then. 2 · bits − 1 are signs."
 zeros_and_ones = mistake(
+    "hessian_trace", {BITS: "z = torch.randint(2, x.shape, generator=generator, dtype=x.dtype)"}, says=BITS_ALONE
+)
+zeros_and_ones_by_bernoulli = mistake(
     "hessian_trace",
-    {BITS: "z = torch.randint(2, x.shape, generator=generator, dtype=x.dtype)"},
-    says="The probes are zeros and ones: E[z zᵀ] is not the identity then. 2 · bits − 1 are signs.",
+    {BITS: "z = torch.bernoulli(torch.full(x.shape, 0.5), generator=generator).to(x.dtype)"},
+    says=BITS_ALONE,
+)
+zeros_and_ones_by_a_threshold = mistake(
+    "hessian_trace", {BITS: "z = (torch.rand(x.shape, generator=generator) > 0.5).to(x.dtype)"}, says=BITS_ALONE
 )
 zeros_and_minus_ones = mistake(
     "hessian_trace",
@@ -282,10 +301,12 @@ one_sign_for_a_column = mistake(
     {BITS: BITS.replace("x.shape", "x.shape[-1:]") + "\nz = z.expand(x.shape)"},
     says="All rows of x have the same signs. Draw one for each entry, in the shape of x.",
 )
+UNIFORM = "The probes are uniform between −1 and 1: E[z²] is ⅓, and so is the estimate, on average. Take the signs."
 uniform_probes = mistake(
-    "hessian_trace",
-    {BITS: "z = 2 * torch.rand(x.shape, generator=generator, dtype=x.dtype) - 1"},
-    says="The probes are uniform between −1 and 1: E[z²] is ⅓, and so is the estimate, on average. Take the signs.",
+    "hessian_trace", {BITS: "z = 2 * torch.rand(x.shape, generator=generator, dtype=x.dtype) - 1"}, says=UNIFORM
+)
+uniform_probes_in_float32 = mistake(
+    "hessian_trace", {BITS: "z = (2 * torch.rand(x.shape, generator=generator) - 1).to(x.dtype)"}, says=UNIFORM
 )
 global_generator = mistake(
     "hessian_trace",
@@ -428,6 +449,15 @@ unused_raises = mistake(
     {INNER: INNER.replace(", materialize_grads=True", "")},
     says="A parameter that the support loss does not use has no gradient there: autograd raises. "
     "materialize_grads=True gives zeros.",
+)
+first_order_and_unused_raises = mistake(
+    "maml_gradient",
+    {
+        INNER: INNER.replace("create_graph=True", "create_graph=False").replace(", materialize_grads=True", ""),
+        OUTER: OUTER.replace(", materialize_grads=True", ""),
+    },
+    says="This is the first-order shortcut: without create_graph=True the inner gradient counts as a constant. And "
+    "where a loss does not use a parameter, autograd raises: materialize_grads=True gives zeros.",
 )
 unused_in_the_query = mistake(
     "maml_gradient",
@@ -681,16 +711,15 @@ NO_STOP = (
     "subtracted: hard + (soft − soft.detach())."
 )
 no_stop_gradient = mistake("gumbel_softmax_st", {RESULT: "return hard + soft - soft"}, says=NO_STOP)
+no_stop_gradient_in_the_bracket = mistake("gumbel_softmax_st", {RESULT: "return hard + (soft - soft)"}, says=NO_STOP)
 no_stop_gradient_and_argmax_of_soft = mistake(
     "gumbel_softmax_st",
     {HARD: HARD.replace("scores.argmax", "soft.argmax"), RESULT: "return hard + soft - soft"},
     says=f"{NO_STOP} And take the argmax of logits + gumbels: with a large tau the softmax has equal entries.",
 )
-subtracted_the_wrong_one = mistake(
-    "gumbel_softmax_st",
-    {RESULT: "return hard + soft.detach() - soft"},
-    says="The gradient has the wrong sign: the soft that is added was detached. Detach the one that is subtracted.",
-)
+WRONG_ONE = "The gradient has the wrong sign: the soft that is added was detached. Detach the one that is subtracted."
+subtracted_the_wrong_one = mistake("gumbel_softmax_st", {RESULT: "return hard + soft.detach() - soft"}, says=WRONG_ONE)
+bracket_the_wrong_way = mistake("gumbel_softmax_st", {RESULT: "return hard + (soft.detach() - soft)"}, says=WRONG_ONE)
 argmax_of_soft = mistake(
     "gumbel_softmax_st",
     {HARD: HARD.replace("scores.argmax", "soft.argmax")},
