@@ -335,7 +335,9 @@ def check_architecture(learner, reference, seed, sizes, options, case) -> bool:
             message = f"modules() finds {has} modules of the activation {name}, which was not asked for."
         right &= same(has, number, message, case=case)
     norms, number = len(got["norms"]), len(expected["norms"])
-    if same(norms, number, f"modules() finds {norms} BatchNorm1d; {number} expected.", case=case):
+    others = f" LayerNorms found: {got['layernorms']}." if got["layernorms"] else ""
+    message = f"modules() finds {norms} BatchNorm1d; {number} expected.{others}"
+    if same(norms, number, message, case=case, instead=others):
         message = f"The BatchNorm1d have {got['norms']} features; `width` expected."
         right &= same(got["norms"], expected["norms"], message, case=case)
     else:

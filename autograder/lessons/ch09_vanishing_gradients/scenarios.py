@@ -213,6 +213,7 @@ def architecture(submission: Any, seed: int, sizes: tuple, options: dict) -> dic
         "linears": [tuple(linear.weight.shape) for linear in linears],
         "biases": sum(linear.bias is not None for linear in linears),
         "norms": [norm.num_features for norm in norms],
+        "layernorms": len(_of(model, torch.nn.LayerNorm)),
         "plain norms": all(
             norm.affine and norm.track_running_stats and norm.eps == 1e-5 and norm.momentum == 0.1 for norm in norms
         ),
