@@ -220,12 +220,22 @@ def into_one_grad(f: Any, x: Any, v: Any) -> Any:
     return x.grad
 
 
-def two_draws_of_three(f: Any, x: Any, samples: int, generator: Any) -> float:
-    total = 0.0
-    for _ in range(samples):
-        z = torch.randint(-1, 2, x.shape, generator=generator).to(x.dtype)
-        total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
-    return total / samples
+def probed(draw: Callable[[Any, Any], Any]) -> Callable[..., float]:
+    """A `hessian_trace` whose probes are drawn like this, of the shape of x."""
+
+    def hessian_trace(f: Any, x: Any, samples: int, generator: Any) -> float:
+        total = 0.0
+        for _ in range(samples):
+            z = draw(x.shape, generator).to(x.dtype)
+            total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
+        return total / samples
+
+    return hessian_trace
+
+
+two_draws_of_three = probed(lambda shape, generator: torch.randint(-1, 2, shape, generator=generator))
+normal_probes = probed(lambda shape, generator: torch.randn(shape, generator=generator))
+bits_for_signs = probed(lambda shape, generator: torch.rand(shape, generator=generator) > 0.5)
 
 
 def trace_by_unit_vectors(f: Any, x: Any, samples: int, generator: Any) -> float:
@@ -243,22 +253,6 @@ def both_passes_bare(loss_fn: Any, params: Any, support: Any, query: Any, inner_
     g = torch.autograd.grad(loss_fn(own, support), list(own.values()))
     adapted = {name: value - inner_lr * slope for (name, value), slope in zip(own.items(), g, strict=True)}
     return dict(zip(own, torch.autograd.grad(loss_fn(adapted, query), list(own.values())), strict=True))
-
-
-def normal_probes(f: Any, x: Any, samples: int, generator: Any) -> float:
-    total = 0.0
-    for _ in range(samples):
-        z = torch.randn(x.shape, generator=generator).to(x.dtype)
-        total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
-    return total / samples
-
-
-def bits_for_signs(f: Any, x: Any, samples: int, generator: Any) -> float:
-    total = 0.0
-    for _ in range(samples):
-        z = (torch.rand(x.shape, generator=generator) > 0.5).to(x.dtype)
-        total += (z * torch.autograd.functional.hvp(f, x, z)[1]).sum().item()
-    return total / samples
 
 
 def the_other_one_stopped(logits: Any, tau: float, gumbels: Any) -> Any:
