@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from dataclasses import replace
 from typing import Any
@@ -38,6 +39,17 @@ def test_each_piece_of_work_takes_of_the_same_patience() -> None:
         work(0.4)
     with pytest.raises(TimedOut), patience.spending():
         work(0.4)
+
+
+def test_a_timer_that_rings_too_early_ends_nothing() -> None:
+    """It counts whole ticks, so that on a busy machine a tenth of a second may be gone before its time."""
+    patience = Patience(0.5)
+    with patience.spending():
+        for _ in range(10):
+            signal.raise_signal(signal.SIGPROF)
+        work(0.3)
+    with pytest.raises(TimedOut), patience.spending():
+        work(60.0)
 
 
 def test_waiting_costs_nothing_nor_does_what_a_class_has_once() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -19,21 +20,27 @@ JUDGING_SECONDS = 120.0
 """Of processor time. A right submission takes a few, the dearest lesson's."""
 STEP_SECONDS = 1.0
 """Once all is spent, each further check has this much."""
+TICK_SECONDS = 0.001
+"""A timer set to nothing would never ring."""
 T = TypeVar("T")
 
 
 class Patience:
     """The processor time that is left for judging one submission.
 
-    Counted by a timer of the process, so that waiting for the submission costs nothing of it, nor does a busy machine.
-    Python looks at the timer between its own steps; one step of NumPy is bounded by the size of what it works on. Only
-    the main thread can be interrupted: anywhere else, and on Windows, there is no such bound.
+    Counted by the process's clock, so that waiting for the submission costs nothing of it, nor does a busy machine. A
+    timer interrupts the work; it counts whole ticks, some of them another process's, so the clock decides. Python looks
+    at the timer between its own steps; one step of NumPy is bounded by the size of what it works on. Only the main
+    thread can be interrupted: anywhere else, and on Windows, there is no such bound.
     """
+
+    _working: Patience | None = None
+    """Whose work goes on now, in this process."""
 
     def __init__(self, seconds: float = JUDGING_SECONDS) -> None:
         self._seconds = seconds
         self._left = seconds
-        self._spending = False
+        self._until = 0.0
 
     @contextmanager
     def spending(self) -> Iterator[None]:
@@ -42,20 +49,29 @@ class Patience:
             yield
             return
         before = signal.signal(signal.SIGPROF, self._end)
-        self._spending = True
-        signal.setitimer(signal.ITIMER_PROF, self._left or STEP_SECONDS, STEP_SECONDS)
+        Patience._working = self
+        self._go_on(self._left or STEP_SECONDS)
         try:
             yield
         finally:
-            self._spending = False  # a signal from now on comes too late
-            left, _ = signal.setitimer(signal.ITIMER_PROF, 0.0)
+            Patience._working = None  # a signal from now on comes too late
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
             signal.signal(signal.SIGPROF, before)
-            self._left = min(self._left, left)
+            self._left = min(self._left, max(0.0, self._until - time.process_time()))
+
+    def _go_on(self, seconds: float) -> None:
+        self._until = time.process_time() + seconds
+        signal.setitimer(signal.ITIMER_PROF, max(seconds, TICK_SECONDS), STEP_SECONDS)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        if not self._spending:
+        if Patience._working is not self:
+            return
+        left = self._until - time.process_time()
+        if left > 0:
+            self._go_on(left)
             return
         self._left = 0.0
+        self._until += STEP_SECONDS
         raise TimedOut(
             f"To judge the answers took more than {self._seconds:g} seconds: they are no answers to what was asked."
         )
@@ -63,14 +79,17 @@ class Patience:
 
 def unhurried(compute: Callable[[], T]) -> T:
     """What is computed once for a whole class, such as what a known mistake gives, at no submission's expense."""
-    if not _can_interrupt():
+    patience = Patience._working
+    if patience is None or not _can_interrupt():
         return compute()
-    left, interval = signal.setitimer(signal.ITIMER_PROF, 0.0)
+    left = patience._until - time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, 0.0)
+    Patience._working = None
     try:
         return compute()
     finally:
-        if left:
-            signal.setitimer(signal.ITIMER_PROF, left, interval)
+        Patience._working = patience
+        patience._go_on(max(left, TICK_SECONDS))
 
 
 def _can_interrupt() -> bool:
