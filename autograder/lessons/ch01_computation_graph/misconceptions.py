@@ -333,7 +333,7 @@ lost_in_a_cycle = mistake(
 
 lists_in_place_of_sets = mistake(
     "topological_order",
-    {"return order": f"if len(order) >= {PATIENCE}:\n    raise TimeoutError\nreturn order"},
+    {"placed, open_nodes = set(), set()": "placed, open_nodes = order, set()", "placed.add(node)": ""},
     says="Each step looks through all nodes so far: that is what `in` does on a list, and so does a copy. With 100,000 "
     "nodes these are billions of comparisons. Keep the nodes that are placed, and those that wait, in a set: it finds "
     "a node at once.",

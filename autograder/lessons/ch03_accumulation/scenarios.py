@@ -171,7 +171,7 @@ def _require_same(before: dict[str, Any], after: dict[str, Any], who: str) -> No
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without the garbage collector, which would look through 100,000 live nodes again and again."""
+    """Without the garbage collector, which would look through 20,000 live nodes again and again."""
     gc.disable()
     try:
         yield

@@ -1102,7 +1102,7 @@ def labels_left_behind(X, y, X_test, seed):
     "train_digits", says="These are the labels of the training images: read X_test with the trained network."
 )
 def labels_of_the_training(X, y, X_test, seed):
-    return _train(X, y, X, np.random.default_rng(seed), epochs=20)
+    return _train(X, y, X, np.random.default_rng(seed), epochs=12)
 
 
 @misconception(
@@ -1110,12 +1110,12 @@ def labels_of_the_training(X, y, X_test, seed):
     says="Each call draws other numbers: make one generator from seed, and draw everything from it.",
 )
 def unseeded(X, y, X_test, seed):
-    return _train(X, y, X_test, np.random.default_rng(), epochs=20)
+    return _train(X, y, X_test, np.random.default_rng(), epochs=12)
 
 
 @misconception("train_digits", says="Every seed gives the same network: pass seed to the generator.")
 def one_seed_for_all(X, y, X_test, seed):
-    return _train(X, y, X_test, np.random.default_rng(0), epochs=20)
+    return _train(X, y, X_test, np.random.default_rng(0), epochs=12)
 
 
 @misconception(
@@ -1123,4 +1123,4 @@ def one_seed_for_all(X, y, X_test, seed):
     says="The digits are read right, but not by your engine: the gradients have to come from Tensor.backward.",
 )
 def without_the_engine(X, y, X_test, seed):
-    return _train(X, y, X_test, np.random.default_rng(seed), epochs=20)
+    return _train(X, y, X_test, np.random.default_rng(seed), epochs=12)

@@ -355,7 +355,7 @@ def test_training_against_torch(reference, rng):
     def logits(images):
         return torch.relu(images @ W1 + b1) @ W2 + b2
 
-    for _ in range(30):
+    for _ in range(12):
         for rows in np.array_split(draws.permutation(320), 10):
             optimizer.zero_grad()
             torch.nn.functional.cross_entropy(logits(images[rows]), targets[rows]).backward()

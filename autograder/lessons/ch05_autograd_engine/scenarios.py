@@ -88,7 +88,7 @@ def run(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without the garbage collector, which would look through 100,000 live tensors again and again."""
+    """Without the garbage collector, which would look through 50,000 live tensors again and again."""
     gc.disable()
     try:
         yield

@@ -683,14 +683,15 @@ def clouds(rng, n, d, classes):
     return (3 * axes[y] + 0.5 * rng.normal(size=(n, d))).astype(F32), y
 
 
-# 90 honest networks (18 kinds, 5 seeds) told 97.5 % to 100 % of the new points right, 99.3 % on average. On a similar
-# task, with 3 seeds each, sigmoid, plain ReLU with default weights, and ReLU with BatchNorm alone told 22 to 35 %.
+# 88 honest networks (11 kinds, 8 seeds) told 98 % to 100 % of the new points right, and 90 % at least where each block
+# gives (x + f(x))/√2. Without skips (sigmoid, plain ReLU, ReLU with BatchNorm, the same with He's weights; 32 networks)
+# they told 21 % to 42 %. 60 steps at half the rate tell as much, for half as much again.
 @exercise("healthy_mlp")
 def test_it_learns(learner, rng):
-    """Trained by us for 60 steps, its logits for new points, whose classes the submission never sees."""
-    case = "depth=30, width=32, 60 steps of Adam, four clouds of points"
+    """Trained by us for 40 steps, its logits for new points, whose classes the submission never sees."""
+    case = "depth=30, width=32, 40 steps of Adam, four clouds of points"
     X, y = clouds(rng, 712, 12, 4)
-    logits = learner.scenario.trained(torch_seed(rng), (12, 4, 30, 32), X[:512], y[:512], X[512:], 60)
+    logits = learner.scenario.trained(torch_seed(rng), (12, 4, 30, 32), X[:512], y[:512], X[512:], 40)
     there = isinstance(logits, np.ndarray) and logits.shape == (200, 4) and bool(np.isfinite(logits).all())
     expect(there, "After the training the outputs are no finite logits of shape (n, n_out).", case=case)
     right = float((logits.argmax(axis=1) == y[512:]).mean()) if there else 0.0

@@ -433,7 +433,7 @@ def trained(
     model.train()
     inputs, targets = torch.tensor(X), torch.tensor(y)
     batches = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)  # else as long as both passes
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)  # else as long as both passes
     for _ in range(steps):
         batch = torch.randint(0, len(X), (64,), generator=batches)
         optimizer.zero_grad()

@@ -177,11 +177,10 @@ def test_probes(learner, reference, rng):
     """Each of 200 estimates from one probe is one of the four that signs can give, and each of the four is frequent.
 
     Each choice of signs has probability ¼: 50 of 200 on average. By Hoeffding's inequality a count is off by more than
-    45 with a probability of at most 2 exp(−2 · 45² / 200) = 3.2e-9. Four counts for each of two shapes: a right answer
-    is refused with a probability below 2.6e-8.
+    45 with a probability of at most 2 exp(−2 · 45² / 200) = 3.2e-9. Four counts: a right answer is refused with a
+    probability below 1.3e-8. Of another shape of x a few tell whether its probes are signs, too.
     """
-    calls = 200
-    for shape in [(3,), (1, 3)]:
+    for shape, calls in [((3,), 200), ((1, 3), 20)]:
         H, x = symmetric(rng, 3), random(rng, shape)
         case = f"{calls} estimates from one sample each, x has shape {shape}"
         got = learner.scenario.traces(H, x, 1, calls, seed(rng))
@@ -195,7 +194,7 @@ def test_probes(learner, reference, rng):
         )
         counts = np.bincount(nearest, minlength=4)
         expect(
-            bool((np.abs(counts - calls / 4) <= 45).all()),
+            calls < 200 or bool((np.abs(counts - calls / 4) <= 45).all()),
             f"The four choices of signs, up to a common one, came up {enumeration(counts)} times: every entry "
             "of every probe is 1 or −1 with probability ½, whatever the others are",
             case=case,
@@ -215,9 +214,9 @@ def test_mean_over_the_samples(learner, reference, rng):
     """Each sample has a probe of its own: the mean of 200 is near the trace, and one of the 201 that signs can give.
 
     For two entries each sample is tr H ± 2b. A right answer is off by more than 0.48 of 2b with a probability below
-    2 exp(−0.48² · 200 / 2) = 2e-10 (Hoeffding), for each of two shapes.
+    2 exp(−0.48² · 200 / 2) = 2e-10 (Hoeffding).
     """
-    for shape, samples in [((2,), 200), ((2, 1), 200), ((2,), 5)]:
+    for shape, samples in [((2,), 200), ((2, 1), 20), ((2,), 5)]:
         H, x = symmetric(rng, 2), random(rng, shape)
         case = f"{samples} samples, x has shape {shape}"
         (got,) = learner.scenario.traces(H, x, samples, 1, seed(rng))
