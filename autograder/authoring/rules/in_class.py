@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Iterator, Sequence
+from typing import Self
 
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.rules.judged import line, on_each_lesson
@@ -20,7 +21,7 @@ from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.session import Judge, SeenOfMistakes
 from autograder.submission import Submission, read_submission
-from course.syllabus import Exercise
+from course.syllabus import Exercise, Lesson
 
 SALTS = 2
 DRAWN = 4
@@ -35,20 +36,35 @@ def a_class_is_graded_rightly(course: Course, seen: SeenOfMistakes | None = None
     seen = {} if seen is None else seen
     problems: list[Problem] = []
     first = secrets.randbelow(SALTS)
-    for turn, salt in enumerate(secrets.token_hex(8) for _ in range(SALTS)):
+    with _Shared() as shared:
+        for turn, salt in enumerate(secrets.token_hex(8) for _ in range(SALTS)):
 
-        def rule(judge: Judge, salt: str = salt, turn: int = turn) -> list[Problem]:
-            workers = _workers(judge)
-            try:
+            def rule(judge: Judge, salt: str = salt, turn: int = turn) -> list[Problem]:
+                workers = shared.of(judge.lesson)
                 found = [*_of_stub(course, judge, workers), *_of_reference(course, judge, workers)]
                 exercises = judge.lesson.exercises[(first + turn) % SALTS :: SALTS]
                 return found or list(_of_misconceptions(course, judge, workers, _drawn(judge, exercises, salt), salt))
-            finally:
-                workers.stop()
 
-        found = on_each_lesson(course, rule, salt=salt, seen=seen)
-        problems += [problem for problem in found if problem not in problems]  # most do not depend on the salt
+            found = on_each_lesson(course, rule, salt=salt, seen=seen)
+            problems += [problem for problem in found if problem not in problems]  # most do not depend on the salt
     return problems
+
+
+class _Shared:
+    """The workers of each lesson, which serve under all salts: each judge tells them its own calls."""
+
+    def __enter__(self) -> Self:
+        self._started: dict[str, Workers] = {}
+        return self
+
+    def of(self, lesson: Lesson) -> Workers:
+        if lesson.slug not in self._started:
+            self._started[lesson.slug] = _workers(lesson)
+        return self._started[lesson.slug]
+
+    def __exit__(self, *_: object) -> None:
+        for workers in self._started.values():
+            workers.stop()
 
 
 def _of_stub(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem]:
@@ -112,13 +128,13 @@ def _submission(sources: list[str]) -> Submission:
     return Submission.of_cells("submission.ipynb", sources)
 
 
-def _workers(judge: Judge) -> Workers:
+def _workers(lesson: Lesson) -> Workers:
     """Confined; without a wall where this machine has none."""
-    workers = Workers(judge.lesson, "sandbox")
+    workers = Workers(lesson, "sandbox")
     try:
         workers.start()
     except IsolationError:
         workers.stop()
-        workers = Workers(judge.lesson, "process")
+        workers = Workers(lesson, "process")
         workers.start()
     return workers
