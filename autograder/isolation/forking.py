@@ -29,6 +29,9 @@ BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
 FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
 
+LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+"""What PyTorch imports where it is first used, and takes long: the former for a backward pass from a given g."""
+
 OUR_FOLDERS = threading.RLock()
 """Held while a worker's folder is ours alone to remove: until it has a launcher, which removes it whatever becomes of
 us, and again from where that launcher may be killed until the folder is gone."""
@@ -173,8 +176,8 @@ class ForkingWorker(Worker):
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         # what the references of a lesson needed by now, its submissions will need, too
-        late = "torch._dynamo" in sys.modules
-        request = {"scratch": scratch, "room": room, "limits": self.rlimits(), "optimizers": late}
+        late = [name for name in LATE if getattr(sys.modules.get(name), "__file__", None)]
+        request = {"scratch": scratch, "room": room, "limits": self.rlimits(), "late": late}
         with theirs:
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])

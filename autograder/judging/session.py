@@ -39,6 +39,7 @@ from autograder.places import ROOT, Places
 from autograder.submission import Submission
 from autograder.threads import one_thread
 from autograder.worker import wire
+from autograder.worker.uncompiled import without_compiler
 from course.syllabus import Exercise, Lesson
 
 T = TypeVar("T")
@@ -367,6 +368,7 @@ def with_judge(
         PackageMissing: the reference needs a package that is not installed.
     """
     one_thread()
+    without_compiler()
     for package in lesson.kit.packages:
         if find_spec(package) is None:
             raise PackageMissing(f"{lesson.slug} needs {package}: {how_to_install(package)}")

@@ -33,6 +33,9 @@ def main() -> None:
     sys.modules["autograder"] = grader
     asked: list[str] = []
     sys.meta_path.insert(0, imports.AllowedImports(config["locations"], asked))
+    from autograder.worker.uncompiled import without_compiler
+
+    without_compiler()
     for name in config["warm"]:
         importlib.import_module(name)
     from autograder.worker import serve

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import gc
+import importlib
 import json
 import os
 import random
@@ -39,7 +40,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
 
     It begins with `{"ready": pid, "apart": whether it has a file system of its own}`. A request is one JSON line with a
     descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
-    foreseen for it, which every fork from then on knows. The former says whether `optimizers` are needed, too. The
+    foreseen for it, which every fork from then on knows. The former says which modules it will need `late`, too. The
     answers to it, one JSON line each, are
     `{"started": pid}` or `{"refused": reason, "again": whether that may pass}`, and later `{"ended": pid, "status":
     wait status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
@@ -59,7 +60,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     _say(control, {"ready": os.getpid(), "apart": apart})
     running: dict[int, dict[str, Any]] = {}
     foreseen: dict[str, list[ForeseenCalls]] = {}
-    served, warm = 0, False
+    served = 0
     while True:
         waiting: list[Any] = [control, wake]
         ready = select.select(waiting, [], [], _WATCH_SECONDS if running else None)[0]
@@ -80,9 +81,9 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 _settle_memory()
                 continue
             served += 1
-            if served > 1 and request["optimizers"] and not warm:  # a class: one check may do without
-                warm = True
-                _warm_optimizers()
+            if served > 1 and not sys.modules.keys() >= set(request["late"]):  # a class: one check may do without
+                for name in request["late"]:
+                    importlib.import_module(name)
                 _seed()
                 _settle_memory()
             try:
@@ -158,13 +159,6 @@ def _warm_torch() -> None:
     if torch is not None:
         torch.set_num_threads(1)
         (torch.ones(1, requires_grad=True) * 1.0).sum().backward()
-
-
-def _warm_optimizers() -> None:
-    """Have PyTorch import what its optimizers need at first use: a second that each fork would take again."""
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.0)
 
 
 def _read_whole(descriptor: int) -> bytes:

@@ -1,0 +1,67 @@
+"""PyTorch's compiler is imported where it is asked for, and steps and checkpoints do not ask for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+BEGIN = """
+import sys
+from autograder.worker.uncompiled import without_compiler
+
+without_compiler()
+import torch
+
+def loaded():
+    return sorted(name for name in sys.modules if name.startswith("torch._dynamo."))
+
+x = torch.ones(3, requires_grad=True)
+"""
+SGD = "optimizer = torch.optim.SGD([x], lr=0.5); x.sum().backward(); optimizer.step(); print(x.tolist(), loaded())"
+CHECKPOINT = """
+y = torch.utils.checkpoint.checkpoint(lambda x: x**2, x, use_reentrant=False)
+y.sum().backward()
+print(x.grad.tolist(), loaded())
+"""
+GRAD = "print(torch.func.grad(lambda x: (x**2).sum())(torch.ones(2)).tolist(), loaded())"
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", BEGIN + code], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (SGD, "[0.5, 0.5, 0.5] []"),
+        (CHECKPOINT, "[2.0, 2.0, 2.0] ['torch._dynamo.config']"),
+        (GRAD, "[2.0, 2.0] []"),
+    ],
+    ids=["optimizer", "checkpoint", "torch.func"],
+)
+def test_what_is_not_compiled_does_not_import_the_compiler(code: str, said: str) -> None:
+    assert run(code) == said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import torch._dynamo.utils",
+        "from torch._dynamo import optimize",
+        "torch._dynamo.reset()",
+        "torch.compile(lambda x: 2 * x, backend='eager')(x)",
+        f"{SGD}{CHECKPOINT}{GRAD}\ntorch._dynamo.reset()",
+        "from torch._subclasses.fake_tensor import FakeTensorMode\nwith FakeTensorMode(): torch.ones(2) * 2",
+    ],
+)
+def test_whoever_asks_for_the_compiler_has_it_whole(code: str) -> None:
+    whole = "\nimport torch._dynamo\nprint(torch._dynamo.__file__ is not None, callable(torch._dynamo.optimize))"
+    whole += "\nx = torch.ones(3, requires_grad=True)\n" + SGD.replace(
+        "loaded()", "'torch._dynamo.eval_frame' in loaded()"
+    )
+    assert run(code + whole).splitlines()[-2:] == ["True True", "[0.5, 0.5, 0.5] True"]
