@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from course.experiments.checkpointing import SMALL, SMALL_SEQ
-from course.experiments.costs import Cost, measure_bytes, predict
+from course.experiments.costs import Cost, measure_bytes, predict, predict_at_depth
 from course.experiments.policies import (
     POLICIES,
     best_segment_count,
@@ -38,7 +38,23 @@ MODELS = {"7B": LLAMA_2_7B, "70B": LLAMA_3_1_70B}
 
 @cache
 def cost(model: str, policy: str, *, head: bool = False) -> Cost:
-    return predict(POLICIES[policy], MODELS[model], SEQ, head=head)
+    """Of all layers; where they are treated alike, from three small depths: `test_the_line_holds_to_full_depth`."""
+    of = predict if "segments" in policy else partial(predict_at_depth, first=2 if policy == "offload" else 1)
+    return of(POLICIES[policy], MODELS[model], SEQ, head=head)
+
+
+@pytest.mark.parametrize(
+    ("model", "policy", "head"),
+    [("7B", "none", True), ("7B", "selective_half", False), ("70B", "every_layer", True)],
+)
+def test_the_line_holds_to_full_depth(model: str, policy: str, head: bool) -> None:
+    """All 32 and all 80 layers, traced one by one, cost what three small depths foretell: to the byte."""
+    assert cost(model, policy, head=head) == predict(POLICIES[policy], MODELS[model], SEQ, head=head)
+
+
+def test_policies_that_treat_layers_in_groups_are_on_no_line() -> None:
+    with pytest.raises(ValueError, match=r"saved_bytes of 6, 7 and 8 layers are on no straight line"):
+        predict_at_depth(POLICIES["sqrt_segments"], LLAMA_2_7B, SEQ, first=6)
 
 
 def layer(config: LlamaConfig, **options: Any) -> int:
