@@ -15,7 +15,6 @@ import numpy as np
 
 from autograder.judging import exercise, expect, expect_close
 from autograder.judging.errors import Raised
-from autograder.judging.expect import current_record
 from autograder.lessons.ch02_chain_rule import scenarios as ops
 from autograder.lessons.ch02_chain_rule.gradcheck_bank import (
     Function,
@@ -510,7 +509,7 @@ def test_calls_of_vjp(learner, rng):
 # gradcheck
 
 FEW = 20
-"""So often a check asks for a verdict at least on hidden inputs: of few, a list by heart could have them all."""
+"""So often a check asks for a verdict at least: of few, a list by heart could have them all, or luck."""
 
 
 class Asked:
@@ -549,8 +548,7 @@ def ask(learner, rng, questions: list[Question]) -> None:
     said in the order given.
     """
     kinds = [[i for i, question in enumerate(questions) if question.right is right] for right in (True, False)]
-    least = 0 if current_record().visible else FEW
-    again = [int(rng.choice(kinds[rng.integers(2)])) for _ in range(len(questions), least)]
+    again = [int(rng.choice(kinds[rng.integers(2)])) for _ in range(len(questions), FEW)]
     asked = rng.permutation([*range(len(questions)), *again]).tolist()
     verdicts: list[tuple[int, Any]] = []
     for i, seed in zip(asked, rng.integers(2**31, size=len(asked)).tolist(), strict=True):
