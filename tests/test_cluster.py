@@ -32,7 +32,7 @@ PATIENCE = 120.0
 
 HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")
 WRONG = HONEST.replace("2 * m", "m")
-LOOPS = HONEST + '\n\n# %%\nopen("started", "w").close()\nwhile True:\n    pass\n'
+LOOPS = HONEST + '\n\n# %%\nopen("started", "w").close()\nimport time\nwhile True:\n    time.sleep(0.1)\n'
 KILLS_ITS_WORKER = """
 # %%
 import os

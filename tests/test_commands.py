@@ -265,7 +265,7 @@ def on_a_terminal(*args: str, cwd: Path, status: int = 0) -> str:
 
 
 def test_a_check_that_takes_long_says_on_a_terminal_what_it_does(backprop: Command, tmp_path: Path) -> None:
-    (tmp_path / "ch06_vjps.py").write_text("def relu_vjp(g, x):\n    while True: pass\n")
+    (tmp_path / "ch06_vjps.py").write_text("def relu_vjp(g, x):\n    import time\n    time.sleep(600)\n")
     shown = on_a_terminal("check", "ch06/relu_vjp", cwd=tmp_path, status=1)
     assert "relu_vjp: check 1 of" in shown
     assert "Ctrl-C stops it" in shown
