@@ -37,9 +37,9 @@ setup: .venv/.all
 grade: .venv/.grader
 	@$(BIN)/backprop grade autograder/sample_class --out $(RESULTS)
 
-# The book is built on one processor, and health rules wait at their ends: tests run beside them.
-test: lint types browser
-	@$(MAKE) --no-print-directory --jobs=2 book unit
+# Types are looked at and the book is built on one processor, and health rules wait at their ends: tests run beside them.
+test: lint browser
+	@$(MAKE) --no-print-directory --jobs=3 types book unit
 	@$(MAKE) --no-print-directory --jobs=2 pages health
 	@echo "All of it passes."
 

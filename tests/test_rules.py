@@ -489,12 +489,15 @@ def test_a_misconception_that_is_accepted_is_named(whole: Course, monkeypatch: p
     assert said.startswith(start)
 
 
-def test_rejections_are_written_of_the_lesson_as_it_is(whole: Course) -> None:
+def test_rejections_are_written_of_the_lesson_as_it_is(whole: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     path = whole.rejections("ch01_double")
     assert (
         path.read_text().partition("[exercise.rejected]\n")[2] == 'unchanged = "xx"\nnegated = "xx"\none_more = "xx"\n'
     )
     _edit(path, 'negated = "xx"', 'negated = "x."')
+    monkeypatch.setattr(judged, "LOOKED_AT", 0.0)  # as where it is not drawn
+    assert judged.checks_tell_right_from_wrong(whole) == []
+    monkeypatch.setattr(judged, "LOOKED_AT", 1.0)
     said = _only(judged.checks_tell_right_from_wrong(whole))
     assert said == f"{REJECTIONS}: other checks reject it than are written down: double: negated; run `backprop build`"
     _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + 2")

@@ -76,6 +76,16 @@ class Evidence(Sequence[Record]):
             self._records[i] = self._observe(i, None)
         return self._records[i]
 
+    def accepted_by(self, checks: int) -> list[int]:
+        """The first checks, visible ones, that are known to accept the mistake; none where that is not known."""
+        return [] if self._rejected_by is None else [i for i in range(checks) if i not in self._rejected_by]
+
+    def presume(self, i: int, record: Record) -> None:
+        """Let check `i`, which is known to accept the mistake, have seen this of it, and not be run."""
+        assert self._rejected_by is not None
+        assert i not in self._rejected_by
+        self._records[i] = record
+
     def may_be_in(self, records: Sequence[Record]) -> bool:
         """Whether the answer of these records fails all visible checks that the mistake is known to fail."""
         return self._rejected_by is None or all(
