@@ -36,7 +36,7 @@ def begin(count):
     end, begun = threading.Event(), 0
     try:
         for begun in range(count):
-            threading.Thread(target=end.wait, args=(20,), daemon=True).start()
+            threading.Thread(target=end.wait, args=(600,), daemon=True).start()
     except RuntimeError:
         return begun
     return count

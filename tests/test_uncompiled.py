@@ -25,6 +25,13 @@ y = torch.utils.checkpoint.checkpoint(lambda x: x**2, x, use_reentrant=False)
 y.sum().backward()
 print(x.grad.tolist(), loaded())
 """
+GROUP = """
+import torch.distributed as dist
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+dist.all_reduce(x.detach())
+dist.destroy_process_group()
+print(loaded())
+"""
 GRAD = "print(torch.func.grad(lambda x: (x**2).sum())(torch.ones(2)).tolist(), loaded())"
 
 
@@ -40,8 +47,9 @@ def run(code: str) -> str:
         (SGD, "[0.5, 0.5, 0.5] []"),
         (CHECKPOINT, "[2.0, 2.0, 2.0] ['torch._dynamo.config']"),
         (GRAD, "[2.0, 2.0] []"),
+        (GROUP, "[]"),
     ],
-    ids=["optimizer", "checkpoint", "torch.func"],
+    ids=["optimizer", "checkpoint", "torch.func", "process group"],
 )
 def test_what_is_not_compiled_does_not_import_the_compiler(code: str, said: str) -> None:
     assert run(code) == said

@@ -25,11 +25,6 @@ class _Uncompiled(ModuleType):
     def graph_break(msg: str = "") -> None:
         """Nothing to break."""
 
-    @property
-    def compiled_autograd(self) -> _CompiledAutograd:
-        """What `torch.func` switches off where it differentiates."""
-        return _CompiledAutograd()
-
     @staticmethod
     def disable(fn: Callable[..., Any], recursive: bool = True, **_: Any) -> Callable[..., Any]:
         """`fn`: as it is, it is not compiled."""
@@ -40,20 +35,28 @@ class _Uncompiled(ModuleType):
             raise AttributeError(f"module {COMPILER!r} has no attribute {name!r}")
         if name == "config":  # a checkpoint reads a setting
             return _config()
+        if name in IDLE:
+            return _Idle(name)
         if sys.modules.get(COMPILER) is self:
             del sys.modules[COMPILER]
         return getattr(importlib.import_module(COMPILER), name)
 
 
-class _CompiledAutograd:
-    """Backward passes that are compiled, of which there are none."""
+IDLE: dict[str, dict[str, Callable[[], Any]]] = {
+    "compiled_autograd": {"_disable": nullcontext},
+    "trace_rules": {"clear_lru_cache": lambda: None},
+}
+"""Parts of the compiler, with what is asked of them where nothing is compiled: by `torch.func`, by process groups."""
 
-    @staticmethod
-    def _disable() -> nullcontext[None]:
-        return nullcontext()
+
+class _Idle:
+    """Stands for a part of the compiler, until more is asked of it."""
+
+    def __init__(self, part: str) -> None:
+        self._part = part
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(f"{COMPILER}.compiled_autograd"), name)
+        return IDLE[self._part].get(name) or getattr(importlib.import_module(f"{COMPILER}.{self._part}"), name)
 
 
 def without_compiler() -> None:
