@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -133,6 +135,19 @@ def test_what_could_not_be_graded_is_counted(tmp_path: Path, regrade: bool) -> N
         plan.take_over()
     assert plan.ungraded == [f"ann/{LESSON} could not be graded: the worker cannot fork"]
     assert plan.problems == []
+
+
+@confined
+def test_a_worker_without_pytorch_is_not_asked_to_import_of_it(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge of a lesson that has both kinds of exercises has imported it: asked to, the worker ended."""
+    late = ModuleType(LATE[0])
+    late.__file__ = "somewhere"
+    monkeypatch.setitem(sys.modules, LATE[0], late)
+    before = worker._process.pid  # type: ignore[attr-defined]
+    connections = [worker.open() for _ in range(3)]
+    assert worker._process.pid == before  # type: ignore[attr-defined]
+    for connection in connections:
+        worker.close(connection, 1.0)
 
 
 @confined

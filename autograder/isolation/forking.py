@@ -176,7 +176,7 @@ class ForkingWorker(Worker):
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         # what the references of a lesson needed by now, its submissions will need, too
-        late = [name for name in LATE if getattr(sys.modules.get(name), "__file__", None)]
+        late = [name for name in LATE if "torch" in self.kit.packages and _is_imported(name)]
         request = {"scratch": scratch, "room": room, "limits": self.rlimits(), "late": late}
         with theirs:
             try:
@@ -258,6 +258,11 @@ class ForkingWorker(Worker):
         line, _, self._answers = self._answers.partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def _is_imported(name: str) -> bool:
+    """Whether a module is there, and not what stands for it until it is used."""
+    return getattr(sys.modules.get(name), "__file__", None) is not None
 
 
 def _look(folder: str) -> tuple[int, int, int] | None:

@@ -26,9 +26,9 @@ class _Uncompiled(ModuleType):
         """Nothing to break."""
 
     @staticmethod
-    def disable(fn: Callable[..., Any], recursive: bool = True, **_: Any) -> Callable[..., Any]:
-        """`fn`: as it is, it is not compiled."""
-        return fn
+    def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, **_: Any) -> Callable[..., Any]:
+        """`fn`: as it is, it is not compiled; without one, a decorator that gives what it gets."""
+        return fn if fn is not None else lambda function: function
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__path__":  # who looks through all modules asks for these
