@@ -511,6 +511,23 @@ def test_rejections_are_written_of_the_lesson_as_it_is(whole: Course, monkeypatc
     assert _only(drift.rejections_in_step(whole)) == f"{REJECTIONS}: this file is missing; run `backprop build`"
 
 
+def test_what_is_written_to_reject_is_looked_at_each_time(whole: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A misconception that one check accepts, written down as if that one rejected it."""
+    monkeypatch.setattr(judged, "LOOKED_AT", 0.0)
+    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + (x.ndim > 1)")
+    path, lesson = whole.rejections("ch01_double"), whole.lessons["ch01_double"]
+    text = with_judge(lesson, partial(rejections_text, places=whole), root=whole.root)
+    written = 'one_more = "x."' if 'one_more = "x."' in text else 'one_more = ".x"'
+    path.write_text(text)
+    assert judged.checks_tell_right_from_wrong(whole) == []
+    _edit(path, written, 'one_more = "xx"')
+    said = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]  # it has no name then, either
+    assert (
+        said[-1]
+        == f"{REJECTIONS}: other checks reject it than are written down: double: one_more; run `backprop build`"
+    )
+
+
 def test_a_misconception_that_hidden_draws_alone_reject_is_named(whole: Course) -> None:
     """Another class draws other numbers, by which it may get all points."""
     _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + (x.ndim > 1)")

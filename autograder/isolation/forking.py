@@ -29,8 +29,8 @@ BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
 FOLDERS = "backprop-"
 """How the names of the workers' folders begin; the run's name follows."""
 
-LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
-"""What PyTorch imports where it is first used, and takes long: the former for a backward pass from a given g."""
+LATE = "torch.fx.experimental.symbolic_shapes"
+"""What PyTorch imports for the first backward pass from a given g: half a second."""
 
 OUR_FOLDERS = threading.RLock()
 """Held while a worker's folder is ours alone to remove: until it has a launcher, which removes it whatever becomes of
@@ -176,7 +176,7 @@ class ForkingWorker(Worker):
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         # what the references of a lesson needed by now, its submissions will need, too
-        late = [name for name in LATE if "torch" in self.kit.packages and _is_imported(name)]
+        late = LATE if "torch" in self.kit.packages and LATE in sys.modules else ""
         request = {"scratch": scratch, "room": room, "limits": self.rlimits(), "late": late}
         with theirs:
             try:
@@ -258,11 +258,6 @@ class ForkingWorker(Worker):
         line, _, self._answers = self._answers.partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
         return answer
-
-
-def _is_imported(name: str) -> bool:
-    """Whether a module is there, and not what stands for it until it is used."""
-    return getattr(sys.modules.get(name), "__file__", None) is not None
 
 
 def _look(folder: str) -> tuple[int, int, int] | None:

@@ -40,11 +40,10 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
 
     It begins with `{"ready": pid, "apart": whether it has a file system of its own}`. A request is one JSON line with a
     descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
-    foreseen for it, which every fork from then on knows. The former says which modules it will need `late`, too. The
-    answers to it, one JSON line each, are
-    `{"started": pid}` or `{"refused": reason, "again": whether that may pass}`, and later `{"ended": pid, "status":
-    wait status, "peak_kib": ...}`, with `"because"` where it was ended here, and with whether it was the last process
-    (`"alone"`): whether it has left none behind.
+    foreseen for it, which every fork from then on knows. The former names a module that it will need `late`, if any.
+    The answers to it, one JSON line each, are `{"started": pid}` or `{"refused": reason, "again": whether that may
+    pass}`, and later `{"ended": pid, "status": wait status, "peak_kib": ...}`, with `"because"` where it was ended
+    here, and with whether it was the last process (`"alone"`): whether it has left none behind.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
     wake, woken = os.pipe()
@@ -81,9 +80,9 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 _settle_memory()
                 continue
             served += 1
-            if served > 1 and not sys.modules.keys() >= set(request["late"]):  # a class: one check may do without
-                for name in request["late"]:
-                    importlib.import_module(name)
+            late = request["late"]
+            if served > 1 and late and late not in sys.modules:  # a class: one check may do without
+                importlib.import_module(late)
                 _seed()
                 _settle_memory()
             try:
