@@ -21,7 +21,7 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.isolation import Connection, Worker
 from autograder.judging.errors import LearnerError, read_failure
-from autograder.judging.expect import recording
+from autograder.judging.expectations import recording
 from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun

@@ -16,7 +16,7 @@ from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.diagnose import Evidence, diagnose
 from autograder.judging.errors import Raised
-from autograder.judging.expect import (
+from autograder.judging.expectations import (
     OF_ANOTHER_TYPE,
     Call,
     Record,

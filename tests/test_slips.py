@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from autograder.judging.diagnose import diagnose
-from autograder.judging.expect import Comparison, Record
+from autograder.judging.expectations import Comparison, Record
 from autograder.judging.session import Judge, earned_share, with_judge
 from autograder.places import Places
 from course.syllabus import find_lesson

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis import Misconception, misconceptions_in
-from autograder.judging.expect import Record
+from autograder.judging.expectations import Record
 from autograder.judging.reference import load_module
-from autograder.judging.session import PUBLIC_SALT, Judge, with_judge
+from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.session import Judge, with_judge
 from autograder.places import ROOT, Places
 from course.syllabus import find_lesson
 

@@ -7,34 +7,20 @@ input is a socket to the Dask worker, which sends its `Settings` first.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import select
-import threading
-from multiprocessing.connection import Connection
 
-from autograder.classroom.grader import serve
+from autograder.classroom.grader import serve_stream
 
 IDLE_SECONDS = 300.0
 """After so long without work it ends: the command that sent the tasks was killed and could not say goodbye."""
 
 
 def main() -> None:
-    """Serve the Dask worker at the other end of standard input until it says goodbye."""
-    connection = Connection(os.dup(0))
+    """Serve the Dask worker at the other end of standard input until it says goodbye, and end when it is gone."""
+    stream = os.dup(0)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    threading.Thread(target=_end_with_the_other, args=(connection.fileno(),), daemon=True).start()
-    with contextlib.suppress(EOFError, OSError):
-        serve(connection, connection.recv(), idle_seconds=IDLE_SECONDS)
-
-
-def _end_with_the_other(descriptor: int) -> None:
-    """End when the Dask worker is gone, even in the middle of a submission: what confines it ends with us."""
-    hangup = select.poll()
-    hangup.register(descriptor, 0)  # no event but a hang-up, which is always reported
-    hangup.poll()
-    os._exit(1)
+    serve_stream(stream, stream, idle_seconds=IDLE_SECONDS)
 
 
 if __name__ == "__main__":

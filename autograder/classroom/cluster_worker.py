@@ -21,8 +21,8 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.utils import sync
 
 from autograder.classroom.class_folder import Work
-from autograder.classroom.grader import ATTEMPTS, STILLBORN, Failed, Ready, Said, Settings, hear, tell
 from autograder.classroom.grading import ungraded
+from autograder.classroom.messages import ATTEMPTS, STILLBORN, Failed, Ready, Said, Settings, hear, tell
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.results import SubmissionResult
 from autograder.judging.version import grader_version

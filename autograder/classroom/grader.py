@@ -1,53 +1,19 @@
-"""A grading process: one lesson's checks and its warm workers. What it and its parent say to each other.
-
-The parent sends `Work`, one piece after the other, and None to say goodbye; it hears `Ready` or `Failed` once, then a
-`SubmissionResult` for each piece. Both are ours and on one machine; submitted code runs in the workers below.
-"""
+"""A grading process: one lesson's checks and its warm workers."""
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+import os
+import select
+import threading
 from multiprocessing.connection import Connection
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work
-from autograder.isolation import IsolationError, Workers
-from autograder.judging.results import SubmissionResult
+from autograder.classroom.messages import Failed, Ready, Settings
+from autograder.isolation import OUR_FOLDERS, IsolationError, Workers
 from autograder.judging.session import CheckError, Judge, with_judge
 from course.syllabus import find_lesson
-
-ATTEMPTS = 2
-"""How often a submission is tried whose grading process dies at it."""
-STILLBORN = 3
-"""Grading processes that may die in a row before they can serve; then something is wrong with all."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a grading process is started with."""
-
-    lesson: str
-    isolation: str
-    salt: str
-    run: str = ""
-    """A name for `remove_folders`, should it be killed."""
-
-
-@dataclass(frozen=True)
-class Ready:
-    """The checks are collected and the workers are warm."""
-
-
-@dataclass(frozen=True)
-class Failed:
-    """This machine cannot grade the lesson at all."""
-
-    why: str
-
-
-Said = Ready | Failed | SubmissionResult
-"""What a grading process says."""
 
 
 def serve(connection: Connection, settings: Settings, *, idle_seconds: float | None = None) -> None:
@@ -73,16 +39,21 @@ def serve(connection: Connection, settings: Settings, *, idle_seconds: float | N
             connection.send(Failed(str(error)))
 
 
-def tell(connection: Connection, message: Settings | Work | None) -> None:
-    """Send to a grading process; one that has died is noticed when it is listened to."""
-    with contextlib.suppress(OSError):
-        connection.send(message)
+def serve_stream(stream: int, lifeline: int, *, idle_seconds: float | None = None) -> None:
+    """Be a grading process for whoever holds the other end of `stream` and sends its `Settings` first.
+
+    It ends at once, and its worker with it, where the other end of `lifeline` is closed: a descriptor, as `stream` is.
+    """
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    connection = Connection(stream)
+    with contextlib.suppress(EOFError, OSError):
+        serve(connection, connection.recv(), idle_seconds=idle_seconds)
 
 
-def hear(connection: Connection) -> Said | None:
-    """What a grading process says; None if it died."""
-    try:
-        said: Said = connection.recv()
-    except (EOFError, OSError):
-        return None
-    return said
+def _end_with(lifeline: int) -> None:
+    """End even in the middle of a submission."""
+    hangup = select.poll()
+    hangup.register(lifeline, 0)  # no event but a hang-up, which is always reported
+    hangup.poll()
+    with OUR_FOLDERS:  # else one would stay that nobody else knows
+        os._exit(1)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.lesson_names import lessons_within
-from autograder.isolation import Workers
 from autograder.judging.results import SubmissionResult
-from autograder.judging.session import Judge, fingerprint
+from autograder.judging.salt import fingerprint
 from autograder.judging.status import SubmissionStatus
 from autograder.judging.version import grader_version
 from autograder.submission import SubmissionError, read_bytes, read_submission
 from autograder.wording import clean, enumeration
 from course.syllabus import find_lesson
+
+if TYPE_CHECKING:
+    from autograder.isolation import Workers
+    from autograder.judging.session import Judge
 
 
 def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:

@@ -6,26 +6,30 @@ process that died was at: that one is tried once more, and then reported as kill
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import secrets
-import signal
+import sys
 import tempfile
-import threading
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 
 from autograder.classroom.class_folder import Work
-from autograder.classroom.grader import ATTEMPTS, STILLBORN, Failed, Ready, Settings, hear, serve, tell
 from autograder.classroom.grading import ungraded
-from autograder.isolation import OUR_FOLDERS, remove_folders
+from autograder.classroom.messages import ATTEMPTS, STILLBORN, Failed, Ready, Settings, hear, tell
+from autograder.classroom.nursery import ForkedProcess, Nursery
+from autograder.classroom.spawned import Spawned
+from autograder.isolation import remove_folders
 from autograder.judging.results import SubmissionResult
 from autograder.threads import one_thread
+from course.syllabus import find_lesson
 
 AHEAD = 64
 """Submissions that are looked at before the first process starts: enough to see which lessons there are."""
+FORKS = sys.platform == "linux"
+"""Whether grading processes are forked here."""
 
 
 class PoolError(RuntimeError):
@@ -46,6 +50,7 @@ def grade_all(
         PoolError: a lesson could not be graded at all; raised when all others are done.
     """
     one_thread()
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())  # PyTorch makes it: this one is there
     pool = _Pool(work, jobs, isolation, salt)
     try:
         yield from pool.results()
@@ -75,6 +80,10 @@ class _Queue:
     def put(self, item: Work) -> None:
         self._waiting.setdefault(item.lesson, deque()).append(item)
 
+    def lessons(self) -> list[str]:
+        """The lessons that work waits in."""
+        return [lesson for lesson, items in self._waiting.items() if items]
+
     def take(self, lesson: str) -> Work | None:
         """The next of a lesson, if one waits."""
         waiting = self._waiting.get(lesson)
@@ -82,8 +91,7 @@ class _Queue:
 
     def busiest(self, graders: Counter[str]) -> str | None:
         """The lesson that another grader would help most, given how many each lesson has."""
-        waiting = [lesson for lesson, items in self._waiting.items() if items]
-        return max(waiting, key=lambda lesson: len(self._waiting[lesson]) / (1 + graders[lesson]), default=None)
+        return max(self.lessons(), key=lambda lesson: len(self._waiting[lesson]) / (1 + graders[lesson]), default=None)
 
 
 class _Pool:
@@ -105,9 +113,12 @@ class _Pool:
         self._stillborn = 0
         self._failures: Counter[str] = Counter()
         self._failed: dict[str, str] = {}
+        self._starter: Nursery | Spawned | None = None
 
     def results(self) -> Iterator[SubmissionResult]:
         self._queue.draw(AHEAD)
+        packages = {package for lesson in self._queue.lessons() for package in find_lesson(lesson).kit.packages}
+        self._starter = Nursery(packages) if FORKS else Spawned()
         while True:
             self._hand_out()
             busy = [grader for grader in self._graders if grader.at is not None]
@@ -134,7 +145,8 @@ class _Pool:
         while len(self._graders) < self._jobs and (lesson := self._next_lesson()) is not None:
             item = self._queue.take(lesson)
             assert item is not None
-            grader = _Grader(Settings(lesson, self._isolation, self._salt, self._run))
+            assert self._starter is not None
+            grader = _Grader(lesson, *self._starter.start(Settings(lesson, self._isolation, self._salt, self._run)))
             self._graders.append(grader)
             grader.hand(item)
 
@@ -207,19 +219,18 @@ class _Pool:
             grader.dismiss()
         for grader in [*self._graders, *self._retired]:
             grader.await_end()
+        if self._starter is not None:
+            self._starter.stop()
         remove_folders(self._run)
 
 
 class _Grader:
     """The parent's end of one grading process, and the submission that it is `at`."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.lesson = settings.lesson
-        context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, settings), daemon=True)
-        self.process.start()
-        theirs.close()
+    def __init__(self, lesson: str, connection: Connection, process: ForkedProcess | SpawnProcess) -> None:
+        self.lesson = lesson
+        self.connection = connection
+        self.process = process
         self.ready = False
         self.at: Work | None = None
 
@@ -237,20 +248,3 @@ class _Grader:
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
-
-
-def _work(connection: Connection, settings: Settings) -> None:
-    """The grading process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    threading.Thread(target=_follow_parent, daemon=True).start()
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())  # PyTorch makes it: this one is there
-    serve(connection, settings)
-
-
-def _follow_parent() -> None:
-    """End with the parent, even in the middle of a submission: the worker ends with us."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        with OUR_FOLDERS:  # else one would stay that nobody else knows
-            os._exit(1)

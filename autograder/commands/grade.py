@@ -53,7 +53,7 @@ def grade(
     """
     from autograder.classroom.results_folder import hold
     from autograder.isolation import EARLIER
-    from autograder.judging.session import PUBLIC_SALT
+    from autograder.judging.salt import PUBLIC_SALT
 
     order = _Order(
         folder, out, jobs, scheduler, EARLIER.get(isolation, isolation), salt or PUBLIC_SALT, regrade=regrade, diff=diff
@@ -113,7 +113,7 @@ class _Grading:
         from autograder.classroom.results_folder import UNFINISHED
         from autograder.commands.console import give_up
         from autograder.commands.grade_output import say_all, say_what_was_there, show_changes, show_class
-        from autograder.judging.session import fingerprint
+        from autograder.judging.salt import fingerprint
         from autograder.reports.progress import progress
 
         order = self.order
@@ -151,7 +151,7 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
     """Say what else there is to know, after the table, where it is read; and end with the exit status."""
     from autograder.commands.console import say
     from autograder.commands.grade_output import about_others, say_all
-    from autograder.judging.session import PUBLIC_SALT
+    from autograder.judging.salt import PUBLIC_SALT
 
     not_graded = [f"{row.student}/{row.file}: {row.why}" for row in found.not_recognised]
     damaged = [record.problem] if record.problem else []
@@ -223,7 +223,7 @@ def _nothing_in(folder: Path) -> str:
 def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
     """Stop if the results were graded with another salt and nobody says that this is meant."""
     from autograder.commands.console import give_up
-    from autograder.judging.session import PUBLIC_SALT, fingerprint
+    from autograder.judging.salt import PUBLIC_SALT, fingerprint
 
     if not record.salt_sha256 or not record.has_results:  # a run that graded nothing binds nobody
         record.salt_sha256 = fingerprint(order.salt)

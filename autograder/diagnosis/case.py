@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.equality import largest_gap, mismatch, wrong_entries
-from autograder.wording import clean, dtype_of, key_text, literal, number, shape_of, summarise, told_apart
+from autograder.values import dtype_of, key_text, literal, number, shape_of, summarise, told_apart
+from autograder.wording import clean
 
 __all__ = ["mismatch", "render_case", "summarise"]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.wording import dtype_of, enumeration, key_text, number, shape_of, summarise, told_apart
+from autograder.values import dtype_of, key_text, number, shape_of, summarise, told_apart
+from autograder.wording import enumeration
 
 _Number = bool | int | float | complex
 

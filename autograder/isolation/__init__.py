@@ -2,7 +2,7 @@
 
 from autograder.isolation.base import Connection, IsolationError, Limits, PackageMissing, Worker
 from autograder.isolation.choice import BACKENDS, EARLIER, Workers, start_worker
-from autograder.isolation.forking import OUR_FOLDERS, remove_folders
+from autograder.isolation.folders import OUR_FOLDERS, remove_folders
 
 __all__ = [
     "BACKENDS",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import psutil
 
-from autograder.worker.channel import Channel
+if TYPE_CHECKING:
+    from autograder.worker.channel import Channel
 
 
 class IsolationError(RuntimeError):
@@ -121,15 +122,6 @@ def kill_tree(pid: int, *, keep_root: bool) -> bool:
         with contextlib.suppress(psutil.Error):
             root.kill()
     return True
-
-
-def remove_folder(path: str) -> None:
-    """Remove a folder, whatever a submission made in it: a nest too deep for Python, folders that cannot be listed."""
-    with contextlib.suppress(OSError):
-        os.rmdir(path)
-    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
-        if os.path.lexists(path):
-            subprocess.run([*command, "--", path], stderr=subprocess.DEVNULL, check=False)
 
 
 def _running(process: psutil.Process) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
 import os
 import select
@@ -11,13 +10,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from abc import abstractmethod
 from itertools import chain, repeat
 from typing import IO, Any
 
-from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree, remove_folder
+from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree
+from autograder.isolation.folders import FOLDERS, OUR_FOLDERS, remove_folder
 from autograder.isolation.packages import interpreter, locations
 from autograder.places import ROOT
 from autograder.threads import ONE_THREAD
@@ -26,15 +25,8 @@ from autograder.worker.channel import Channel
 from course.syllabus import Kit
 
 BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
-FOLDERS = "backprop-"
-"""How the names of the workers' folders begin; the run's name follows."""
-
 LATE = "torch.fx.experimental.symbolic_shapes"
 """What PyTorch imports for the first backward pass from a given g: half a second."""
-
-OUR_FOLDERS = threading.RLock()
-"""Held while a worker's folder is ours alone to remove: until it has a launcher, which removes it whatever becomes of
-us, and again from where that launcher may be killed until the folder is gone."""
 
 ROOM_SECONDS = 30.0
 """How long a machine is asked again that has no room for a process; what fills it is bounded, and ends."""
@@ -55,12 +47,6 @@ def environment() -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PATH": os.defpath,
     }
-
-
-def remove_folders(run: str) -> None:
-    """Remove what the workers of a run have left: a judge that is killed while it starts one leaves its folder."""
-    for folder in glob.glob(f"{glob.escape(tempfile.gettempdir())}/{FOLDERS}{run}*"):
-        remove_folder(folder)
 
 
 class _Refused(IsolationError):

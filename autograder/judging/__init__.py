@@ -1,12 +1,18 @@
 """The trusted side: it asks a submission's functions for values, and decides what they are worth.
 
-Checks import what they need from here.
+Checks import what they need from here. It is loaded when it is asked for: who reads results has no use for pytest.
 """
 
-from autograder.judging.draws import EXACT, F32, F64, SINGLE, random
-from autograder.judging.expect import exercise, expect, expect_close, expect_raises
-from autograder.judging.measured import agree, compare, fine
-from autograder.judging.reference import function_of, misconceptions_of
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.judging.draws import EXACT, F32, F64, SINGLE, random
+    from autograder.judging.expectations import exercise, expect, expect_close, expect_raises
+    from autograder.judging.measured import agree, compare, fine
+    from autograder.judging.reference import function_of, misconceptions_of
 
 __all__ = [
     "EXACT",
@@ -24,3 +30,12 @@ __all__ = [
     "misconceptions_of",
     "random",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for module in ("draws", "expectations", "measured", "reference"):
+            found = vars(import_module(f"{__name__}.{module}"))
+            if name in found:
+                return found[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,9 +19,9 @@ from autograder.diagnosis.case import render_case, tells
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
 from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
-from autograder.judging.expect import Call, Comparison, Record, paired
+from autograder.judging.expectations import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
-from autograder.wording import summarise
+from autograder.values import summarise
 
 TELLING = ("RecursionError", "TimeoutError")
 """Ways to end that say what went wrong, where a check compared nothing."""

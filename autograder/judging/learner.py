@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
-from autograder.judging.expect import CHANGED, Call, Comparison, as_arrays, current_record
+from autograder.judging.expectations import CHANGED, Call, Comparison, as_arrays, current_record
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run, request_of
 from autograder.wording import clean, enumeration

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from autograder.diagnosis import Misconception
-from autograder.judging.expect import Record
+from autograder.judging.expectations import Record
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
 from autograder.judging.session import Judge, earned_share, run_pytest, with_judge

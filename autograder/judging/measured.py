@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.judging.expect import current_record, expect, expect_close
+from autograder.judging.expectations import current_record, expect, expect_close
 
 
 def agree(scenario: str, learner: Any, reference: Any, *arguments: Any, case: str, **tolerance: float) -> None:

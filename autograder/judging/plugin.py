@@ -13,7 +13,7 @@ import pytest
 
 from autograder.judging.diagnose import summary
 from autograder.judging.errors import LearnerError, WorkerLost
-from autograder.judging.expect import Comparison, Record, recording
+from autograder.judging.expectations import Comparison, Record, recording
 from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import importlib
 import os
 import sys
@@ -25,7 +24,7 @@ from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why, summary
 from autograder.judging.errors import TimedOut, WorkerLost
-from autograder.judging.expect import Record
+from autograder.judging.expectations import Record
 from autograder.judging.patience import unhurried
 from autograder.judging.plugin import CheckId, Checks, identify
 from autograder.judging.recorder import Recorder, foreseen
@@ -33,6 +32,7 @@ from autograder.judging.reference import Reference, load_module
 from autograder.judging.rejections import Rejections, written
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
+from autograder.judging.salt import PUBLIC_SALT, fingerprint
 from autograder.judging.status import ExerciseStatus
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
@@ -51,8 +51,6 @@ WORTH = {True: 1 / 3, False: 2 / 3}
 """The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
 SLOW_SECONDS = 60.0
 """An exercise that may take so long for one call (it trains networks) takes minutes with every known mistake."""
-PUBLIC_SALT = "learning alone"
-"""The salt of those who belong to no class."""
 
 UNUSED_PLUGINS = (
     *("cacheprovider", "terminal", "logging", "faulthandler", "doctest", "junitxml", "pastebin", "unittest"),
@@ -402,11 +400,6 @@ def run_pytest(file: Path, plugins: list[object]) -> int:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-def fingerprint(salt: str) -> str:
-    """What results record of a salt: enough to see that it changed, useless to guess it."""
-    return hashlib.sha256(f"backprop salt {salt}".encode()).hexdigest()[:16]
 
 
 class _Driver:

@@ -18,7 +18,8 @@ from autograder.isolation import IsolationError, Workers
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRuns
-from autograder.judging.session import PUBLIC_SALT, Judge
+from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import SubmissionError, read_submission
 from course.syllabus import find_lesson

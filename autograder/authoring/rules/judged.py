@@ -10,7 +10,8 @@ from autograder.authoring.tree import Course
 from autograder.judging.local import examine, failing_oracles
 from autograder.judging.reference import load_module
 from autograder.judging.rejections import written
-from autograder.judging.session import PUBLIC_SALT, CheckError, Judge, SeenOfMistakes, with_judge
+from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.session import CheckError, Judge, SeenOfMistakes, with_judge
 from course.syllabus import Lesson
 
 LOOKED_AT = 1 / 3

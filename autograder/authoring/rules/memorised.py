@@ -11,7 +11,7 @@ from autograder.authoring.rules.judged import unreadable, whole_lessons
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import ROOT, Course
 from autograder.judging.errors import Missing
-from autograder.judging.expect import Comparison, Record
+from autograder.judging.expectations import Comparison, Record
 from autograder.judging.local_run import LocalRun
 from autograder.judging.plugin import identify
 from autograder.judging.recorder import Recorder

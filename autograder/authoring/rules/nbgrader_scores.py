@@ -20,7 +20,7 @@ from autograder.authoring.tree import Course
 from autograder.classroom.class_folder import Work, find_work
 from autograder.classroom.pool import PoolError, grade_all
 from autograder.judging.results import SubmissionResult
-from autograder.judging.session import PUBLIC_SALT
+from autograder.judging.salt import PUBLIC_SALT
 from course.syllabus import Lesson
 
 CELL_SECONDS = 60

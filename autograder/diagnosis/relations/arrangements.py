@@ -18,7 +18,8 @@ from autograder.diagnosis.relations.evidence import (
     near,
     telling,
 )
-from autograder.wording import enumeration, shape_of
+from autograder.values import shape_of
+from autograder.wording import enumeration
 
 MAX_AXES = 5
 MAX_SHIFT = 16

@@ -10,7 +10,7 @@ from itertools import permutations
 import numpy as np
 
 from autograder.diagnosis.relations.evidence import Problem, first_of, informative, multiple, near, telling
-from autograder.wording import number
+from autograder.values import number
 
 ENOUGH = 6
 """Entries that are not 0, at least, to speak of a factor that has no name."""

@@ -13,7 +13,7 @@ from autograder.diagnosis.relations.constants import constants
 from autograder.diagnosis.relations.evidence import Problem, as_floats, near, relative_tolerance
 from autograder.diagnosis.relations.identities import UnitAnswer, an_input, not_finite, precision, unit_gradient, zeros
 from autograder.diagnosis.relations.places import places
-from autograder.wording import dtype_of
+from autograder.values import dtype_of
 
 MOST = 2
 """Sentences: more is not read."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from autograder.diagnosis.relations.constants import SHORTEST, factor_words, sentence
 from autograder.diagnosis.relations.evidence import Problem, first_of, informative, multiple, near, telling
-from autograder.wording import enumeration, number
+from autograder.values import number
+from autograder.wording import enumeration
 
 ENOUGH = 100
 """So many sets as large as the one to explain there must be, or that it is where an input is negative is chance."""

@@ -30,7 +30,8 @@ from autograder.lessons.ch02_chain_rule.gradcheck_bank import (
     wrong,
 )
 from autograder.lessons.ch02_chain_rule.scenarios import taken
-from autograder.wording import clean, summarise
+from autograder.values import summarise
+from autograder.wording import clean
 
 EXACT = {"rtol": 1e-10, "atol": 1e-12}
 

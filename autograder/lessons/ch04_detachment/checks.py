@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import F32, F64, SINGLE, agree, compare, exercise, expect, expect_close, random
-from autograder.wording import summarise
+from autograder.values import summarise
 
 # straight_through_round
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise, expect, expect_close, expect_raises
 from autograder.judging.errors import LearnerError
-from autograder.judging.expect import Call, current_record
-from autograder.wording import summarise
+from autograder.judging.expectations import Call, current_record
+from autograder.values import summarise
 from course.data import MAX_PIXEL, load_digits_train
 
 Arrays = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import EXACT, SINGLE, exercise, expect, expect_close
-from autograder.wording import summarise
+from autograder.values import summarise
 from course.data import MAX_PIXEL, load_digits_train
 
 PARAMETERS = ("W1", "b1", "W2", "b2")

@@ -22,7 +22,7 @@ from autograder.lessons.ch08_custom_functions.gradcheck_operations import (
     scaled,
     vector,
 )
-from autograder.wording import summarise
+from autograder.values import summarise
 
 SINGLE = {"rtol": 2e-5, "atol": 1e-5}
 SHAPES = {

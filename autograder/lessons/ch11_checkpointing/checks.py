@@ -23,8 +23,8 @@ from autograder.judging import (
     random,
 )
 from autograder.judging.errors import Raised
-from autograder.judging.expect import current_record
-from autograder.wording import number, summarise
+from autograder.judging.expectations import current_record
+from autograder.values import number, summarise
 
 # checkpoint
 

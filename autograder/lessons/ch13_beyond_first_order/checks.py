@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import EXACT, F32, F64, SINGLE, agree, exercise, expect, expect_close, random
-from autograder.wording import enumeration, summarise
+from autograder.values import summarise
+from autograder.wording import enumeration
 
 
 def drawn(rng, shape, dtype=F64):

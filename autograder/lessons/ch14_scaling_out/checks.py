@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT, F32, F64, agree, exercise, expect_close, expect_raises, random
-from autograder.judging.expect import current_record
+from autograder.judging.expectations import current_record
 
 
 def cut(size: int) -> str:

@@ -18,7 +18,7 @@ import pytest
 
 from autograder.diagnosis.equality import mismatch
 from autograder.judging.errors import LearnerError, Raised
-from autograder.wording import summarise
+from autograder.values import summarise
 
 OF_ANOTHER_TYPE = 0.1
 """What share of an exercise right values of another dtype cost at most."""

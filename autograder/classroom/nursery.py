@@ -1,0 +1,144 @@
+"""Grading processes that are forked from one which has imported all that they need, and does nothing else.
+
+To start one afresh takes half a second, and two more where PyTorch is needed. `multiprocessing` can fork so, too, but
+its own way to do it leaves a folder behind where the command is killed with all of its processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable
+from multiprocessing.connection import Connection
+
+import psutil
+
+from autograder.classroom.messages import Settings, tell
+
+NOBODY = -1
+"""In the place of a process's number."""
+
+
+class Nursery:
+    """The process that grading processes are forked from.
+
+    Args:
+        packages: what the lessons need; it is imported once, by that process.
+    """
+
+    def __init__(self, packages: Iterable[str]) -> None:
+        self._packages = sorted(packages)
+        self._start()
+
+    def _start(self) -> None:
+        self._control, theirs = socket.socketpair()
+        command = [sys.executable, "-P", "-m", __name__, *self._packages]
+        with theirs:
+            self._process = subprocess.Popen(command, stdin=theirs.fileno())
+
+    def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:
+        """A new grading process, and what we say to it and hear from it."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            pid = self._forked(theirs)
+            if pid == NOBODY:  # it was killed, by a machine that is short of memory, say
+                self.stop()
+                self._start()
+                pid = self._forked(theirs)
+        connection = Connection(ours.detach())
+        tell(connection, settings)
+        return connection, ForkedProcess(pid)
+
+    def _forked(self, stream: socket.socket) -> int:
+        """The number of a new process, which has `stream`."""
+        try:
+            socket.send_fds(self._control, [b"\n"], [stream.fileno()])
+            said = self._control.recv(32)
+        except OSError:
+            return NOBODY
+        return int(said or NOBODY)
+
+    def stop(self) -> None:
+        """End it, and with it what it has forked."""
+        self._control.close()
+        try:
+            self._process.wait(1)
+        except subprocess.TimeoutExpired:  # it imports
+            self._process.kill()
+            self._process.wait()
+
+
+class ForkedProcess:
+    """A process that is not our child, as `multiprocessing.Process` shows one."""
+
+    def __init__(self, pid: int) -> None:
+        self._process: psutil.Process | None = None
+        with contextlib.suppress(psutil.NoSuchProcess, ValueError):  # it has ended, or there was nobody
+            self._process = psutil.Process(pid)  # which knows it from a later one of that number
+
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.is_running()
+
+    def kill(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                self._process.kill()
+
+    def join(self, seconds: float | None = None) -> None:
+        if self._process is not None:
+            with contextlib.suppress(psutil.TimeoutExpired):
+                self._process.wait(seconds)
+
+
+def main(packages: list[str]) -> None:
+    """Fork for each stream that comes over standard input, until that ends; what was forked ends with us."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to handle
+    signal.signal(signal.SIGCHLD, lambda *_: _reap())
+    control = socket.socket(fileno=os.dup(0))
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    lifeline, ours = os.pipe()
+    from autograder.classroom.grader import serve_stream
+
+    for package in packages:
+        with contextlib.suppress(ImportError):  # whoever needs it says what is missing
+            importlib.import_module(package)
+    gc.collect()
+    gc.freeze()  # or each collection of a grading process would look through all of this, and copy it page by page
+    while True:
+        line, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not line:
+            _reap()
+            os._exit(0)  # PyTorch takes half a second to take itself down
+        try:
+            pid = os.fork()
+        except OSError:  # no room for it
+            pid = NOBODY
+        if not pid:
+            try:
+                control.close()
+                os.close(ours)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                serve_stream(descriptors[0], lifeline)
+            finally:
+                os._exit(1)
+        os.close(descriptors[0])
+        with contextlib.suppress(OSError):  # the command is gone: that is read next
+            control.send(str(pid).encode())
+
+
+def _reap() -> None:
+    """Let go of those who have ended."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,159 @@
+"""Values in words: short, safe to print whatever an untrusted value holds, and the same words everywhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from autograder.wording import clean, quoted
+
+MAX_PARTS = 6
+"""Parts of a tuple, keys of a dict that are listed."""
+MAX_LITERAL = 80
+"""Characters of a tuple of tuples."""
+MAX_NESTING = 1
+_ATOMS = (type(None), bool, int, float, complex, str)
+MAX_DIGITS = 40
+"""Digits of one integer."""
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A Python number or NumPy scalar with `digits` significant digits: `0.3333`, `1.2e-5`, `nan`, `True`, `12`."""
+    value = value.item() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return str(value) if value.bit_length() < 3 * MAX_DIGITS else f"{'-' * (value < 0)}2^{value.bit_length() - 1}…"
+    if isinstance(value, complex | np.complexfloating):
+        imaginary = number(value.imag, digits)
+        return f"{number(value.real, digits)}{'' if imaginary[0] == '-' else '+'}{imaginary}j"
+    text = f"{value:.{digits}g}" if value else "0"  # not "-0"
+    return re.sub(r"e([+-])0*(\d)", lambda m: "e" + m[1].replace("+", "") + m[2], text)
+
+
+def told_apart(one: Any, other: Any, digits: int = 4) -> tuple[str, str]:
+    """Both numbers with as few digits, from `digits` on, as show that they differ."""
+    for enough in range(digits, 18):
+        texts = number(one, enough), number(other, enough)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def shape_of(array: np.ndarray) -> str:
+    """`(3, 4)`."""
+    return clean(str(tuple(array.shape)))
+
+
+def dtype_of(value: np.ndarray | np.generic) -> str:
+    """`float64`; byte order does not count."""
+    return clean(value.dtype.newbyteorder("=").name)
+
+
+def summarise(value: Any, *, show_numbers: bool = True) -> str:
+    """What `value` is, for the middle of a sentence.
+
+    "a float64 array of shape (3, 4)", "the number 3.2", "None", "a tuple of 2: the integer 1, None". Without
+    `show_numbers` no value is told, only its kind: "a number", "an integer", "some text".
+    """
+    return clean(_summary(value, show_numbers, MAX_NESTING), 240)
+
+
+def _summary(value: Any, show: bool, depth: int) -> str:
+    if isinstance(value, np.ndarray | np.generic):
+        dtype = dtype_of(value)
+        if value.ndim:
+            return f"{_article(dtype)} {dtype} array of shape {shape_of(np.asarray(value))}"
+        if value.dtype.kind not in "biufc":
+            return f"a value of dtype {dtype}"
+        return f"the {dtype} number {number(value)}" if show else f"{_article(dtype)} {dtype} number"
+    if value is None:
+        return "None"
+    if isinstance(value, bool):
+        return str(value) if show else "a bool"
+    if isinstance(value, int):
+        return f"the integer {number(value)}" if show else "an integer"
+    if isinstance(value, float):
+        return f"the number {literal(value)}" if show else "a number"
+    if isinstance(value, complex):
+        return f"the complex number {number(value)}" if show else "a complex number"
+    if isinstance(value, str):
+        return f"the text {quoted(value)}" if show else "some text"
+    if isinstance(value, tuple | list):
+        return _sequence_summary(value, show, depth)
+    if isinstance(value, dict):
+        return _dict_summary(value, show)
+    if callable(value):
+        return "a function"
+    type_name = getattr(value, "type_name", None)  # an object that stayed with the submission
+    return f"an object of type {clean(type_name if isinstance(type_name, str) else type(value).__name__)}"
+
+
+def literal(value: Any) -> str | None:
+    """A number, text, None, a short tuple of them, or few of those, as a program would write it; else None."""
+    if _is_nested(value):
+        few = len(value) <= MAX_LITERAL // len("(0,), ")
+        text = _in_brackets(value, [None if _is_nested(part) else literal(part) for part in value]) if few else None
+        return text if text and len(text) <= MAX_LITERAL else None
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int | float | complex) and not isinstance(value, np.generic):
+        text = number(value)  # 96.0 is no integer, and looks like it
+        return text + ".0" * (isinstance(value, float) and text.lstrip("-").isdigit())
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, tuple | list) and len(value) <= MAX_PARTS:
+        return _in_brackets(value, [literal(part) if isinstance(part, _ATOMS) else None for part in value])
+    return None
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, tuple | list) and any(isinstance(part, tuple | list) for part in value)
+
+
+def _in_brackets(value: tuple[Any, ...] | list[Any], parts: list[str | None]) -> str | None:
+    """A tuple or a list of these parts; None where one of them cannot be written."""
+    written = [part for part in parts if part is not None]
+    if len(written) < len(value):
+        return None
+    inside = ", ".join(written) + "," * (isinstance(value, tuple) and len(value) == 1)
+    return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+
+
+def _sequence_summary(value: tuple[Any, ...] | list[Any], show: bool, depth: int) -> str:
+    kind = "tuple" if isinstance(value, tuple) else "list"
+    if not value:
+        return f"an empty {kind}"
+    if not depth:
+        return f"a {kind} of {len(value)}"
+    if show and _is_nested(value) and (text := literal(value)):
+        return text
+    parts = [_summary(part, show, depth - 1) for part in value[:MAX_PARTS]]
+    alike = {(isinstance(part, tuple), len(part)) if isinstance(part, tuple | list) else None for part in value}
+    if len(value) > 1 and len(alike) == 1 and None not in alike:
+        return f"a {kind} of {len(value)}, each {parts[0]}"
+    more = ", …" if len(value) > MAX_PARTS else ""
+    return f"a {kind} of {len(value)}: {', '.join(parts)}{more}"
+
+
+def _dict_summary(value: dict[Any, Any], show: bool) -> str:
+    if not value:
+        return "an empty dict"
+    if not show:
+        return f"a dict of {len(value)}"
+    keys = [key_text(key) for _, key in zip(range(MAX_PARTS), value, strict=False)]
+    more = ", …" if len(value) > MAX_PARTS else ""
+    return f"a dict with the key{'s' * (len(value) > 1)} {', '.join(keys)}{more}"
+
+
+def key_text(key: Any) -> str:
+    """A dict's key as a program would write it, as safe as `clean`."""
+    if isinstance(key, str):
+        return quoted(key, 30)
+    return number(key) if isinstance(key, bool | int | float) else clean(_summary(key, True, 1))
+
+
+def _article(word: str) -> str:
+    return "an" if word[:1] in "aio" else "a"

@@ -1,0 +1,85 @@
+"""Grading processes, forked from one or started afresh: they grade alike, and none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder.classroom import pool
+from autograder.classroom.class_folder import Work
+from autograder.classroom.messages import Ready, Settings, hear, tell
+from autograder.classroom.nursery import Nursery
+from autograder.judging.results import SubmissionResult
+
+RELU = "import numpy as np\n\ndef relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)\n"
+SETTINGS = Settings("ch06_vjps", "process", "a secret of the class")
+
+
+@pytest.fixture
+def nursery() -> Iterator[Nursery]:
+    one = Nursery(["numpy", "a_package_that_nobody_has"])
+    yield one
+    one.stop()
+
+
+def graded(folder: Path) -> list[SubmissionResult]:
+    work = []
+    for name, source in {"ann": RELU, "ben": RELU.replace("x > 0", "x < 0"), "cleo": "import this is none"}.items():
+        file = folder / name / "ch06_vjps.py"
+        file.parent.mkdir()
+        file.write_text(source, encoding="utf-8")
+        work.append(Work("ch06_vjps", name, file))
+    results = pool.grade_all(work, jobs=2, isolation="process", salt="a secret of the class")
+    return sorted(results, key=lambda result: result.student)
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_forked_or_not_they_grade_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: bool) -> None:
+    monkeypatch.setattr(pool, "FORKS", forks)
+    ann, ben, cleo = graded(tmp_path)
+    assert (ann.points, ben.points, cleo.points) == (2, 0, 0)
+    assert cleo.message
+
+
+def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
+    started = [nursery.start(SETTINGS) for _ in range(2)]
+    of_nursery = process_of_nursery()
+    forked = of_nursery.children()
+    assert len(forked) == 2
+    for process in forked:
+        assert process.cmdline() == of_nursery.cmdline()  # another program would have another one
+    for connection, process in started:
+        assert hear(connection) == Ready()
+        assert process.is_alive()
+        tell(connection, None)
+        process.join(30)
+        assert not process.is_alive()
+        connection.close()
+
+
+def test_they_end_with_the_nursery() -> None:
+    nursery = Nursery(["numpy"])
+    connection, process = nursery.start(SETTINGS)
+    assert hear(connection) == Ready()
+    nursery.stop()
+    process.join(30)
+    assert not process.is_alive()
+    connection.close()
+
+
+def test_one_that_was_killed_is_replaced(nursery: Nursery) -> None:
+    of_nursery = process_of_nursery()
+    of_nursery.kill()
+    connection, process = nursery.start(SETTINGS)
+    assert hear(connection) == Ready()
+    tell(connection, None)
+    process.join(30)
+    connection.close()
+
+
+def process_of_nursery() -> psutil.Process:
+    (found,) = (child for child in psutil.Process().children() if "autograder.classroom.nursery" in child.cmdline())
+    return found
