@@ -121,7 +121,7 @@ def running(process: psutil.Process, script: str) -> psutil.Process:
 
 VICTIMS: dict[str, Callable[[psutil.Process], psutil.Process | None]] = {
     "the command": lambda command: command,
-    "the nursery": lambda command: running(command, "launcher.py").parent().parent(),
+    "the nursery": lambda command: running(command, "launcher.py").parents()[1],
     "a grading process": lambda command: running(command, "launcher.py").parent(),
     "the launcher": lambda command: running(command, "launcher.py"),
     "the worker": lambda command: running(command, "bootstrap.py"),

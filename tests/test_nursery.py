@@ -49,8 +49,8 @@ def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
     of_nursery = process_of_nursery()
     forked = of_nursery.children()
     assert len(forked) == 2
-    for process in forked:
-        assert process.cmdline() == of_nursery.cmdline()  # another program would have another one
+    for one in forked:
+        assert one.cmdline() == of_nursery.cmdline()  # another program would have another one
     for connection, process in started:
         assert hear(connection) == Ready()
         assert process.is_alive()

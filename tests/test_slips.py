@@ -864,6 +864,22 @@ def test_a_training_that_runs_away_is_asked_about_its_direction() -> None:
     assert "do the steps go downhill, is the loss a mean" in with_judge(find_lesson(ENGINE), use)
 
 
+def test_a_recursion_is_known_wherever_the_stack_was_full() -> None:
+    """A worker's stack is less deep than ours when it begins, so that another call is the one too many."""
+
+    def use(judge: Judge) -> list[tuple[str, ...]]:
+        exercise, items = judge.lesson.exercise("Dual"), judge.items_of("Dual")
+        (mistake,) = (known for known in judge.known if known.name == "exponent_taken_for_a_number")
+        run = judge.reference.mistaken(mistake)
+
+        def observed(deeper: int) -> list[Record]:
+            return observed(deeper - 1) if deeper else judge.observe(items, run)
+
+        return [judge.explain(exercise, observed(deeper)).misconceptions for deeper in range(4)]
+
+    assert set(with_judge(find_lesson("ch02_chain_rule"), use)) == {("exponent_taken_for_a_number",)}
+
+
 def _as_numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _as_numbers(item) for key, item in value.items()}
