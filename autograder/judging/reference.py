@@ -164,10 +164,14 @@ class _Scenarios:
 class _Later(ModuleType):
     """Stands for a module until it is used."""
 
+    _real: ModuleType | None = None
+
     def __getattr__(self, name: str) -> Any:
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return getattr(importlib.import_module(self.__name__), name)
+        if self._real is None:
+            if sys.modules.get(self.__name__) is self:
+                del sys.modules[self.__name__]
+            self._real = importlib.import_module(self.__name__)
+        return getattr(self._real, name)  # asked each time: a scenario may put something else in its place
 
 
 @contextmanager
