@@ -60,7 +60,7 @@ def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
         connection.close()
 
 
-def test_they_end_with_the_nursery() -> None:
+def test_they_end_with_the_command() -> None:
     nursery = Nursery(["numpy"])
     connection, process = nursery.start(SETTINGS)
     assert hear(connection) == Ready()
@@ -70,14 +70,18 @@ def test_they_end_with_the_nursery() -> None:
     connection.close()
 
 
-def test_one_that_was_killed_is_replaced(nursery: Nursery) -> None:
-    of_nursery = process_of_nursery()
-    of_nursery.kill()
-    connection, process = nursery.start(SETTINGS)
-    assert hear(connection) == Ready()
-    tell(connection, None)
-    process.join(30)
-    connection.close()
+def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(nursery: Nursery) -> None:
+    started = [nursery.start(SETTINGS)]
+    process_of_nursery().kill()
+    started.append(nursery.start(SETTINGS))
+    for connection, process in started:
+        assert hear(connection) == Ready()
+        assert process.is_alive()
+    for connection, process in started:
+        tell(connection, None)
+        process.join(30)
+        assert not process.is_alive()
+        connection.close()
 
 
 def process_of_nursery() -> psutil.Process:

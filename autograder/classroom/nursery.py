@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
@@ -34,21 +35,23 @@ class Nursery:
 
     def __init__(self, packages: Iterable[str]) -> None:
         self._packages = sorted(packages)
+        self._lifeline, self._ours = os.pipe()
+        """All that was forked ends where our end is closed: with us, and not with a nursery that is killed."""
         self._start()
 
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", __name__, *self._packages]
+        command = [sys.executable, "-P", "-m", __name__, str(self._lifeline), *self._packages]
         with theirs:
-            self._process = subprocess.Popen(command, stdin=theirs.fileno())
+            self._process = subprocess.Popen(command, stdin=theirs.fileno(), pass_fds=[self._lifeline])
 
     def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:
         """A new grading process, and what we say to it and hear from it."""
         ours, theirs = socket.socketpair()
         with theirs:
             pid = self._forked(theirs)
-            if pid == NOBODY:  # it was killed, by a machine that is short of memory, say
-                self.stop()
+            if not pid:  # it was killed, by a machine that is short of memory, say
+                self._end()
                 self._start()
                 pid = self._forked(theirs)
         connection = Connection(ours.detach())
@@ -56,16 +59,21 @@ class Nursery:
         return connection, ForkedProcess(pid)
 
     def _forked(self, stream: socket.socket) -> int:
-        """The number of a new process, which has `stream`."""
+        """The number of a new process, which has `stream`; NOBODY where there is no room for it, 0 without nursery."""
         try:
             socket.send_fds(self._control, [b"\n"], [stream.fileno()])
             said = self._control.recv(32)
         except OSError:
-            return NOBODY
-        return int(said or NOBODY)
+            return 0
+        return int(said or 0)
 
     def stop(self) -> None:
-        """End it, and with it what it has forked."""
+        """End it, and what it has forked."""
+        self._end()
+        os.close(self._lifeline)
+        os.close(self._ours)
+
+    def _end(self) -> None:
         self._control.close()
         try:
             self._process.wait(1)
@@ -96,14 +104,13 @@ class ForkedProcess:
                 self._process.wait(seconds)
 
 
-def main(packages: list[str]) -> None:
-    """Fork for each stream that comes over standard input, until that ends; what was forked ends with us."""
+def main(lifeline: int, packages: list[str]) -> None:
+    """Fork for each stream that comes over standard input, until that ends; what was forked ends with `lifeline`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to handle
     signal.signal(signal.SIGCHLD, lambda *_: _reap())
     control = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    lifeline, ours = os.pipe()
     from autograder.classroom.grader import serve_stream
 
     for package in packages:
@@ -116,14 +123,10 @@ def main(packages: list[str]) -> None:
         if not line:
             _reap()
             os._exit(0)  # PyTorch takes half a second to take itself down
-        try:
-            pid = os.fork()
-        except OSError:  # no room for it
-            pid = NOBODY
+        pid = _fork()
         if not pid:
             try:
                 control.close()
-                os.close(ours)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 serve_stream(descriptors[0], lifeline)
             finally:
@@ -131,6 +134,16 @@ def main(packages: list[str]) -> None:
         os.close(descriptors[0])
         with contextlib.suppress(OSError):  # the command is gone: that is read next
             control.send(str(pid).encode())
+
+
+def _fork() -> int:
+    """As `os.fork`, and NOBODY where the machine has no room for a process and gets none in a while."""
+    for wait in (0.1, 0.5, 1.0, 2.0, 5.0):
+        try:
+            return os.fork()
+        except OSError:
+            time.sleep(wait)
+    return NOBODY
 
 
 def _reap() -> None:
@@ -141,4 +154,4 @@ def _reap() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(int(sys.argv[1]), sys.argv[2:])
