@@ -44,6 +44,12 @@ def test_forked_or_not_they_grade_alike(tmp_path: Path, monkeypatch: pytest.Monk
     assert cleo.message
 
 
+def test_nothing_is_started_where_nothing_is_to_be_graded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "FORKS", True)
+    monkeypatch.setattr(pool, "Nursery", lambda _: pytest.fail("half a second for nothing"))
+    assert list(pool.grade_all([None, None], jobs=2, isolation="process", salt="")) == []
+
+
 def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
     started = [nursery.start(SETTINGS) for _ in range(2)]
     of_nursery = process_of_nursery()

@@ -117,8 +117,6 @@ class _Pool:
 
     def results(self) -> Iterator[SubmissionResult]:
         self._queue.draw(AHEAD)
-        packages = {package for lesson in self._queue.lessons() for package in find_lesson(lesson).kit.packages}
-        self._starter = Nursery(packages) if FORKS else Spawned()
         while True:
             self._hand_out()
             busy = [grader for grader in self._graders if grader.at is not None]
@@ -145,10 +143,18 @@ class _Pool:
         while len(self._graders) < self._jobs and (lesson := self._next_lesson()) is not None:
             item = self._queue.take(lesson)
             assert item is not None
-            assert self._starter is not None
-            grader = _Grader(lesson, *self._starter.start(Settings(lesson, self._isolation, self._salt, self._run)))
+            grader = self._started(lesson)
             self._graders.append(grader)
             grader.hand(item)
+
+    def _started(self, lesson: str) -> _Grader:
+        """A new process for a lesson."""
+        if self._starter is None:
+            lessons = {lesson, *self._queue.lessons()}
+            packages = {package for slug in lessons for package in find_lesson(slug).kit.packages}
+            self._starter = Nursery(packages) if FORKS else Spawned()
+        settings = Settings(lesson, self._isolation, self._salt, self._run)
+        return _Grader(lesson, *self._starter.start(settings))
 
     def _next_lesson(self) -> str | None:
         """The lesson for a new process; what waits in lessons that cannot be graded is dropped."""
