@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,13 +18,13 @@ from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import ungraded
 from autograder.classroom.plan import Plan
 from autograder.classroom.results_folder import hold
-from autograder.isolation import IsolationError, Worker, forking, start_worker
+from autograder.isolation import IsolationError, Worker, forking, sandbox, start_worker
 from autograder.isolation.forking import LATE
 from autograder.judging.run import SubmissionRun, request_of
 from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
-from course.syllabus import find_lesson
+from course.syllabus import Kit, find_lesson
 
 pytestmark = pytest.mark.slow
 
@@ -176,3 +177,14 @@ def test_what_pytorch_imports_late_is_imported_for_a_class_whose_lesson_needs_it
     result = json.loads((tmp_path / "results" / "cleo" / f"{lesson}.json").read_text())
     (message,) = (exercise["message"] for exercise in result["exercises"] if exercise["name"] == function)
     assert f"late: {needed}" in message
+
+
+@pytest.mark.parametrize("lacks", ["a package", "Landlock"])
+def test_what_cannot_start_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    if lacks == "Landlock":
+        monkeypatch.setattr(sandbox, "landlock_abi", lambda: 0)
+    kit = Kit(("numpy",) if lacks == "Landlock" else ("a_package_that_nobody_has",), ())
+    with pytest.raises(IsolationError):
+        start_worker(kit, "sandbox")
+    assert not list(tmp_path.iterdir())

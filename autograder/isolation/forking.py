@@ -93,9 +93,14 @@ class ForkingWorker(Worker):
         self._control, theirs = socket.socketpair()
         self._answers = b""
         self._pid = 0
-        config = {"locations": locations(self.kit), "warm": list(self.kit.packages), "fork": True}
         with theirs:
-            self._process = self.launch(config, theirs)
+            try:
+                config = {"locations": locations(self.kit), "warm": list(self.kit.packages), "fork": True}
+                self._process = self.launch(config, theirs)
+            except BaseException:  # a package that is missing, a machine that cannot confine: nobody else knows it
+                self._control.close()
+                remove_folder(self._folder)
+                raise
 
     def ready(self) -> None:
         if self._pid:
