@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +50,19 @@ def test_nothing_is_started_where_nothing_is_to_be_graded(monkeypatch: pytest.Mo
     monkeypatch.setattr(pool, "FORKS", True)
     monkeypatch.setattr(pool, "Nursery", lambda _: pytest.fail("half a second for nothing"))
     assert list(pool.grade_all([None, None], jobs=2, isolation="process", salt="")) == []
+
+
+def test_the_command_imports_nothing_that_only_checks_need(tmp_path: Path) -> None:
+    file = tmp_path / "class" / "ann" / "ch06_vjps.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(RELU, encoding="utf-8")
+    script = (
+        "import atexit, sys; from autograder.commands import app; sys.argv = ['backprop', 'grade', 'class'];"
+        " atexit.register(lambda: print({'numpy', 'pytest', 'torch'} & set(sys.modules), file=sys.stderr)); app()"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stderr.splitlines()[-1] == "set()"
+    assert (tmp_path / "results" / "ann" / "ch06_vjps.json").is_file()
 
 
 def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
