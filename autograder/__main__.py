@@ -1,5 +1,5 @@
 """`python -m autograder`: the command `backprop`, where its script is not on the path."""
 
-from autograder.commands import app
+from autograder.commands import run
 
-app(prog_name="backprop")
+run()

@@ -168,11 +168,8 @@ def test_grading_processes_and_workers_are_killed(a_class: Class, undisturbed: d
 
 
 def is_ours(process: psutil.Process) -> bool:
-    """Whether this is a grading process, a launcher or a worker, and no submission's: what that does is its own."""
-    words = " ".join(process.cmdline())
-    parent = process.parent()
-    worker = "bootstrap.py" in words and parent is not None and "bootstrap.py" not in " ".join(parent.cmdline())
-    return worker or "launcher.py" in words or "spawn_main" in words
+    """Whether this is of the grader's own processes, and no submission's: what that does is its own."""
+    return process.name().startswith("bp-") and process.name() != "bp-submission"
 
 
 def test_interrupted_it_says_what_is_done_and_how_to_go_on(a_class: Class, undisturbed: dict[str, Any]) -> None:

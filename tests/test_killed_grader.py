@@ -17,7 +17,6 @@ from typing import Any
 import psutil
 import pytest
 
-from autograder.isolation.sandbox import LAUNCHER
 from autograder.worker.landlock import landlock_abi
 
 BACKPROP = Path(sys.executable).with_name("backprop")
@@ -93,7 +92,7 @@ class Class:
             try:
                 given = [*process.cmdline(), *process.environ().values()]
                 if process.status() != psutil.STATUS_ZOMBIE and any(str(self.folder) in text for text in given):
-                    found.append(f"{process.pid} {process.cmdline()}")
+                    found.append(f"{process.pid} {process.name()} {process.cmdline()}")
             except psutil.Error:
                 continue
         return found
@@ -114,17 +113,18 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def running(process: psutil.Process, script: str) -> psutil.Process:
-    """The descendant of `process` that runs `script`, nearest first."""
-    return next(p for p in process.children(recursive=True) if any(word.endswith(script) for word in p.cmdline()))
+def running(process: psutil.Process, name: str) -> psutil.Process:
+    """The descendant of `process` that is called so, nearest first."""
+    return next(p for p in process.children(recursive=True) if p.name() == name)
 
 
 VICTIMS: dict[str, Callable[[psutil.Process], psutil.Process | None]] = {
     "the command": lambda command: command,
-    "the nursery": lambda command: running(command, "launcher.py").parents()[1],
-    "a grading process": lambda command: running(command, "launcher.py").parent(),
-    "the launcher": lambda command: running(command, "launcher.py"),
-    "the worker": lambda command: running(command, "bootstrap.py"),
+    "the nursery": lambda command: running(command, "bp-nursery"),
+    "a grading process": lambda command: running(command, "bp-grader"),
+    "the zygote": lambda command: running(command, "bp-zygote"),
+    "the launcher": lambda command: running(command, "bp-launcher"),
+    "the worker": lambda command: running(command, "bp-worker"),
 }
 
 
@@ -185,10 +185,10 @@ def test_a_plain_process_ends_with_its_judge(tmp_path: Path, at_work: bool) -> N
     """Without a sandbox too: in the middle of a submission, and while the worker starts."""
     a_class = Class(Path(os.path.realpath(tmp_path)))
     command = a_class.start("--isolation", "process")
-    wait_until(a_class.started if at_work else lambda: "bootstrap.py" in str(a_class.running()))
+    wait_until(a_class.started if at_work else lambda: "bp-worker" in str(a_class.running()))
     for process in [*command.children(recursive=True), command]:
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "bootstrap.py" not in str(process.cmdline()):
+            if process.name() not in ("bp-zygote", "bp-launcher", "bp-worker"):
                 process.kill()
     command.communicate(timeout=PATIENCE)
     assert_nothing_is_left(a_class)
@@ -221,21 +221,20 @@ def test_the_command_is_killed_while_a_worker_starts(a_class: Class) -> None:
 
 BUSY = """
 import subprocess, time
+from autograder.isolation.launched import Forked
 
-run, wait = subprocess.run, subprocess.Popen.wait
+run = subprocess.run
 
 def slow(command, *args, **kwargs):
     if "rm" in command:
         time.sleep(2)
     return run(command, *args, **kwargs)
 
-def in_vain(process, timeout=None):
-    if timeout == 2:
-        process.kill()
-        raise subprocess.TimeoutExpired("the launcher", 2)
-    return wait(process, timeout)
+def in_vain(launched, seconds):
+    if seconds == 2.0:
+        launched._process.kill()
 
-subprocess.run, subprocess.Popen.wait = slow, in_vain
+subprocess.run, Forked.wait = slow, in_vain
 """
 """What a busy machine may do: a launcher does not end in time, is killed, and removing its folder takes long."""
 
@@ -246,17 +245,22 @@ def test_the_command_is_killed_while_a_worker_is_taken_down(a_class: Class) -> N
     (a_class.folder / "slow" / "sitecustomize.py").write_text(BUSY)
     path = os.pathsep.join(filter(None, [str(a_class.folder / "slow"), os.environ.get("PYTHONPATH")]))
     command = a_class.start(PYTHONPATH=path)
-    wait_until(lambda: "launcher.py" in str(a_class.running()))
-    wait_until(lambda: "launcher.py" not in str(a_class.running()))
+    wait_until(lambda: "bp-launcher" in str(a_class.running()))
+    wait_until(lambda: "bp-launcher" not in str(a_class.running()))
     assert os.listdir(a_class.folder / "tmp")
     command.kill()
     command.communicate(timeout=PATIENCE)
     assert_nothing_is_left(a_class)
 
 
-OUTLIVES = """
+CLEANS_UP = """
 import os, sys, time
+from autograder.worker.zygote import clean_up_after
 
+if worker := os.fork():
+    clean_up_after(worker, os.path.dirname(sys.argv[1]))
+"""
+OUTLIVES = """
 os.chdir(sys.argv[1])
 if os.fork() == 0:
     number = 0
@@ -280,10 +284,8 @@ def test_a_submission_that_outlives_its_worker_keeps_no_folder(tmp_path: Path) -
     for number in range(10):
         scratch = tmp_path / str(number) / "scratch"
         scratch.mkdir(parents=True)
-        command = [sys.executable, "-I", "-S", "-c", OUTLIVES, str(scratch)]
-        request = json.dumps({"command": command, "folder": str(scratch.parent)})
         launchers.append(
-            subprocess.Popen([sys.executable, "-I", "-S", str(LAUNCHER), request], stdin=subprocess.DEVNULL)
+            subprocess.Popen([sys.executable, "-c", CLEANS_UP + OUTLIVES, str(scratch)], stdin=subprocess.DEVNULL)
         )
     assert [launcher.wait(PATIENCE) for launcher in launchers] == [0] * 10
     assert os.listdir(tmp_path) == []
@@ -296,7 +298,7 @@ def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any], t
     killed = 0.0
     for _ in range(times):
         wait_until(lambda before=killed: a_class.started(before))  # type: ignore[misc]
-        (submission,) = running(command, "bootstrap.py").children()
+        (submission,) = running(command, "bp-worker").children()
         killed = time.time()
         submission.kill()
         wait_until(lambda gone=submission: not gone.is_running())  # type: ignore[misc]
@@ -308,11 +310,11 @@ def test_the_submission_is_killed(a_class: Class, undisturbed: dict[str, Any], t
     assert_nothing_is_left(a_class)
 
 
-def test_a_launcher_that_cannot_start_its_worker_removes_the_folder(tmp_path: Path) -> None:
-    """Its judge may have been killed by then, and nobody else knows of the folder."""
+def test_a_launcher_without_a_worker_removes_the_folder(tmp_path: Path) -> None:
+    """Where there was no room for one. Its judge may have been killed by then, and nobody else knows of the folder."""
     folder = tmp_path / "backprop-of-a-worker"
     (folder / "scratch").mkdir(parents=True)
-    request = json.dumps({"command": [str(tmp_path / "no-such-python")], "folder": str(folder)})
-    done = subprocess.run([sys.executable, "-I", "-S", str(LAUNCHER), request], capture_output=True, check=False)
-    assert done.returncode != 0
+    script = f"from autograder.worker import zygote; zygote.clean_up_after(zygote.NOBODY, {str(folder)!r})"
+    done = subprocess.run([sys.executable, "-c", script], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.stderr == "there is no room for its process\n"
     assert not folder.exists()

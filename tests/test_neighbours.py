@@ -19,11 +19,11 @@ from autograder.classroom.grading import ungraded
 from autograder.classroom.plan import Plan
 from autograder.classroom.results_folder import hold
 from autograder.isolation import IsolationError, Worker, forking, sandbox, start_worker
-from autograder.isolation.forking import LATE
 from autograder.judging.run import SubmissionRun, request_of
 from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
+from autograder.worker.uncompiled import SHAPES
 from course.syllabus import Kit, find_lesson
 
 pytestmark = pytest.mark.slow
@@ -140,10 +140,10 @@ def test_what_could_not_be_graded_is_counted(tmp_path: Path, regrade: bool) -> N
 @confined
 def test_a_worker_without_pytorch_is_not_asked_to_import_of_it(worker: Worker) -> None:
     """Where its judge's process has graded a lesson of PyTorch before, as one of the health rules: it would end."""
-    importlib.import_module(LATE)
-    before = worker._process.pid  # type: ignore[attr-defined]
+    importlib.import_module(SHAPES)
+    before = worker._pid  # type: ignore[attr-defined]
     connections = [worker.open() for _ in range(3)]
-    assert worker._process.pid == before  # type: ignore[attr-defined]
+    assert worker._pid == before  # type: ignore[attr-defined]
     for connection in connections:
         worker.close(connection, 1.0)
 
@@ -161,18 +161,20 @@ def test_pytorch_leaves_no_folder_behind(backprop: Command, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("lesson", "function", "needed"), [("ch12_debugging", "fix_04", False), ("ch13_beyond_first_order", "hvp", True)]
+    ("lesson", "function", "needed"),
+    [("ch12_debugging", "fix_04", False), ("ch13_beyond_first_order", "hvp_forward_over_reverse", True)],
 )
 def test_what_pytorch_imports_late_is_imported_for_a_class_whose_lesson_needs_it(
     backprop: Command, tmp_path: Path, lesson: str, function: str, needed: bool
 ) -> None:
     """Once, before the third hand-in at the latest, and not in each; elsewhere it would be a second for nothing."""
     source = (
-        f"def {function}(*args, **kwargs):\n    import sys\n    raise ValueError(f'late: {{NAME in sys.modules}}')\n"
+        f"def {function}(*args, **kwargs):\n    import sys\n"
+        "    raise ValueError(f\"late: {hasattr(sys.modules.get(NAME), '__file__')}\")\n"
     )
     for student in ("ann", "bob", "cleo"):
         (tmp_path / "class" / student).mkdir(parents=True)
-        (tmp_path / "class" / student / f"{lesson}.py").write_text(f"NAME = '{LATE}'\n{source}")
+        (tmp_path / "class" / student / f"{lesson}.py").write_text(f"NAME = '{SHAPES}'\n{source}")
     assert backprop("grade", "class", "--out", "results", "--jobs", "1").returncode == 0
     result = json.loads((tmp_path / "results" / "cleo" / f"{lesson}.json").read_text())
     (message,) = (exercise["message"] for exercise in result["exercises"] if exercise["name"] == function)

@@ -15,14 +15,16 @@ from autograder.classroom.class_folder import Work
 from autograder.classroom.messages import Ready, Settings, hear, tell
 from autograder.classroom.nursery import Nursery
 from autograder.judging.results import SubmissionResult
+from course.syllabus import Kit
 
 RELU = "import numpy as np\n\ndef relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)\n"
+NUMPY = Kit(("numpy",), ())
 SETTINGS = Settings("ch06_vjps", "process", "a secret of the class")
 
 
 @pytest.fixture
 def nursery() -> Iterator[Nursery]:
-    one = Nursery(["numpy", "a_package_that_nobody_has"])
+    one = Nursery([NUMPY])
     yield one
     one.stop()
 
@@ -68,9 +70,8 @@ def test_the_command_imports_nothing_that_only_checks_need(tmp_path: Path) -> No
 def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
     started = [nursery.start(SETTINGS) for _ in range(2)]
     of_nursery = process_of_nursery()
-    forked = of_nursery.children()
-    assert len(forked) == 2
-    for one in forked:
+    assert sorted(child.name() for child in of_nursery.children()) == ["bp-grader", "bp-grader", "bp-zygote"]
+    for one in of_nursery.children():
         assert one.cmdline() == of_nursery.cmdline()  # another program would have another one
     for connection, process in started:
         assert hear(connection) == Ready()
@@ -81,8 +82,17 @@ def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
         connection.close()
 
 
+def test_a_package_that_is_missing_is_the_matter_of_those_who_need_it() -> None:
+    nursery = Nursery([NUMPY, Kit(("numpy", "a_package_that_nobody_has"), ())])
+    connection, process = nursery.start(SETTINGS)
+    assert hear(connection) == Ready()
+    connection.close()
+    process.join(30)
+    nursery.stop()
+
+
 def test_they_end_with_the_command() -> None:
-    nursery = Nursery(["numpy"])
+    nursery = Nursery([NUMPY])
     connection, process = nursery.start(SETTINGS)
     assert hear(connection) == Ready()
     nursery.stop()
@@ -106,5 +116,5 @@ def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(nursery: Nurs
 
 
 def process_of_nursery() -> psutil.Process:
-    (found,) = (child for child in psutil.Process().children() if "autograder.classroom.nursery" in child.cmdline())
+    (found,) = (child for child in psutil.Process().children() if child.name() == "bp-nursery")
     return found

@@ -15,7 +15,7 @@ without_compiler()
 import torch
 
 def loaded():
-    return sorted(name for name in sys.modules if name.startswith("torch._dynamo."))
+    return sorted(name for name in sys.modules if name.startswith("torch._dynamo.") or name == "sympy")
 
 x = torch.ones(3, requires_grad=True)
 """
@@ -32,6 +32,7 @@ dist.all_reduce(x.detach())
 dist.destroy_process_group()
 print(loaded())
 """
+BACKWARD = "(2 * x).backward(torch.ones(3)); print(x.grad.tolist(), loaded())"
 GRAD = "print(torch.func.grad(lambda x: (x**2).sum())(torch.ones(2)).tolist(), loaded())"
 
 
@@ -47,9 +48,10 @@ def run(code: str) -> str:
         (SGD, "[0.5, 0.5, 0.5] []"),
         (CHECKPOINT, "[2.0, 2.0, 2.0] ['torch._dynamo.config']"),
         (GRAD, "[2.0, 2.0] []"),
+        (BACKWARD, "[2.0, 2.0, 2.0] []"),
         (GROUP, "[]"),
     ],
-    ids=["optimizer", "checkpoint", "torch.func", "process group"],
+    ids=["optimizer", "checkpoint", "torch.func", "backward", "process group"],
 )
 def test_what_is_not_compiled_does_not_import_the_compiler(code: str, said: str) -> None:
     assert run(code) == said
@@ -74,3 +76,23 @@ def test_whoever_asks_for_the_compiler_has_it_whole(code: str) -> None:
         "loaded()", "'torch._dynamo.eval_frame' in loaded()"
     )
     assert run(code + whole).splitlines()[-2:] == ["True True", "[0.5, 0.5, 0.5] True"]
+
+
+@pytest.mark.parametrize("code", ["(2 * x).backward(torch.ones(4))", "torch.autograd.grad(2 * x, x, torch.ones(1, 3))"])
+def test_a_g_of_another_shape_is_refused_as_ever(code: str) -> None:
+    said = f"try: {code}\nexcept RuntimeError as error: print(error, loaded())"
+    done = run(said)
+    assert done.startswith("Mismatch in shape: grad_output[0]")
+    assert done.endswith("[]")
+
+
+@pytest.mark.slow
+def test_sizes_that_are_symbols_are_compared_as_ever() -> None:
+    compared = """
+from torch.fx.experimental.symbolic_shapes import expect_true, sym_eq
+print(expect_true(sym_eq(torch.Size([2, 3]), (2, 3))), expect_true(sym_eq((2,), (3,))), loaded())
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+size = ShapeEnv().create_unbacked_symint()
+print(type(sym_eq((size,), (2,))).__name__, expect_true(sym_eq((size, 3), (2, 3))), sym_eq((size,), (2, 3)))
+"""
+    assert run(compared).splitlines() == ["True False []", "SymBool True False"]

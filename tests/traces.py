@@ -11,14 +11,14 @@ import psutil
 
 
 def processes_of(folder: Path) -> list[str]:
-    """The processes that were started with `folder` in their arguments or environment."""
+    """The processes with `folder` in their arguments or environment, and those that are forked from such."""
     found = []
     for process in psutil.process_iter():
         try:
             if process.status() == psutil.STATUS_ZOMBIE:
                 continue
             if str(folder) in " ".join([*process.cmdline(), *process.environ().values()]):
-                found.append(f"{process.pid} {process.cmdline()[:4]}")
+                found.append(f"{process.pid} {process.name()} {process.cmdline()[:4]}")
         except psutil.Error:
             continue
     return found

@@ -14,36 +14,39 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
 import psutil
 
 from autograder.classroom.messages import Settings, tell
-
-NOBODY = -1
-"""In the place of a process's number."""
+from autograder.isolation.zygote import start_judge
+from autograder.worker.process_name import name_process
+from autograder.worker.zygote import fork, reap
+from course.syllabus import Kit
 
 
 class Nursery:
     """The process that grading processes are forked from.
 
     Args:
-        packages: what the lessons need; it is imported once, by that process.
+        kits: what the lessons need; their packages are imported once, by that process.
     """
 
-    def __init__(self, packages: Iterable[str]) -> None:
-        self._packages = sorted(packages)
+    def __init__(self, kits: Iterable[Kit]) -> None:
+        self._kits = list(kits)
         self._lifeline, self._ours = os.pipe()
         """All that was forked ends where our end is closed: with us, and not with a nursery that is killed."""
         self._start()
 
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", __name__, str(self._lifeline), *self._packages]
+        packages = sorted({package for kit in self._kits for package in kit.packages})
+        arguments = [str(self._lifeline), *packages]
         with theirs:
-            self._process = subprocess.Popen(command, stdin=theirs.fileno(), pass_fds=[self._lifeline])
+            self._process = start_judge(
+                __name__, arguments, self._kits, stdin=theirs.fileno(), pass_fds=[self._lifeline]
+            )
 
     def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:
         """A new grading process, and what we say to it and hear from it."""
@@ -106,8 +109,9 @@ class ForkedProcess:
 
 def main(lifeline: int, packages: list[str]) -> None:
     """Fork for each stream that comes over standard input, until that ends; what was forked ends with `lifeline`."""
+    name_process("bp-nursery")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to handle
-    signal.signal(signal.SIGCHLD, lambda *_: _reap())
+    signal.signal(signal.SIGCHLD, lambda *_: reap())
     control = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -121,11 +125,12 @@ def main(lifeline: int, packages: list[str]) -> None:
     while True:
         line, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not line:
-            _reap()
+            reap()
             os._exit(0)  # PyTorch takes half a second to take itself down
-        pid = _fork()
+        pid = fork()
         if not pid:
             try:
+                name_process("bp-grader")
                 control.close()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 serve_stream(descriptors[0], lifeline)
@@ -134,23 +139,6 @@ def main(lifeline: int, packages: list[str]) -> None:
         os.close(descriptors[0])
         with contextlib.suppress(OSError):  # the command is gone: that is read next
             control.send(str(pid).encode())
-
-
-def _fork() -> int:
-    """As `os.fork`, and NOBODY where the machine has no room for a process and gets none in a while."""
-    for wait in (0.1, 0.5, 1.0, 2.0, 5.0):
-        try:
-            return os.fork()
-        except OSError:
-            time.sleep(wait)
-    return NOBODY
-
-
-def _reap() -> None:
-    """Let go of those who have ended."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
 
 
 if __name__ == "__main__":

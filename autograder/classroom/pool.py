@@ -151,8 +151,8 @@ class _Pool:
         """A new process for a lesson."""
         if self._starter is None:
             lessons = {lesson, *self._queue.lessons()}
-            packages = {package for slug in lessons for package in find_lesson(slug).kit.packages}
-            self._starter = Nursery(packages) if FORKS else Spawned()
+            kits = [kit for slug in lessons for kit in find_lesson(slug).kits]
+            self._starter = Nursery(kits) if FORKS else Spawned()
         settings = Settings(lesson, self._isolation, self._salt, self._run)
         return _Grader(lesson, *self._starter.start(settings))
 

@@ -9,6 +9,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting thr
 
 import typer
 
+from autograder.commands.again import REPLACEABLE
 from autograder.commands.build import build
 from autograder.commands.check import check
 from autograder.commands.grade import grade
@@ -25,6 +26,11 @@ app = typer.Typer(
 )
 for command in (start, check, watch, grade, report, memory, build):
     app.command()(command)
+
+
+def run() -> None:
+    """The command, in a process of its own: one that it may replace."""
+    app(prog_name="backprop", obj=REPLACEABLE)
 
 
 def _say_version(wanted: bool) -> None:

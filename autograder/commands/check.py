@@ -11,6 +11,7 @@ Isolation = Annotated[str, typer.Option(help="How the code is confined: process 
 
 
 def check(
+    context: typer.Context,
     targets: Annotated[
         list[str] | None,
         typer.Argument(metavar="[TARGET]...", help="LESSON, LESSON/EXERCISE or FILE; all lessons here if left out."),
@@ -19,8 +20,15 @@ def check(
     isolation: Isolation = "process",
 ) -> None:
     """Grade my own work. The exit status is 0 only if all of it passes."""
+    from autograder.commands.again import begin_as_zygote
     from autograder.commands.console import console, give_up, said_on_a_terminal, say
     from autograder.commands.targets import find_targets, hints_among
+
+    hints, named = hints_among(targets or [], hint)
+    wanted: list[str | None] = [*named] or [None]
+    all_found = [one for target in wanted for one in find_targets(target, Path.cwd())]
+    begin_as_zygote(context, all_found)
+
     from autograder.isolation import IsolationError, Workers
     from autograder.judging.results import SubmissionResult
     from autograder.judging.session import CheckError, Judge, with_judge
@@ -28,9 +36,7 @@ def check(
     from autograder.submission import SubmissionError, read_submission
 
     passed = True
-    hints, named = hints_among(targets or [], hint)
-    wanted: list[str | None] = [*named] or [None]
-    for found in [one for target in wanted for one in find_targets(target, Path.cwd())]:
+    for found in all_found:
         for note in found.notes():
             say(note)
         try:

@@ -10,19 +10,24 @@ import typer
 
 
 def watch(
+    context: typer.Context,
     target: Annotated[str, typer.Argument(help="LESSON, LESSON/EXERCISE or FILE.")],
 ) -> None:
     """Check on every save, in well under a second. Ctrl-C ends it."""
-    from watchfiles import watch as changes
-
+    from autograder.commands.again import begin_as_zygote
     from autograder.commands.console import console, give_up, said_on_a_terminal, say
     from autograder.commands.targets import find_targets
+
+    found = find_targets(target, Path.cwd())[0]
+    begin_as_zygote(context, [found])
+
+    from watchfiles import watch as changes
+
     from autograder.isolation import IsolationError, Workers
     from autograder.judging.session import CheckError, Judge, with_judge
     from autograder.reports.feedback import print_feedback
     from autograder.submission import SubmissionError, read_submission
 
-    found = find_targets(target, Path.cwd())[0]
     screen = console()
     for note in found.notes():
         say(note)

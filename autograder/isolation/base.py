@@ -96,13 +96,13 @@ class Worker(ABC):
         """End the worker and everything below it."""
 
 
-def kill_tree(pid: int, *, keep_root: bool) -> bool:
+def kill_tree(pid: int | psutil.Process, *, keep_root: bool) -> bool:
     """Kill the processes below `pid` until none is left, and `pid` itself unless it is kept.
 
     Returns whether all of them are gone: a crowd that multiplies faster than it is killed is given up on.
     """
     try:
-        root = psutil.Process(pid)
+        root = pid if isinstance(pid, psutil.Process) else psutil.Process(pid)
     except psutil.NoSuchProcess:
         return True
     for _ in range(50):

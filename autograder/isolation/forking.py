@@ -8,45 +8,26 @@ import os
 import select
 import socket
 import subprocess
-import sys
 import tempfile
 import time
-from abc import abstractmethod
 from itertools import chain, repeat
 from typing import IO, Any
 
+from autograder.isolation import zygote
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree
+from autograder.isolation.command import BOOTSTRAP, environment, python
 from autograder.isolation.folders import FOLDERS, OUR_FOLDERS, remove_folder
-from autograder.isolation.packages import interpreter, locations
-from autograder.places import ROOT
-from autograder.threads import ONE_THREAD
+from autograder.isolation.launched import Fresh, Launched
+from autograder.isolation.packages import locations
 from autograder.worker import wire
 from autograder.worker.channel import Channel
+from autograder.worker.uncompiled import SHAPES, is_whole
 from course.syllabus import Kit
 
-BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
-LATE = "torch.fx.experimental.symbolic_shapes"
-"""What PyTorch imports for the first backward pass from a given g: half a second."""
-
+START_SECONDS = 60.0
+"""How long a worker may take to start."""
 ROOM_SECONDS = 30.0
 """How long a machine is asked again that has no room for a process; what fills it is bounded, and ends."""
-
-
-def environment() -> dict[str, str]:
-    """The few variables that a worker gets: no secrets, one thread, no accelerator."""
-    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
-    return {
-        **kept,
-        **ONE_THREAD,
-        "CUDA_VISIBLE_DEVICES": "",
-        "HOME": tempfile.gettempdir(),
-        "TORCHINDUCTOR_CACHE_DIR": os.path.realpath(
-            tempfile.gettempdir()
-        ),  # it is made at import, and this one is there
-        "LC_ALL": "C.UTF-8",
-        "PYTHONHASHSEED": "0",
-        "PATH": os.defpath,
-    }
 
 
 class _Refused(IsolationError):
@@ -58,7 +39,7 @@ class _RefusedForNow(_Refused):
 
 
 class ForkingWorker(Worker):
-    """A worker process that forks for each submission. The backends differ in how they start it."""
+    """A worker process that forks for each submission. The backends differ in what they put around it."""
 
     def __init__(self, kit: Kit, limits: Limits, run: str = "") -> None:
         self.kit = kit
@@ -68,9 +49,8 @@ class ForkingWorker(Worker):
         """Files with the calls that are foreseen, for the worker and any that replaces it."""
         self._start()
 
-    @abstractmethod
-    def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
-        """Start the worker with `stream` as its standard input."""
+    def confine(self, config: dict[str, Any]) -> None:
+        """Add to a worker's configuration what confines it. `IsolationError` where that cannot be had."""
 
     def started(self, answer: dict[str, Any]) -> None:
         """Take note of what the worker said when it was ready."""
@@ -81,9 +61,9 @@ class ForkingWorker(Worker):
 
     def _start(self) -> None:
         with OUR_FOLDERS:
-            self._start_launcher()
+            self._launch()
 
-    def _start_launcher(self) -> None:
+    def _launch(self) -> None:
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDERS}{self.run}"))
         os.mkdir(os.path.join(self._folder, "scratch"))
         self._folders = 0
@@ -96,22 +76,45 @@ class ForkingWorker(Worker):
         with theirs:
             try:
                 config = {"locations": locations(self.kit), "warm": list(self.kit.packages), "fork": True}
-                self._process = self.launch(config, theirs)
+                self.confine(config)
+                self._process = self._launched(config, theirs)
             except BaseException:  # a package that is missing, a machine that cannot confine: nobody else knows it
                 self._control.close()
                 remove_folder(self._folder)
                 raise
 
+    def _launched(self, config: dict[str, Any], stream: socket.socket) -> Launched:
+        if zygote.FORKS:
+            return zygote.fork_worker(self._folder, config, self.kit, self._control, stream)
+        config["folder"] = self._folder  # the worker removes it
+        return Fresh(
+            subprocess.Popen(
+                [*python(), str(BOOTSTRAP), json.dumps(config)],
+                stdin=stream.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=environment(),
+                start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's
+            )
+        )
+
     def ready(self) -> None:
         if self._pid:
             return
+        said = ""
+        if not self._process.begun(START_SECONDS):
+            crowded = self._process.crowded
+            said = "" if crowded else zygote.forget(self.kit.packages)  # it was killed, or could not import
+            self.stop()
+            self._start()
+            if crowded:
+                raise _RefusedForNow("the machine has no room for a worker")
         try:
-            answer = self._answer(60.0)
+            answer = self._answer(START_SECONDS)
             self._pid = int(answer["ready"])
         except (IsolationError, KeyError):
             with OUR_FOLDERS:
-                kill_tree(self._process.pid, keep_root=False)  # it may be there still, and silent
-                said = self._process.communicate()[1].decode(errors="replace").strip() if self._process.stderr else ""
+                said = (self._process.end() or said).strip()  # it may be there still, and silent
                 self.stop()
             raise IsolationError(
                 f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
@@ -167,7 +170,7 @@ class ForkingWorker(Worker):
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         # what the references of a lesson needed by now, its submissions will need, too
-        late = LATE if "torch" in self.kit.packages and LATE in sys.modules else ""
+        late = SHAPES if "torch" in self.kit.packages and is_whole(SHAPES) else ""
         request = {"scratch": scratch, "room": room, "limits": self.rlimits(), "late": late}
         with theirs:
             try:
@@ -228,13 +231,9 @@ class ForkingWorker(Worker):
 
     def stop(self) -> None:
         self._control.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
+        self._process.wait(2.0)
         with OUR_FOLDERS:
-            kill_tree(self._process.pid, keep_root=False)
-            self._process.wait()
-            if self._process.stderr:
-                self._process.stderr.close()
+            self._process.end()
             remove_folder(self._folder)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
@@ -242,7 +241,9 @@ class ForkingWorker(Worker):
         deadline = time.monotonic() + seconds
         while b"\n" not in self._answers:
             ready, _, _ = select.select([self._control], [], [], max(0.0, deadline - time.monotonic()))
-            chunk = self._control.recv(65536) if ready else b""
+            chunk = b""
+            with contextlib.suppress(ConnectionError):  # it ended before it read all
+                chunk = self._control.recv(65536) if ready else b""
             if not chunk:
                 raise IsolationError("the worker does not answer")
             self._answers += chunk
@@ -258,11 +259,3 @@ def _look(folder: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return status.st_ino, status.st_size, status.st_ctime_ns
-
-
-def python() -> list[str]:
-    """The command that starts a worker: no site-packages, no user's site, no folder of the script on the path.
-
-    No bytecode is written: on a full disk Python 3.11 leaves half of it, and no later worker would start.
-    """
-    return [interpreter(), "-B", "-s", "-S", "-P", "-X", "utf8"]

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from autograder.isolation.allowed import ARCHITECTURES, call_filter
 from autograder.isolation.base import IsolationError
-from autograder.isolation.forking import BOOTSTRAP, ForkingWorker, environment, python
+from autograder.isolation.forking import ForkingWorker
 from autograder.isolation.packages import readable, stage_python
 from autograder.isolation.tasks import TASKS, tasks_of_user
 from autograder.worker.landlock import FULL_ABI, landlock_abi
-
-LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 class SandboxWorker(ForkingWorker):
@@ -29,7 +23,7 @@ class SandboxWorker(ForkingWorker):
     or read another submission, nor the worker itself.
     """
 
-    def launch(self, config: dict[str, Any], stream: socket.socket) -> subprocess.Popen[bytes]:
+    def confine(self, config: dict[str, Any]) -> None:
         abi, machine = landlock_abi(), platform.machine()
         if abi < 1 or machine not in ARCHITECTURES:
             lacks = "has no Landlock" if abi < 1 else f"is a {machine}, which the sandbox does not know"
@@ -45,6 +39,7 @@ class SandboxWorker(ForkingWorker):
         root = Path(self._folder) / "root"
         root.mkdir()
         paths = [*readable(self.kit), str(home)]
+        config["home"] = str(home)
         config["walls"] = {
             "landlock": abi,
             "readable": paths,
@@ -54,16 +49,6 @@ class SandboxWorker(ForkingWorker):
             "allowed": call_filter(machine),
             "tasks": tasks_of_user() + TASKS,
         }
-        request = {"command": [*python(), str(BOOTSTRAP), json.dumps(config)], "folder": self._folder}
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(request)],
-            stdin=stream.fileno(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=scratch,
-            env={**environment(), "PYTHONHOME": str(home)},
-            start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's: the launcher cleans up
-        )
 
     def started(self, answer: dict[str, Any]) -> None:
         self.isolation = self._description(apart=bool(answer["apart"]))

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 from autograder.isolation.base import Connection, IsolationError, Worker, kill_tree
-from autograder.isolation.forking import BOOTSTRAP, environment, python
+from autograder.isolation.command import BOOTSTRAP, environment, python
 from autograder.isolation.packages import locations
 from autograder.worker import wire
 from autograder.worker.channel import Channel

@@ -9,10 +9,10 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
+from autograder.isolation.zygote import start_judge
 from autograder.notebook.executed import ExecutedCells, shell
 from autograder.notebook.feedback import CheckFailed, Feedback
 from autograder.threads import ONE_THREAD
@@ -168,13 +168,14 @@ class _Judge:
         self._start()
 
     def _start(self) -> None:
-        self._process = subprocess.Popen(
-            # -P: a file of the learner's called numpy.py is not what the judge imports
-            [sys.executable, "-P", "-m", "autograder.notebook.server", self._slug],
+        self._process = start_judge(
+            "autograder.notebook.server",
+            [self._slug],
+            find_lesson(self._slug).kits,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **ONE_THREAD},
+            environ={**os.environ, **ONE_THREAD},
             start_new_session=os.name == "posix",  # interrupting a cell must not end the judge
         )
         self._in_step = True

@@ -2,7 +2,7 @@
 
 CONFIG is JSON: `locations` (module name to path: all that can be imported beside the standard library), `warm`
 (modules to import before the first submission), `fork` (one fork a submission, or serve just one and end) and, where
-there is a sandbox, its `walls`.
+there is a sandbox, its `walls`. With `layers` a zygote starts, and its forks are the workers.
 """
 
 from __future__ import annotations
@@ -32,10 +32,15 @@ def main() -> None:
     grader.__path__ = [str(here.parent)]
     sys.modules["autograder"] = grader
     asked: list[str] = []
-    sys.meta_path.insert(0, imports.AllowedImports(config["locations"], asked))
+    finder = imports.AllowedImports(config["locations"], asked)
+    sys.meta_path.insert(0, finder)
     from autograder.worker.uncompiled import without_compiler
 
     without_compiler()
+    if "layers" in config:
+        from autograder.worker import zygote
+
+        config = zygote.fork_workers(finder, config["layers"], config["judge"])
     for name in config["warm"]:
         importlib.import_module(name)
     from autograder.worker import serve

@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import errno
 import gc
-import importlib
 import json
 import os
 import random
@@ -21,7 +20,9 @@ from functools import partial
 from typing import Any
 
 from autograder.worker.channel import Channel
+from autograder.worker.process_name import name_process
 from autograder.worker.serve import ForeseenCalls, foresee, serve
+from autograder.worker.uncompiled import import_whole, is_whole
 from autograder.worker.walls import Walls
 
 _PR_SET_PDEATHSIG = 1
@@ -51,7 +52,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     control.setblocking(True)
-    _warm_torch()
+    warm_torch()
     _seed()
     walls = Walls(config["walls"]) if "walls" in config else None
     apart = walls is not None and walls.raise_around_worker()
@@ -81,8 +82,8 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 continue
             served += 1
             late = request["late"]
-            if served > 1 and late and late not in sys.modules:  # a class: one check may do without
-                importlib.import_module(late)
+            if served > 1 and late and not is_whole(late):  # a class: one check may do without
+                import_whole(late)
                 _seed()
                 _settle_memory()
             try:
@@ -113,6 +114,7 @@ def _fork(
         _say(control, {"started": pid})
         return pid
     try:
+        name_process("bp-submission")
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor in pipe:
@@ -152,7 +154,7 @@ def _seed() -> None:
         torch.manual_seed(0)
 
 
-def _warm_torch() -> None:
+def warm_torch() -> None:
     """Make PyTorch fit to fork: one thread before its first operation, or a fork waits for ever for its parent's."""
     torch = sys.modules.get("torch")
     if torch is not None:

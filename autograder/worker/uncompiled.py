@@ -1,7 +1,8 @@
 """PyTorch without its compiler, until somebody asks for that.
 
 Optimizers and checkpoints tell `torch._dynamo` that they are not to be compiled, and to do so they import all of it: a
-second and a half in each process that takes a step. Here nothing is compiled, so there is nothing to tell.
+second and a half in each process that takes a step. A backward pass from a given g compares two shapes by a module that
+can do so for symbols, and that imports SymPy: half a second. Here nothing is compiled, and sizes are numbers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 COMPILER = "torch._dynamo"
+SHAPES = "torch.fx.experimental.symbolic_shapes"
 
 
 class _Uncompiled(ModuleType):
@@ -37,9 +39,50 @@ class _Uncompiled(ModuleType):
             return _config()
         if name in IDLE:
             return _Idle(name)
-        if sys.modules.get(COMPILER) is self:
-            del sys.modules[COMPILER]
-        return getattr(importlib.import_module(COMPILER), name)
+        return getattr(_whole(self), name)
+
+
+PLAIN: dict[str, Callable[..., Any]] = {"expect_true": lambda a: a, "sym_eq": lambda x, y: tuple(x) == tuple(y)}
+"""What a backward pass asks about the shape of g, and the answer where sizes are numbers."""
+
+
+class _PlainShapes(ModuleType):
+    """Stands for what reasons about sizes that are symbols, until it is given one, or asked for more."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {SHAPES!r} has no attribute {name!r}")
+        if name not in PLAIN:
+            return getattr(_whole(self), name)
+
+        def answer(*values: Any, **more: Any) -> Any:
+            plain = not more and all(map(_plain, values))
+            return (PLAIN[name] if plain else getattr(_whole(self), name))(*values, **more)
+
+        return answer
+
+
+def _plain(value: Any) -> bool:
+    """Whether this is a shape of numbers, or what comes of comparing some."""
+    return type(value) is bool or (isinstance(value, tuple | list) and all(type(size) is int for size in value))
+
+
+def _whole(stand_in: ModuleType) -> ModuleType:
+    """The module that something stands for, instead of it from now on."""
+    import_whole(stand_in.__name__)
+    return sys.modules[stand_in.__name__]
+
+
+def import_whole(name: str) -> None:
+    """Import a module, whatever stands for it."""
+    if not is_whole(name):
+        sys.modules.pop(name, None)
+        importlib.import_module(name)
+
+
+def is_whole(name: str) -> bool:
+    """Whether this module is imported, and not just stood for."""
+    return getattr(sys.modules.get(name), "__file__", None) is not None
 
 
 IDLE: dict[str, dict[str, Callable[[], Any]]] = {
@@ -60,11 +103,12 @@ class _Idle:
 
 
 def without_compiler() -> None:
-    """Let `import torch._dynamo` cost nothing in this process as long as nothing is compiled; before PyTorch is used.
+    """Let the imports of what compiles cost nothing in this process as long as nothing is; before PyTorch is used.
 
-    What else is asked of it, by fake tensors, say, imports it as ever.
+    Whatever else is asked of these modules, by fake tensors, say, imports them as ever.
     """
     sys.modules.setdefault(COMPILER, _Uncompiled(COMPILER))
+    sys.modules.setdefault(SHAPES, _PlainShapes(SHAPES))
 
 
 def _config() -> ModuleType:

@@ -1,0 +1,23 @@
+"""Commands that judge in their own process: they start once more, as one that forks workers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from autograder.commands.targets import Target
+
+REPLACEABLE = "a process of the command alone"
+"""What a command's context has where that is so: others call commands in the middle of a process of theirs."""
+
+
+def begin_as_zygote(context: typer.Context, targets: Iterable[Target]) -> None:
+    """Run this command again from its beginning, if its judge is to import what the workers of `targets` need, too."""
+    from autograder.isolation.zygote import become_judge
+
+    if context.obj == REPLACEABLE:
+        become_judge("autograder", sys.argv[1:], [kit for target in targets for kit in target.lesson.kits])

@@ -1,0 +1,37 @@
+"""The command that starts a worker, or a zygote, and its few variables."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from autograder.isolation.packages import interpreter
+from autograder.places import ROOT
+from autograder.threads import ONE_THREAD
+
+BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
+
+
+def environment() -> dict[str, str]:
+    """The few variables that a worker gets: no secrets, one thread, no accelerator."""
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+    return {
+        **kept,
+        **ONE_THREAD,
+        "CUDA_VISIBLE_DEVICES": "",
+        "HOME": tempfile.gettempdir(),
+        "TORCHINDUCTOR_CACHE_DIR": os.path.realpath(
+            tempfile.gettempdir()
+        ),  # it is made at import, and this one is there
+        "LC_ALL": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "PATH": os.defpath,
+    }
+
+
+def python() -> list[str]:
+    """The interpreter as workers have it: no site-packages, no folder of the script on the path.
+
+    No bytecode is written: on a full disk Python 3.11 leaves half of it, and no later worker would start.
+    """
+    return [interpreter(), "-B", "-S", "-P", "-X", "utf8"]

@@ -1,0 +1,160 @@
+"""The judge's end of zygotes: processes that have imported what workers need, from which those are forked (Linux).
+
+A judge that needs the same begins as a zygote (`start_judge`, `become_judge`), so that one import serves both. Any
+other process has a zygote from its first worker on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.isolation.base import PackageMissing
+from autograder.isolation.command import BOOTSTRAP, environment, python
+from autograder.isolation.launched import Forked
+from autograder.isolation.packages import locations
+from course.syllabus import Kit
+
+FORKS = sys.platform == "linux"
+"""Whether workers and judges are forked here."""
+DEAR = "torch"
+"""The package that is worth starting a command once more for."""
+
+
+@dataclass
+class _Zygote:
+    control: socket.socket
+    """Our end of its stream."""
+    process: subprocess.Popen[bytes] | None = None
+    """None where this process was it before."""
+
+    def end(self) -> str:
+        """Fork nothing more from it; what it has said on its standard error."""
+        self.control.close()
+        if self.process is None:
+            return ""
+        self.process.kill()
+        return self.process.communicate()[1].decode(errors="replace")
+
+
+_known: dict[frozenset[str], _Zygote] = {}
+"""By the packages that they have, and no others."""
+
+
+def adopt(control: int, packages: Iterable[str]) -> None:
+    """Fork workers from a zygote that this process was before."""
+    _known[frozenset(packages)] = _Zygote(socket.socket(fileno=control))
+
+
+def forget(packages: Iterable[str]) -> str:
+    """Fork no more workers from a zygote that does not do so; what it has said."""
+    zygote = _known.pop(frozenset(packages), None)
+    return zygote.end() if zygote else ""
+
+
+def fork_worker(folder: str, config: dict[str, Any], kit: Kit, ours: socket.socket, theirs: socket.socket) -> Forked:
+    """A worker that has a kit's packages, and `theirs` as its standard input; it hears its configuration first."""
+    errors, said = socket.socketpair()
+    with said:
+        message = [folder.encode()], [theirs.fileno(), said.fileno()]
+        try:
+            socket.send_fds(_zygote(kit).control, *message)
+        except ConnectionError:  # it was killed
+            forget(kit.packages)
+            socket.send_fds(_zygote(kit).control, *message)
+    ours.sendall(json.dumps(config).encode() + b"\n")
+    return Forked(errors)
+
+
+def _zygote(kit: Kit) -> _Zygote:
+    packages = frozenset(kit.packages)
+    if packages not in _known:
+        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            process = subprocess.Popen(
+                _command([packages], None),
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=environment(),
+                start_new_session=True,
+            )
+        atexit.register(process.kill)  # it may be importing still, and not hear that our end is closed
+        _known[packages] = _Zygote(control, process)
+    return _known[packages]
+
+
+def start_judge(
+    module: str,
+    arguments: Sequence[str],
+    kits: Iterable[Kit],
+    *,
+    environ: Mapping[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
+    **options: Any,
+) -> subprocess.Popen[bytes]:
+    """Run a module of ours as a process that needs what these kits have; `options` are those of `Popen`."""
+    environ = os.environ if environ is None else environ
+    if FORKS:
+        with contextlib.suppress(PackageMissing), _told(module, arguments, kits, environ) as (command, told):
+            return subprocess.Popen(command, env=environment(), pass_fds=[*pass_fds, told], **options)
+    command = [sys.executable, "-P", "-m", module, *arguments]  # -P: a numpy.py that lies here is not meant
+    return subprocess.Popen(command, env=environ, pass_fds=pass_fds, **options)
+
+
+def become_judge(module: str, arguments: Sequence[str], kits: Iterable[Kit]) -> None:
+    """Run a module of ours in the place of this process, if it needs what is dear and has not been a zygote."""
+    kits = list(kits)
+    if FORKS and not _known and any(DEAR in kit.packages for kit in kits):
+        with contextlib.suppress(PackageMissing), _told(module, arguments, kits, os.environ) as (command, told):
+            os.set_inheritable(told, True)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os.execve(command[0], command, environment())
+
+
+@contextlib.contextmanager
+def _told(
+    module: str, arguments: Sequence[str], kits: Iterable[Kit], environ: Mapping[str, str]
+) -> Iterator[tuple[list[str], int]]:
+    """The command that starts a zygote which becomes a judge, and a file with what that has to know."""
+    layers = _layers(kits)
+    with os.fdopen(os.memfd_create("judge"), "w+", encoding="utf-8") as file:
+        told = {
+            "module": module,
+            "arguments": list(arguments),
+            "layers": [sorted(layer) for layer in layers],
+            "environ": dict(environ),
+            "executable": sys.executable,
+            "prefix": sys.prefix,
+            "exec_prefix": sys.exec_prefix,
+        }
+        json.dump(told, file)
+        file.flush()
+        file.seek(0)
+        yield _command(layers, file.fileno()), file.fileno()
+
+
+def _layers(kits: Iterable[Kit]) -> list[frozenset[str]]:
+    """The packages of kits, each with all of the one before; what does not fit in has a zygote of its own."""
+    layers: list[frozenset[str]] = []
+    for packages in sorted({frozenset(kit.packages) for kit in kits}, key=lambda some: (len(some), sorted(some))):
+        if not layers or layers[-1] < packages:
+            layers.append(packages)
+    return layers
+
+
+def _command(layers: Iterable[Iterable[str]], judge: int | None) -> list[str]:
+    steps = [
+        {"warm": sorted(packages), "locations": locations(Kit(tuple(sorted(packages)), ()))} for packages in layers
+    ]
+    config = {"locations": steps[0]["locations"], "layers": steps, "judge": judge}
+    return [*python(), str(BOOTSTRAP), json.dumps(config)]
