@@ -214,7 +214,7 @@ def test_nothing_of_ours_is_in_the_memory_of_a_fork(backprop: Command, tmp_path:
     words = ["the salt of this class", "a token of the instructor", line.strip(), "a word of its own"]
     (tmp_path / "class" / "ann").mkdir(parents=True)
     shifted = [word.encode().translate(SHIFTED) for word in words]
-    source = f"WORDS, SHIFTED, OWN = {shifted}, {SHIFTED}, {words[-1]!r}\n{MEMORY}"
+    source = f"WORDS, SHIFTED, OWN = {shifted!r}, {SHIFTED!r}, {words[-1]!r}\n{MEMORY}"
     (tmp_path / "class" / "ann" / "ch04_detachment.py").write_text(source, encoding="utf-8")
     env = {"BACKPROP_SALT": words[0], "A_TOKEN": words[1]}
     done = backprop("grade", "class", "--isolation", "process", "--out", "results", env=env)

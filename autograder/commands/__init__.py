@@ -39,7 +39,7 @@ def run() -> None:
         if "torch" not in sys.modules or not isinstance(end.code, int):
             raise
         with contextlib.suppress(OSError):  # nobody reads on
-            atexit._run_exitfuncs()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(end.code)  # PyTorch takes a quarter of a second to take itself down
