@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -118,6 +119,7 @@ def become_judge(module: str, arguments: Sequence[str], kits: Iterable[Kit]) -> 
             os.set_inheritable(told, True)
             sys.stdout.flush()
             sys.stderr.flush()
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # Ctrl-C waits until it means no traceback
             os.execve(command[0], command, environment())
 
 
