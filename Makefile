@@ -56,7 +56,7 @@ types: .venv/.all
 	$(BIN)/mypy
 
 unit: .venv/.all browser
-	$(BIN)/pytest tests --ignore tests/book --numprocesses $(JOBS) --dist loadscope --quiet --durations 20
+	$(BIN)/pytest tests --ignore tests/book --numprocesses $(JOBS) --dist loadscope --no-loadscope-reorder --quiet --durations 20
 
 pages: .venv/.all browser
 	BOOK_HTML=book/_build/html $(BIN)/pytest tests/book --numprocesses $(JOBS) --dist loadscope --quiet
