@@ -69,12 +69,12 @@ def test_the_command_imports_nothing_that_only_checks_need(tmp_path: Path) -> No
 
 def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
     started = [nursery.start(SETTINGS) for _ in range(2)]
+    assert [hear(connection) for connection, _ in started] == [Ready(), Ready()]
     of_nursery = process_of_nursery()
     assert sorted(child.name() for child in of_nursery.children()) == ["bp-grader", "bp-grader", "bp-zygote"]
     for one in of_nursery.children():
         assert one.cmdline() == of_nursery.cmdline()  # another program would have another one
     for connection, process in started:
-        assert hear(connection) == Ready()
         assert process.is_alive()
         tell(connection, None)
         process.join(30)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -33,6 +34,8 @@ for command in (start, check, watch, grade, report, memory, build):
 
 def run() -> None:
     """The command, in a process of its own: one that it may replace."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as long as it was a zygote, and imported
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         app(prog_name="backprop", obj=REPLACEABLE)
     except SystemExit as end:

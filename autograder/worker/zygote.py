@@ -44,8 +44,7 @@ def fork_workers(finder: AllowedImports, layers: list[dict[str, Any]], judge: in
         finder: finds the packages here, in a worker those of its configuration; the judge does without.
         layers: what to import, `warm`, and its `locations`; each layer has all of the one before.
     """
-    interrupt = signal.getsignal(signal.SIGINT)
-    if interrupt is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing yet that a traceback would be about
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # as `become_judge` has it
     controls = []
@@ -66,7 +65,7 @@ def fork_workers(finder: AllowedImports, layers: list[dict[str, Any]], judge: in
         controls.append(ours.detach())
     assert judge is not None
     sys.meta_path.remove(finder)
-    return _become(judge, controls, interrupt)
+    return _become(judge, controls)
 
 
 def _serve(control: socket.socket, finder: AllowedImports) -> dict[str, Any]:
@@ -194,11 +193,11 @@ def reap() -> None:
             pass
 
 
-def _become(descriptor: int, controls: list[int], interrupt: Any) -> NoReturn:
+def _become(descriptor: int, controls: list[int]) -> NoReturn:
     """Go on as a Python of its own that runs a module of the judge's, but for what is imported already.
 
     The file `descriptor` has JSON: the `module`, its `arguments`, the variables, where that Python lies, and for each
-    of `controls` the packages of that zygote. `interrupt` is what Ctrl-C does then.
+    of `controls` the packages of that zygote. Until the module says otherwise, Ctrl-C ends it without a traceback.
     """
     with open(descriptor, encoding="utf-8") as file:
         told = json.load(file)
@@ -217,6 +216,5 @@ def _become(descriptor: int, controls: list[int], interrupt: Any) -> NoReturn:
     adopt = importlib.import_module("autograder.isolation.zygote").adopt
     for control, packages in zip(controls, told["layers"], strict=True):
         adopt(control, packages)
-    signal.signal(signal.SIGINT, interrupt)
     runpy.run_module(told["module"], run_name="__main__", alter_sys=True)
     sys.exit()
