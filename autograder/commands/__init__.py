@@ -34,11 +34,10 @@ for command in (start, check, watch, grade, report, memory, build):
 
 def run() -> None:
     """The command, in a process of its own: one that it may replace."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as long as it was a zygote, and imported
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         app(prog_name="backprop", obj=REPLACEABLE)
     except SystemExit as end:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said
         if "torch" not in sys.modules or not isinstance(end.code, int):
             raise
         with contextlib.suppress(OSError):  # nobody reads on
@@ -62,4 +61,5 @@ def main(
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
     ] = False,
 ) -> None:
-    pass
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # it was a zygote; from here on, Ctrl-C is handled
+        signal.signal(signal.SIGINT, signal.default_int_handler)
