@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import sys
 import tempfile
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
@@ -22,14 +21,13 @@ from autograder.classroom.messages import ATTEMPTS, STILLBORN, Failed, Ready, Se
 from autograder.classroom.nursery import ForkedProcess, Nursery
 from autograder.classroom.spawned import Spawned
 from autograder.isolation import remove_folders
+from autograder.isolation.zygote import FORKS
 from autograder.judging.results import SubmissionResult
 from autograder.threads import one_thread
 from course.syllabus import find_lesson
 
 AHEAD = 64
 """Submissions that are looked at before the first process starts: enough to see which lessons there are."""
-FORKS = sys.platform == "linux"
-"""Whether grading processes are forked here."""
 
 
 class PoolError(RuntimeError):

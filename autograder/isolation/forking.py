@@ -15,10 +15,10 @@ from typing import IO, Any
 
 from autograder.isolation import zygote
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree
-from autograder.isolation.command import BOOTSTRAP, environment, python
 from autograder.isolation.folders import FOLDERS, OUR_FOLDERS, remove_folder
 from autograder.isolation.launched import Fresh, Launched
 from autograder.isolation.packages import locations
+from autograder.isolation.python import BOOTSTRAP, environment, python
 from autograder.worker import wire
 from autograder.worker.channel import Channel
 from autograder.worker.uncompiled import SHAPES, is_whole

@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 
 from autograder.isolation.base import Connection, IsolationError, Worker, kill_tree
-from autograder.isolation.command import BOOTSTRAP, environment, python
 from autograder.isolation.packages import locations
+from autograder.isolation.python import BOOTSTRAP, environment, python
 from autograder.worker import wire
 from autograder.worker.channel import Channel
 from course.syllabus import Kit

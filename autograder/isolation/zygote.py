@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.isolation.base import PackageMissing
-from autograder.isolation.command import BOOTSTRAP, environment, python
 from autograder.isolation.launched import Forked
 from autograder.isolation.packages import locations
+from autograder.isolation.python import BOOTSTRAP, environment, python
 from course.syllabus import Kit
 
 FORKS = sys.platform == "linux"

@@ -1,4 +1,4 @@
-"""The command that starts a worker, or a zygote, and its few variables."""
+"""The Python that workers and zygotes run in: the command that starts it, and its few variables."""
 
 from __future__ import annotations
 
