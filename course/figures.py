@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -28,12 +29,11 @@ STYLE = Path(__file__).with_name("course.mplstyle")
 def style() -> None:
     """Use the course's style from here on; in a notebook, draw figures as SVG."""
     plt.style.use(STYLE)
-    try:
-        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    if "IPython" not in sys.modules or sys.modules["IPython"].get_ipython() is None:
+        return  # outside a notebook, where what sets a format would start an IPython of its own
+    from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-        set_matplotlib_formats("svg", metadata={"Date": None})
-    except (ImportError, AttributeError):  # outside a notebook there is no display to set
-        return
+    set_matplotlib_formats("svg", metadata={"Date": None})
 
 
 def graph(

@@ -11,6 +11,7 @@ matplotlib = pytest.importorskip("matplotlib", reason="figures need the extra `b
 matplotlib.use("agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
+from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 from matplotlib.patches import FancyArrowPatch  # noqa: E402
 
@@ -54,6 +55,12 @@ def test_a_graph_has_an_arrow_each_way() -> None:
     assert [arrow.get_linestyle() == "-" for arrow in arrows] == [True, False, True, False]
     assert {"x", "y", "L", "dL/dy"} <= {text.get_text() for text in ax.texts}
     plt.close("all")
+
+
+def test_the_style_starts_no_ipython() -> None:
+    """What sets the figures' format does, with a thread and a file of history that stay."""
+    figures.style()
+    assert not InteractiveShell.initialized()
 
 
 def test_a_graph_without_a_node_it_names_is_an_error() -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
+import pytest
+
+from autograder.authoring import rules
+from autograder.authoring.tree import Course
 from autograder.threads import ONE_THREAD
 
 JUDGE = """
@@ -20,8 +26,41 @@ print(with_judge(find_lesson("ch04_detachment"), use))
 """
 
 
-def test_a_judge_has_one_thread() -> None:
+ORACLES = """
+from autograder.judging.local import failing_oracles
+from course.syllabus import find_lesson
+
+assert failing_oracles(find_lesson("ch04_detachment"), only="freeze") == []
+import torch
+print(torch.get_num_threads())
+"""
+
+
+@pytest.mark.parametrize("code", [JUDGE, ORACLES], ids=["judge", "oracles"])
+def test_a_judge_has_one_thread(code: str) -> None:
     """Two judges side by side, each with threads on all processors, took many times as long as one after the other."""
     environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2")}
-    done = subprocess.run([sys.executable, "-c", JUDGE], env=environment, capture_output=True, text=True, timeout=200)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=200)
     assert (done.stdout, done.returncode) == ("1\n", 0), done.stderr
+
+
+A_RULE = """
+import os
+from autograder.authoring.rules import Problem
+from autograder.threads import ONE_THREAD
+
+def threads_of_a_rule(course):
+    return [Problem(name, os.environ.get(name, "nothing"), "") for name in ONE_THREAD]
+"""
+
+
+def test_health_rules_have_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither have the kernels and the nbgrader that they start."""
+    (tmp_path / "a_rule.py").write_text(A_RULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ONE_THREAD:
+        monkeypatch.setenv(name, "2")
+    monkeypatch.setattr(rules, "JUDGED", (import_module("a_rule").threads_of_a_rule,))
+    course = Course.at()
+    found = rules.run_code(course, [course.part("ch06_vjps")], nbgrader=False)
+    assert {problem.file: problem.what for problem in found} == ONE_THREAD

@@ -22,6 +22,8 @@ from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
 from autograder.judging.session import Judge, earned_share, run_pytest, with_judge
 from autograder.places import ROOT, Places
+from autograder.threads import one_thread
+from autograder.worker.uncompiled import without_compiler
 from course.syllabus import Lesson, find_lesson
 
 
@@ -165,6 +167,8 @@ def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[s
             if report.failed:
                 self.failed.append(report.longreprtext[-500:])
 
+    one_thread()
+    without_compiler()
     outcomes = Outcomes()
     reference = Reference(lesson, root)
     run_pytest(Places(root).oracle(lesson.slug), [Checks(lesson, reference, ""), outcomes])

@@ -20,6 +20,7 @@ from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.judging.session import SeenOfMistakes
+from autograder.threads import one_thread
 
 Rule = Callable[[Course], list[Problem]]
 
@@ -62,7 +63,7 @@ def run_code(course: Course, parts: Sequence[Course], *, nbgrader: bool) -> list
     """
     lessons = [part.part(slug, part.exercise) for part in parts for slug in part.lessons]
     whole = [lesson for lesson in lessons if not lesson.exercise]
-    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"), initializer=one_thread) as pool:
 
         def begun(rules: Sequence[Rule], courses: Sequence[Course]) -> list[Future[list[Problem]]]:
             return [pool.submit(rule, one) for rule in rules for one in courses]
