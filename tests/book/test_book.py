@@ -77,8 +77,8 @@ def stylesheets(folder: Path) -> Iterator[tuple[Path, str]]:
 def references(folder: Path) -> Iterator[tuple[Path, Tag, str, str]]:
     """Every address in the pages: page, element, attribute, address."""
     for page, soup in pages(folder):
-        for name in FETCHED | {"href"}:
-            for element in soup.select(f"[{name}]"):
+        for element in soup.find_all(True):
+            for name in sorted(element.attrs.keys() & (FETCHED | {"href"})):
                 for address in str(element[name]).split(",") if name == "srcset" else [str(element[name])]:
                     yield page, element, name, address.strip()
 

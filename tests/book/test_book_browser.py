@@ -77,13 +77,12 @@ def test_pages_stand_alone_and_fit_a_phone(folder: Path, site: str) -> None:
     assert {name: width for name, width in widths.items() if width > PHONE} == {}
 
 
-def test_a_page_that_does_not_is_seen(folder: Path, site: str) -> None:
+def test_a_page_that_does_not_is_seen(tmp_path: Path) -> None:
     picture, script = "http://pictures.example/a.png", "https://data.example/b"
-    page = folder / "bad.html"
     wrong = f'<script>fetch("{script}"); nothing.here()</script>'
-    page.write_text(f'<img src="{picture}"><p style="width: 900px">wide</p>{wrong}')
-    seen, widths = frames(folder, site)
-    page.unlink()
+    (tmp_path / "bad.html").write_text(f'<img src="{picture}"><p style="width: 900px">wide</p>{wrong}')
+    with served(tmp_path) as site:
+        seen, widths = frames(tmp_path, site)
     assert sorted(elsewhere(seen.requests)) == [picture, script]
     assert len([error for error in errors(seen) if "nothing" in error]) == 1
     assert widths["bad.html"] > PHONE
