@@ -39,6 +39,17 @@ def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, t
     assert "not touched" in again.stdout
 
 
+@pytest.mark.parametrize("name", ["ch06", "ch6_vjps", "lessons/CH06"])
+def test_start_with_a_lesson_for_a_folder_says_so(backprop: Command, tmp_path: Path, name: str) -> None:
+    """Every other command takes a lesson there."""
+    done = backprop("start", name)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert done.stderr.count("\n") == 1
+    assert f"{name} is a lesson" in done.stderr
+    (tmp_path / name).mkdir(parents=True)
+    assert backprop("start", name).returncode == 0, "it is there: a folder is what is meant"
+
+
 def test_links_lead_to_pages_where_the_book_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "exercises").mkdir()
     for lesson in syllabus():

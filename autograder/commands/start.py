@@ -15,10 +15,14 @@ def start(
 ) -> None:
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
+    from autograder.commands.targets import lesson_meant
     from autograder.workbook import FORMATS, chapter, copy_lessons
 
     if format_ not in FORMATS:
         give_up(f"there is no format {format_!r}; there are {' and '.join(FORMATS)}")
+    meant = None if folder.exists() else lesson_meant(folder.name)
+    if meant:
+        give_up(f"{folder} is a lesson: name a folder for all lessons, and open {meant.slug}.ipynb there")
     try:
         copied, kept = copy_lessons(folder, format_)
     except OSError as error:

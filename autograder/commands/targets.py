@@ -106,13 +106,19 @@ def _misnamed(folder: Path, slug: str = "") -> str:
     return f" ({', '.join(like[:3])}: call it {new} if that is yours)"
 
 
-def lesson_called(slug: str) -> Lesson:
-    """The lesson called `slug`, or whose name alone begins so: `ch06`, `ch6`, `CH06` or `6`."""
+def lesson_meant(slug: str) -> Lesson | None:
+    """The lesson called `slug`, or whose name alone begins so: `ch06`, `ch6`, `CH06` or `6`; None if there is none."""
     begin = re.sub(r"^(?:ch)?0?(\d)(?!\d)", r"ch0\1", slug.lower())
     begin = re.sub(r"^(?=\d\d)", "ch", begin)
     begun = [lesson for lesson in syllabus().values() if lesson.slug.startswith(begin)]
-    if slug and len(begun) == 1:
-        return begun[0]
+    return begun[0] if slug and len(begun) == 1 else None
+
+
+def lesson_called(slug: str) -> Lesson:
+    """The lesson that `slug` means; where it means none, the command ends with a line on what is known."""
+    meant = lesson_meant(slug)
+    if meant:
+        return meant
     for lesson in syllabus().values():
         if slug in _all(lesson):
             give_up(f"{slug} is an exercise: say {lesson.slug}/{slug}")
