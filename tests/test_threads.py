@@ -12,7 +12,9 @@ import pytest
 
 from autograder.authoring import rules
 from autograder.authoring.tree import Course
+from autograder.places import ROOT, Places
 from autograder.threads import ONE_THREAD
+from course.syllabus import syllabus
 
 JUDGE = """
 from autograder.judging.session import with_judge
@@ -47,7 +49,9 @@ def test_a_judge_has_one_thread(code: str) -> None:
 A_RULE = """
 import os
 from autograder.authoring.rules import Problem
+from autograder.places import ROOT, Places
 from autograder.threads import ONE_THREAD
+from course.syllabus import syllabus
 
 def threads_of_a_rule(course):
     return [Problem(name, os.environ.get(name, "nothing"), "") for name in ONE_THREAD]
@@ -64,3 +68,12 @@ def test_health_rules_have_one_thread(tmp_path: Path, monkeypatch: pytest.Monkey
     course = Course.at()
     found = rules.run_code(course, [course.part("ch06_vjps")], nbgrader=False)
     assert {problem.file: problem.what for problem in found} == ONE_THREAD
+
+
+@pytest.mark.parametrize("slug", list(syllabus()))
+def test_a_chapter_has_one_thread(slug: str) -> None:
+    """The book is built beside the tests."""
+    text = Places(ROOT).chapter(slug).read_text(encoding="utf-8")
+    before, _, after = text.partition("\nimport numpy")
+    assert 'os.environ["OPENBLAS_NUM_THREADS"] = "1"' in before
+    assert "import torch" not in text or "\ntorch.set_num_threads(1)\n" in after
