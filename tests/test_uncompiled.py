@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -36,10 +38,47 @@ BACKWARD = "(2 * x).backward(torch.ones(3)); print(x.grad.tolist(), loaded())"
 GRAD = "print(torch.func.grad(lambda x: (x**2).sum())(torch.ones(2)).tolist(), loaded())"
 
 
-def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", BEGIN + code], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+FORK = """
+import json, os, signal, tempfile, traceback
+
+for line in sys.stdin:
+    with tempfile.TemporaryFile("w+") as said:
+        child = os.fork()
+        if not child:
+            signal.alarm(200)
+            os.dup2(said.fileno(), 1)
+            os.dup2(said.fileno(), 2)
+            try:
+                exec(json.loads(line))
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            finally:
+                sys.stdout.flush()
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said.seek(0)
+        print(json.dumps([status, said.read()]), flush=True)
+"""
+Run = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """Runs code after BEGIN and gives what it prints: in a fork each time, as workers are, of one that has imported."""
+    command = [sys.executable, "-c", BEGIN + FORK]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin
+        assert server.stdout
+        ask, answers = server.stdin, server.stdout
+
+        def forked(code: str) -> str:
+            print(json.dumps(code), file=ask, flush=True)
+            status, said = json.loads(answers.readline())
+            assert status == 0, said
+            return str(said).strip()
+
+        yield forked
 
 
 @pytest.mark.parametrize(
@@ -53,7 +92,7 @@ def run(code: str) -> str:
     ],
     ids=["optimizer", "checkpoint", "torch.func", "backward", "process group"],
 )
-def test_what_is_not_compiled_does_not_import_the_compiler(code: str, said: str) -> None:
+def test_what_is_not_compiled_does_not_import_the_compiler(run: Run, code: str, said: str) -> None:
     assert run(code) == said
 
 
@@ -70,7 +109,7 @@ def test_what_is_not_compiled_does_not_import_the_compiler(code: str, said: str)
         "from torch._subclasses.fake_tensor import FakeTensorMode\nwith FakeTensorMode(): torch.ones(2) * 2",
     ],
 )
-def test_whoever_asks_for_the_compiler_has_it_whole(code: str) -> None:
+def test_whoever_asks_for_the_compiler_has_it_whole(run: Run, code: str) -> None:
     whole = "\nimport torch._dynamo\nprint(torch._dynamo.__file__ is not None, callable(torch._dynamo.optimize))"
     whole += "\nx = torch.ones(3, requires_grad=True)\n" + SGD.replace(
         "loaded()", "'torch._dynamo.eval_frame' in loaded()"
@@ -79,7 +118,7 @@ def test_whoever_asks_for_the_compiler_has_it_whole(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["(2 * x).backward(torch.ones(4))", "torch.autograd.grad(2 * x, x, torch.ones(1, 3))"])
-def test_a_g_of_another_shape_is_refused_as_ever(code: str) -> None:
+def test_a_g_of_another_shape_is_refused_as_ever(run: Run, code: str) -> None:
     said = f"try: {code}\nexcept RuntimeError as error: print(error, loaded())"
     done = run(said)
     assert done.startswith("Mismatch in shape: grad_output[0]")
@@ -87,7 +126,7 @@ def test_a_g_of_another_shape_is_refused_as_ever(code: str) -> None:
 
 
 @pytest.mark.slow
-def test_sizes_that_are_symbols_are_compared_as_ever() -> None:
+def test_sizes_that_are_symbols_are_compared_as_ever(run: Run) -> None:
     compared = """
 from torch.fx.experimental.symbolic_shapes import expect_true, sym_eq
 print(expect_true(sym_eq(torch.Size([2, 3]), (2, 3))), expect_true(sym_eq((2,), (3,))), loaded())
