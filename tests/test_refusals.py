@@ -152,7 +152,7 @@ def number_of(name: str, architecture: str) -> int | None:
 )
 def test_the_numbers_are_those_of_the_kernel(architecture: str, header: str) -> None:
     if not Path(header).is_file():
-        pytest.skip(f"there is no {header}")
+        pytest.skip(f"the kernel's headers are not installed: there is no {header}")
     text = Path(header).read_text(encoding="utf-8")
     known = {name: int(number) for name, number in re.findall(r"^#define __NR(?:3264)?_(\w+)\s+(\d+)$", text, re.M)}
     compared = 0

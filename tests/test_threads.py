@@ -26,8 +26,6 @@ def use(judge):
 
 print(with_judge(find_lesson("ch04_detachment"), use))
 """
-
-
 ORACLES = """
 from autograder.judging.local import failing_oracles
 from course.syllabus import find_lesson
@@ -39,7 +37,7 @@ print(torch.get_num_threads())
 
 
 @pytest.mark.parametrize("code", [JUDGE, ORACLES], ids=["judge", "oracles"])
-def test_a_judge_has_one_thread(code: str) -> None:
+def test_judging_has_one_thread(code: str) -> None:
     """Two judges side by side, each with threads on all processors, took many times as long as one after the other."""
     environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=200)
@@ -49,9 +47,7 @@ def test_a_judge_has_one_thread(code: str) -> None:
 A_RULE = """
 import os
 from autograder.authoring.rules import Problem
-from autograder.places import ROOT, Places
 from autograder.threads import ONE_THREAD
-from course.syllabus import syllabus
 
 def threads_of_a_rule(course):
     return [Problem(name, os.environ.get(name, "nothing"), "") for name in ONE_THREAD]
@@ -67,6 +63,7 @@ def test_health_rules_have_one_thread(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(rules, "JUDGED", (import_module("a_rule").threads_of_a_rule,))
     course = Course.at()
     found = rules.run_code(course, [course.part("ch06_vjps")], nbgrader=False)
+    del sys.modules["a_rule"]
     assert {problem.file: problem.what for problem in found} == ONE_THREAD
 
 
