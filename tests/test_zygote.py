@@ -102,6 +102,39 @@ def test_of_one_zygote_many_workers(no_zygotes: None) -> None:
     assert not alive
 
 
+AT_ONCE = """
+import threading
+import torch
+
+def failures():
+    ready, seen = threading.Barrier(16), []
+
+    def compute():
+        ready.wait()
+        try:
+            torch.ones(200, 200).exp_()
+        except RuntimeError as error:
+            seen.append(str(error))
+
+    threads = [threading.Thread(target=compute) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return seen
+"""
+
+
+def test_threads_of_a_submission_may_begin_at_once(no_zygotes: None) -> None:
+    """As ranks in threads do: of those that came first after the fork, one met `Invalid thread pool!` and lost points.
+
+    That is PyTorch's (caffe2/utils/threadpool/pthreadpool-cpp.cc), and it was so in 97 of 100 such forks.
+    """
+    worker = start_worker(PYTORCH, "process")
+    assert [answer(worker, AT_ONCE, "failures") for _ in range(10)] == [[]] * 10
+    worker.stop()
+
+
 def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(no_zygotes: None) -> None:
     kit, source = Kit(("numpy",), ()), "def f(): return 1"
     before = start_worker(kit, "process")

@@ -125,6 +125,7 @@ def _fork(
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != judge:
             os._exit(1)
+        _one_thread()  # PyTorch makes what is behind it anew after a fork; threads that come first would do so at once
         _confine(request, walls)
         serving(Channel(socket.socket(fileno=stream)))
     finally:
@@ -158,8 +159,14 @@ def warm_torch() -> None:
     """Make PyTorch fit to fork: one thread before its first operation, or a fork waits for ever for its parent's."""
     torch = sys.modules.get("torch")
     if torch is not None:
-        torch.set_num_threads(1)
+        _one_thread()
         (torch.ones(1, requires_grad=True) * 1.0).sum().backward()
+
+
+def _one_thread() -> None:
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 def _read_whole(descriptor: int) -> bytes:
