@@ -667,3 +667,15 @@ def test_scores_that_nbgrader_does_not_give_are_named(relu_alone: Course) -> Non
     said = _only(nbgrader_scores.same_scores_as_nbgrader(relu_alone))
     start = "autograder/sample_class/sly/ch06_vjps.ipynb: relu_vjp earns"
     assert said.startswith(f"{start} 0 points from us and 2 from nbgrader;")
+
+
+def test_what_earns_everything_raises_nothing_with_nbgrader(relu_alone: Course) -> None:
+    """Where nbgrader runs a solved notebook, no other rule does."""
+    _edit(relu_alone.source("ch06_vjps"), "import numpy as np", "import numpy as np\n1 / 0")
+    notebook = solved_notebook(relu_alone.lessons["ch06_vjps"], relu_alone.root / "solutions")
+    file = relu_alone.root / "autograder" / "sample_class" / "perfect" / "ch06_vjps.ipynb"
+    file.parent.mkdir(parents=True)
+    file.write_text(notebook_text(notebook), encoding="utf-8")
+    said = _only(nbgrader_scores.same_scores_as_nbgrader(relu_alone))
+    start = "autograder/sample_class/perfect/ch06_vjps.ipynb: graded by nbgrader, the cell ch06-given-relu_vjp-1 raises"
+    assert said.startswith(f"{start} ZeroDivisionError")

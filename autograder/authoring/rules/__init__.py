@@ -18,6 +18,7 @@ from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
 from autograder.authoring.rules.notebooks import solved_notebooks_pass
 from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from_a_later_lesson
 from autograder.authoring.rules.problem import Problem
+from autograder.authoring.sample_class import WITH_MISTAKES
 from autograder.authoring.tree import Course
 from autograder.judging.session import SeenOfMistakes
 from autograder.threads import one_thread
@@ -63,6 +64,8 @@ def run_code(course: Course, parts: Sequence[Course], *, nbgrader: bool) -> list
     """
     lessons = [part.part(slug, part.exercise) for part in parts for slug in part.lessons]
     whole = [lesson for lesson in lessons if not lesson.exercise]
+    if nbgrader:  # which runs what solves these, too
+        whole = [lesson for lesson in whole if not lesson.lessons.keys() <= set(WITH_MISTAKES)]
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"), initializer=one_thread) as pool:
 
         def begun(rules: Sequence[Rule], courses: Sequence[Course]) -> list[Future[list[Problem]]]:

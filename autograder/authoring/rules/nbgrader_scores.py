@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import nbformat
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import WITH_MISTAKES
 from autograder.authoring.stubs import check_id, notebook_text, solved_notebook
@@ -29,17 +32,20 @@ CELL_SECONDS = 60
 TOLERANCE = 1e-6
 Scores = dict[tuple[str, str], dict[str, float]]
 """Points by exercise, by lesson and student."""
+Executed = dict[tuple[str, str], NotebookNode]
+"""By lesson and student, the notebook with what its cells said in the kernel."""
 
 
 def same_scores_as_nbgrader(course: Course) -> list[Problem]:
     """The notebooks of the sample class, graded by nbgrader in their kernels and by us: every score is the same.
 
-    Of the lessons that only the perfect student hands in, `notebooks.solved_notebooks_pass` runs the kernels.
+    In what earns everything no cell raises, either. Of the lessons that only the perfect student hands in,
+    `notebooks.solved_notebooks_pass` runs the kernels.
     """
     folder = course.root / "autograder" / "sample_class"
     work = [item for item in find_work(folder).work if item.file.suffix == ".ipynb" and item.lesson in WITH_MISTAKES]
     ours = our_results(work)
-    theirs = nbgrader_scores(course, work)
+    theirs, executed = graded_by_nbgrader(course, work)
     problems = []
     for item in work:
         file, result = course.relative(item.file), ours[item.lesson, item.student]
@@ -47,11 +53,16 @@ def same_scores_as_nbgrader(course: Course) -> list[Problem]:
             problems.append(Problem(file, f"it is not graded: {result.message}", "grade it again"))
             continue
         points = {exercise.name: exercise.points for exercise in result.exercises}
-        for exercise in course.lessons[item.lesson].exercises:
+        exercises = course.lessons[item.lesson].exercises
+        for exercise in exercises:
             mine, its = points.get(exercise.name, 0.0), theirs[item.lesson, item.student].get(exercise.name, 0.0)
             if abs(mine - its) > TOLERANCE:
                 what = f"{exercise.name} earns {mine:g} points from us and {its:g} from nbgrader"
                 problems.append(Problem(file, what, "find out which is right"))
+        everything = all(points.get(exercise.name) == exercise.points for exercise in exercises)
+        if everything and (item.lesson, item.student) in executed:
+            said = short_of_full_points(executed[item.lesson, item.student])
+            problems += [Problem(file, f"graded by nbgrader, {what}", "mend the source") for what in said]
     return problems
 
 
@@ -64,9 +75,10 @@ def our_results(work: list[Work]) -> dict[tuple[str, str], SubmissionResult]:
     return {(result.lesson, result.student): result for result in results}
 
 
-def nbgrader_scores(course: Course, work: list[Work]) -> Scores:
-    """What nbgrader gives, in a course folder of its own; 0 for what it cannot grade."""
+def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Executed]:
+    """What nbgrader gives, in a course folder of its own, and what it has run; 0 for what it cannot grade."""
     scores: Scores = {}
+    executed: Executed = {}
     with _environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
         folder = Path(temporary)
         for slug in sorted({item.lesson for item in work}):
@@ -83,7 +95,10 @@ def nbgrader_scores(course: Course, work: list[Work]) -> Scores:
         with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
             for item in work:
                 scores[item.lesson, item.student] = _read_scores(gradebook, item, course.lessons[item.lesson])
-    return scores
+                file = folder / "autograded" / item.student / item.lesson / f"{item.lesson}.ipynb"
+                if file.is_file():
+                    executed[item.lesson, item.student] = nbformat.read(file, as_version=4)
+    return scores, executed
 
 
 @contextmanager
