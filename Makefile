@@ -4,7 +4,11 @@ BIN := .venv/bin
 RESULTS := results
 # nproc takes OMP_NUM_THREADS for a limit.
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
+# Unit tests also wait: for what hangs, for limits, for each other's processes.
+WAITING := $(shell expr $(JOBS) + 1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup grade test quick lint types unit pages health book browser clean book-then-pages unit-then-health
 .DELETE_ON_ERROR:
@@ -56,7 +60,7 @@ types: .venv/.all
 	$(BIN)/mypy
 
 unit: .venv/.all browser
-	$(BIN)/pytest tests --ignore tests/book --numprocesses $(JOBS) --dist loadscope --no-loadscope-reorder --quiet --durations 20
+	$(BIN)/pytest tests --ignore tests/book --numprocesses $(WAITING) --dist loadscope --no-loadscope-reorder --quiet --durations 20
 
 pages: .venv/.all browser
 	BOOK_HTML=book/_build/html $(BIN)/pytest tests/book --numprocesses $(JOBS) --dist loadscope --quiet
