@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 class EditError(ValueError):
@@ -61,21 +62,26 @@ def has(source: str, where: str) -> bool:
 
 def _region(source: str, where: str) -> tuple[int, int]:
     """The lines of a definition, from its first (a decorator, if it has one) to behind its last, counted from 0."""
-    body: list[ast.stmt] = ast.parse(source).body
-    node: ast.stmt | None = None
-    for name in where.split("."):
-        defined = [
-            one
-            for one in body
-            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and one.name == name
-        ]
-        if not defined:
-            raise EditError(f"there is no {where}")
-        node = defined[-1]
-        body = node.body
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return first - 1, node.end_lineno or node.lineno
+    try:
+        return _definitions(source)[where]
+    except KeyError:
+        raise EditError(f"there is no {where}") from None
+
+
+@lru_cache(maxsize=8)  # most edits of a lesson are of one text: to parse it takes longer than all else
+def _definitions(source: str) -> dict[str, tuple[int, int]]:
+    """The lines of every function and class, by its name with dots; of several of one name, of the last one."""
+    found: dict[str, tuple[int, int]] = {}
+
+    def add(body: list[ast.stmt], owner: str) -> None:
+        kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        for node in {node.name: node for node in body if isinstance(node, kinds)}.values():
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found[owner + node.name] = first - 1, node.end_lineno or node.lineno
+            add(node.body, f"{owner}{node.name}.")
+
+    add(ast.parse(source).body, "")
+    return found
 
 
 def _bare(line: str) -> str:

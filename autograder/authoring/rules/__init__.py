@@ -5,12 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 
 from autograder.authoring.rules.described import live_anchors, named_checks, points_tier_and_hints, three_misconceptions
-from autograder.authoring.rules.drift import (
-    listed_files,
-    notebooks_in_step,
-    rejections_in_step,
-    sample_class_in_step,
-)
+from autograder.authoring.rules.drift import generated_files_in_step, listed_files, rejections_in_step
 from autograder.authoring.rules.in_class import a_class_is_graded_rightly
 from autograder.authoring.rules.judged import checks_tell_right_from_wrong, oracles_agree
 from autograder.authoring.rules.memorised import memorised_answers_earn_a_third
@@ -27,8 +22,7 @@ Rule = Callable[[Course], list[Problem]]
 
 READ = (
     listed_files,
-    notebooks_in_step,
-    sample_class_in_step,
+    generated_files_in_step,
     rejections_in_step,
     points_tier_and_hints,
     named_checks,
@@ -37,7 +31,7 @@ READ = (
     imports_of_the_lesson,
     nothing_from_a_later_lesson,
 )
-"""Rules that read files: under a second."""
+"""Rules that read files: some seconds for the whole course."""
 
 
 def judged_well(course: Course) -> list[Problem]:

@@ -43,34 +43,34 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
 def named_checks(course: Course) -> list[Problem]:
     """The checks that the syllabus names, of a technique or with a weight, are checks of their exercise."""
     problems = []
-    for exercise in _exercises(course):
-        path = course.checks(exercise.lesson)
+    for slug, lesson in course.lessons.items():
+        path = course.checks(slug)
         if not path.is_file():
             continue  # `drift.listed_files` says so
-        there = _checks(path, exercise.name)
-        for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
-            for name in names:
-                if name not in there:
-                    what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
-                    problems.append(Problem(SYLLABUS, what, f"name one of {course.relative(path)}"))
+        checks = _checks(path)
+        for exercise in lesson.exercises:
+            there = {check for check, exercises in checks if exercise.name in exercises}
+            for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
+                for name in names:
+                    if name not in there:
+                        what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
+                        problems.append(Problem(SYLLABUS, what, f"name one of {course.relative(path)}"))
     return problems
 
 
-def _checks(path: Path, exercise: str) -> set[str]:
-    """The names of an exercise's checks, as their file has them; none where it is not Python."""
+def _checks(path: Path) -> list[tuple[str, list[str]]]:
+    """The names of checks with those of their exercises, as their file has them; none where it is not Python."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError:  # said by whoever runs it
-        return set()
-    return {
-        function.name
+        return []
+    return [
+        (function.name, [ast.literal_eval(argument) for argument in decorator.args])
         for function in tree.body
         if isinstance(function, ast.FunctionDef)
         for decorator in function.decorator_list
-        if isinstance(decorator, ast.Call)
-        and ast.unparse(decorator.func) == "exercise"
-        and exercise in [ast.literal_eval(argument) for argument in decorator.args]
-    }
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "exercise"
+    ]
 
 
 def three_misconceptions(course: Course) -> list[Problem]:

@@ -68,10 +68,13 @@ def rejections_in_step(course: Course) -> list[Problem]:
     return problems
 
 
+def generated_files_in_step(course: Course) -> list[Problem]:
+    """What `backprop build` writes of the sources is as it would be; the sample class is made of the notebooks."""
+    return notebooks_in_step(course) or sample_class_in_step(course)
+
+
 def sample_class_in_step(course: Course) -> list[Problem]:
     """The sample class on disk is the one that the sources give."""
-    if any(problem for problem in notebooks_in_step(course)):
-        return []  # it is made of them
     folder = course.root / SAMPLE_CLASS
     texts = sample_files(course)
     on_disk = {path.relative_to(folder).as_posix() for path in folder.rglob("ch[0-9][0-9]_*") if path.is_file()}

@@ -90,7 +90,8 @@ def _named(trees: list[ast.Module], slugs: set[str]) -> set[str]:
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
         ]
-    return {slug for slug in slugs if any(re.search(rf"\b{slug}\b", word) for word in words)}
+    any_of_them = re.compile(rf"\b(?:{'|'.join(slugs)})\b") if slugs else None
+    return {slug for word in words for slug in any_of_them.findall(word)} if any_of_them else set()
 
 
 def _parsed(path: Path) -> ast.Module:
