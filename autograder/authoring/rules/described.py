@@ -42,19 +42,18 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
 
 def named_checks(course: Course) -> list[Problem]:
     """The checks that the syllabus names, of a technique or with a weight, are checks of their exercise."""
+    checks = {slug: _checks(course.checks(slug)) for slug in course.lessons if course.checks(slug).is_file()}
     problems = []
-    for slug, lesson in course.lessons.items():
-        path = course.checks(slug)
-        if not path.is_file():
+    for exercise in _exercises(course):
+        if exercise.lesson not in checks:
             continue  # `drift.listed_files` says so
-        checks = _checks(path)
-        for exercise in lesson.exercises:
-            there = {check for check, exercises in checks if exercise.name in exercises}
-            for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
-                for name in names:
-                    if name not in there:
-                        what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
-                        problems.append(Problem(SYLLABUS, what, f"name one of {course.relative(path)}"))
+        there = {check for check, exercises in checks[exercise.lesson] if exercise.name in exercises}
+        for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
+            for name in names:
+                if name not in there:
+                    what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
+                    file = course.relative(course.checks(exercise.lesson))
+                    problems.append(Problem(SYLLABUS, what, f"name one of {file}"))
     return problems
 
 
