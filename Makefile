@@ -6,7 +6,8 @@ RESULTS := results
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 # Unit tests also wait: for what hangs, for limits, for each other's processes.
 WAITING := $(shell expr $(JOBS) + 1)
-PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The warning is setuptools', of folders named as a package beside it: that is what --editable is for.
+PIP := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip --disable-pip-version-check
 # Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
