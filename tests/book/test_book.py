@@ -153,7 +153,16 @@ def mute_images(folder: Path) -> list[str]:
     ]
 
 
-CHECKS: list[Callable[[Path], list[str]]] = [off_host, dead_links, raw_math, errors, mute_images]
+def stray_values(folder: Path) -> list[str]:
+    """The value of a last line, shown by a cell whose code is hidden: nobody can tell what it is."""
+    return [
+        f"{page.name}: {output.get_text().strip()[:100]}"
+        for page, soup in pages(folder)
+        for output in soup.select(":is(.tag_hide-input, .tag_remove-input) .output.text_plain")
+    ]
+
+
+CHECKS: list[Callable[[Path], list[str]]] = [off_host, dead_links, raw_math, errors, mute_images, stray_values]
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -177,6 +186,7 @@ FAULTS = [
     (errors, '<div class="cell_output"><div class="output traceback">Traceback (most recent call last)\nE</div></div>'),
     (errors, '<div class="output stderr">a warning</div>'),
     (errors, '<div class="cell tag_raises-exception">1 + 1</div>'),
+    (stray_values, '<div class="cell tag_hide-input"><div class="output text_plain">array([1.])</div></div>'),
     (mute_images, '<article><img src="_images/x.svg"></article>'),
 ]
 
