@@ -103,9 +103,14 @@ def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
     except UnicodeDecodeError:
         what = "so it is no notebook; export it again" if notebook else "as Python's files are; save it as UTF-8"
         raise SubmissionError(f"the file is not UTF-8 text, {what}") from None
-    if notebook:
+    if notebook or _looks_like_a_notebook(text):
         return Submission(path.name, sha256, "__main__", _limited(_notebook_cells(text)))
     return Submission(path.name, sha256, "submission", _limited(_python_cells(text)))
+
+
+def _looks_like_a_notebook(text: str) -> bool:
+    """Whether a Python file is a notebook that was saved under such a name."""
+    return text.lstrip().startswith("{") and '"nbformat"' in text
 
 
 def read_bytes(path: Path, inside: Path | None) -> bytes:
@@ -128,6 +133,8 @@ def read_bytes(path: Path, inside: Path | None) -> bytes:
 def _refuse_unlike_a_submission(path: Path, opened: os.stat_result, inside: Path | None) -> None:
     if inside is not None and not _lies_inside(path, opened, inside):
         raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
+    if stat.S_ISDIR(opened.st_mode):
+        raise SubmissionError("this is a folder; hand in the notebook itself")
     if not stat.S_ISREG(opened.st_mode):
         raise SubmissionError("this is not a regular file; hand in a notebook")
     if opened.st_size > MAX_BYTES:

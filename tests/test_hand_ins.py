@@ -112,7 +112,7 @@ def test_what_can_only_be_one_lesson_is_that(tmp_path: Path, name: str) -> None:
 
 
 def test_a_notebook_is_read_as_one_whatever_was_added_to_its_name(tmp_path: Path) -> None:
-    for name in ("a.IPYNB", "a.ipynb.txt", "a.json"):
+    for name in ("a.IPYNB", "a.ipynb.txt", "a.json", "a.py"):
         (tmp_path / name).write_text(NOTEBOOK)
         assert [cell.exercise for cell in read_submission(tmp_path / name).cells] == ["relu_vjp"]
 
@@ -156,6 +156,50 @@ def test_of_two_files_for_one_lesson_one_is_graded_and_the_other_a_row(
     assert rows(found) == {f"ann/{other}": f"{best} is graded as ch06_vjps, as {why}; remove one of the two"}
 
 
+@pytest.mark.parametrize("name", ["ch06_vjps.ipynb", "ch06_vjps.ipynb/ch06_vjps.ipynb"])
+@pytest.mark.parametrize("text", ["", '{"cells": [', NOTEBOOK])
+def test_what_cannot_be_read_does_not_stand_before_what_can(tmp_path: Path, name: str, text: str) -> None:
+    class_of(tmp_path, f"ann/{name}", "ann/ch06_vjps (1).ipynb")
+    (tmp_path / "ann" / name).write_text(text)
+    found = find_work(tmp_path)
+    unreadable = text != NOTEBOOK or "/" in name
+    assert graded(found) == {("ann", "ch06_vjps"): "ch06_vjps (1).ipynb" if unreadable else "ch06_vjps.ipynb"}
+    if unreadable:
+        assert rows(found)["ann/ch06_vjps.ipynb"].startswith(
+            "ch06_vjps (1).ipynb is graded as ch06_vjps, as this one cannot be ("
+        )
+
+
+def test_where_nothing_can_be_read_the_better_name_stands(tmp_path: Path) -> None:
+    class_of(tmp_path, "ann/ch06_vjps.ipynb", "ann/ch06_vjps (1).ipynb")
+    for file in (tmp_path / "ann").iterdir():
+        file.write_text("")
+    found = find_work(tmp_path)
+    assert graded(found) == {("ann", "ch06_vjps"): "ch06_vjps.ipynb"}
+    assert "its name is the lesson's" in rows(found)["ann/ch06_vjps (1).ipynb"]
+
+
+def test_a_notebook_behind_hundreds_of_files_is_graded(tmp_path: Path) -> None:
+    class_of(tmp_path, *(f"ann/{i:03}.txt" for i in range(230)), "ann/zz_ch06_vjps.ipynb", "ann/zz_other.ipynb")
+    found = find_work(tmp_path)
+    assert graded(found) == {("ann", "ch06_vjps"): "zz_ch06_vjps.ipynb"}
+    assert rows(found)["ann/…"] == f"and {231 - MOST_ROWS} more files"
+
+
+def test_the_row_of_a_file_that_is_called_after_a_lesson_is_not_left_out(tmp_path: Path) -> None:
+    class_of(tmp_path, *(f"ann/{i:03}.txt" for i in range(230)), "ann/ch06_vjps.ipynb", "ann/zz_ch06_vjps.ipynb")
+    assert "ch06_vjps.ipynb is graded" in rows(find_work(tmp_path))["ann/zz_ch06_vjps.ipynb"]
+
+
+def test_where_names_are_no_longer_looked_at_a_row_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.classroom.class_folder.MOST_LISTED", 50)
+    class_of(tmp_path, *(f"ann/{i:03}.txt" for i in range(60)), "ann/zz_ch06_vjps.ipynb")
+    found = find_work(tmp_path)
+    assert found.work == []
+    why = [row.why for row in found.not_recognised if row.file == "…"]
+    assert why[0] == "more than 50 files were handed in; 050.txt and those after it were not looked at"
+
+
 def test_a_file_of_nobody_is_a_row_and_a_thousand_are_a_few(tmp_path: Path) -> None:
     class_of(tmp_path, "ch06_vjps.py", "ann/ch06_vjps.py", *(f"ann/{i}.txt" for i in range(100)))
     found = find_work(tmp_path)
@@ -171,6 +215,17 @@ def test_results_of_another_run_are_nobodys(tmp_path: Path) -> None:
     found = find_work(tmp_path)
     assert graded(found) == {("ann", "ch06_vjps"): "ch06_vjps.py"}
     assert found.remarks == [f"{tmp_path / 'old'}: a folder of results, not a student's; passed over"]
+
+
+def test_a_student_whose_folder_looks_like_results_is_graded(tmp_path: Path) -> None:
+    found = find_work(class_of(tmp_path, "ann/ch06_vjps.ipynb", "ann/.hand-ins.json"))
+    assert (graded(found), found.remarks) == ({("ann", "ch06_vjps"): "ch06_vjps.ipynb"}, [])
+
+
+@pytest.mark.parametrize("name", ["bob.b.7z", "bob.b.tar.gz", "bob.b.TGZ", "bob.b.rar"])
+def test_an_archive_that_is_not_opened_is_its_students_row(tmp_path: Path, name: str) -> None:
+    found = find_work(class_of(tmp_path, "ann/ch06_vjps.ipynb", name))
+    assert rows(found) == {f"bob.b/{name}": "an archive that is no zip; hand in the files themselves"}
 
 
 @pytest.mark.parametrize("out", [".", "results"])

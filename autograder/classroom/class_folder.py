@@ -20,11 +20,17 @@ from autograder.wording import clean, enumeration
 from course.syllabus import syllabus
 
 MOST_FILES = 200
-"""Files of one student that are looked at."""
+"""Files of one student that are looked at; of those after them, those alone that are called after a lesson."""
+MOST_LISTED = 20_000
+"""Files of one student whose names are looked at."""
+MOST_TRIED = 5
+"""Files of one student for one lesson that are read, until one of them can be."""
 MOST_ZIPS = 20
 """Zips of one student that are opened."""
 MOST_ROWS = 20
 """Files of one student that are listed as not recognised; the others are counted."""
+REST = "…"
+"""What a row calls the files that are not listed."""
 MOST_NAMED = 3
 """Files that are named where nothing can be graded."""
 MOST_HIDDEN = 2000
@@ -153,7 +159,8 @@ def find_work(folder: Path, *, scratch: Path | None = None) -> ClassFolder:
             where = by_student[student][0].path.name
             found.remarks.append(f"{called / where}: nothing that can be graded, so no result")
         if len(rows) > MOST_ROWS:
-            rows[MOST_ROWS:] = [Unrecognised(student, "…", f"and {len(rows) - MOST_ROWS:,} more files")]
+            rows.sort(key=lambda row: row.file != REST and not lessons_named(stem_of(Path(row.file).name) or ""))
+            rows[MOST_ROWS:] = [Unrecognised(student, REST, f"and {len(rows) - MOST_ROWS:,} more files")]
         found.work += work
         found.not_recognised += rows
     _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if _is_repository(one)})
@@ -210,11 +217,15 @@ def _work_of(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: li
             candidates[found.lesson].append(found)
     work = []
     for lesson in sorted(candidates):
-        best, *others = sorted(candidates[lesson], key=lambda one: [key for key, _ in one.reasons])
+        in_order = sorted(candidates[lesson], key=lambda one: [key for key, _ in one.reasons])
+        best, unreadable = _best(in_order)
         work.append(Work(sys.intern(lesson), student, best.file.path, _remark(best)))
-        for other in others:
+        for other in in_order:
+            if other is best:
+                continue
             pairs = zip(best.reasons, other.reasons, strict=True)
-            why = next(says for (mine, says), (theirs, _) in pairs if mine != theirs)
+            better = next(says for (mine, says), (theirs, _) in pairs if mine != theirs)
+            why = unreadable.get(other.file.shown, better)
             what = f"{best.file.shown} is graded as {lesson}, as {why}; remove one of the two"
             rows.append(Unrecognised(student, other.file.shown, what))
     rows += [
@@ -227,6 +238,19 @@ def _work_of(student: str, hand_ins: list[HandIn], unpacker: _Unpacker, rows: li
     if not work and not rows:
         rows += [row for one in hand_ins if not _is_repository(one) for row in _nothing_of(student, one)]
     return work
+
+
+def _best(in_order: list[_Candidate]) -> tuple[_Candidate, dict[str, str]]:
+    """The first of the files for a lesson that can be read, and why those before it cannot; the first if none can."""
+    unreadable: dict[str, str] = {}
+    for one in in_order[:MOST_TRIED] if len(in_order) > 1 else []:
+        try:
+            read_submission(one.file.path, inside=one.file.path.parent)
+        except SubmissionError as error:
+            unreadable[one.file.shown] = f"this one cannot be ({error})"
+        else:
+            return one, unreadable
+    return in_order[0], {}
 
 
 def _work_among(hidden: list[_File]) -> Iterator[_File]:
@@ -316,11 +340,15 @@ def _files(
             found = (file for entry in walked for file in unpacker.opened(student, entry, rows, aside))
         for file in found:
             count += 1
-            if count > MOST_FILES:
-                what = f"more than {MOST_FILES} files were handed in; this one and those after it were not looked at"
-                rows.append(Unrecognised(student, file.shown, what))
+            if count > MOST_LISTED:
+                what = f"{file.shown} and those after it were not looked at"
+                rows.append(Unrecognised(student, REST, f"more than {MOST_LISTED:,} files were handed in; {what}"))
                 return
-            yield file
+            if count > MOST_FILES and not lessons_named(stem_of(file.name) or ""):
+                what = f"more than {MOST_FILES} files were handed in, and this one's name is no lesson's; not looked at"
+                rows.append(Unrecognised(student, file.shown, what))
+            else:
+                yield file
 
 
 def _work_of_a_repository(walked: Iterator[_File], aside: _Aside) -> Iterator[_File]:

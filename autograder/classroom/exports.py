@@ -43,6 +43,8 @@ CANVAS = re.compile(
 )
 """Text and addresses that were typed in have no second number; who is graded anonymously has letters for the first.
 Of names that have no letters nothing is left."""
+ARCHIVES = (".7z", ".rar", ".tar", ".tar.bz2", ".tar.gz", ".tar.xz", ".tgz")
+"""Archives of a student's that are not opened."""
 ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
 """What Canvas adds to the name of a file that is handed in again."""
 
@@ -85,7 +87,7 @@ def hand_ins_of(folder: Path, left_out: Iterable[tuple[str, str]] = ()) -> tuple
         if entry.is_symlink():  # first: whether a link to itself leads to a folder is an error
             links.append(path)
         elif entry.is_dir():
-            if os.path.isfile(path / RECORD) and not (MOODLE.fullmatch(path.name) or os.path.exists(path / ".git")):
+            if os.path.isfile(path / RECORD) and not (MOODLE.fullmatch(path.name) or _holds_work(path)):
                 remarks.append(f"{path}: a folder of results, not a student's; passed over")
             else:
                 folders.append(path)
@@ -121,6 +123,16 @@ def hand_ins_of(folder: Path, left_out: Iterable[tuple[str, str]] = ()) -> tuple
                 HandIn(student, folder / parts[0] if parts else folder, file or name, why=why) for student in students
             ]
     return hand_ins, remarks
+
+
+def _holds_work(folder: Path) -> bool:
+    """Whether there is anything in a folder that no folder of results has."""
+    walked = os.walk(folder)
+    return any(
+        name.lower().endswith((".ipynb", ".py", ".zip")) or name == ".git"
+        for _, folders, files in walked
+        for name in (*folders, *files)
+    )
 
 
 def _is_systems(name: str) -> bool:
@@ -223,6 +235,10 @@ class _Students:
             return _handed_in(student, path, _without_attempt(name), note, of=name)
         if path.suffix.lower() == ".zip":
             return _handed_in(_as_folder(path.stem), path, path.name)
+        ending = next((ending for ending in ARCHIVES if path.name.lower().endswith(ending)), "")
+        if ending and not path.name.startswith(HIDDEN):
+            student = _as_folder(path.name[: -len(ending)])
+            return HandIn(student, path, path.name, why="an archive that is no zip; hand in the files themselves")
         stem = stem_of(path.name)
         if not stem or (path.name.startswith(HIDDEN) and not lessons_named(stem)):
             return None
