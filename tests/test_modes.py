@@ -46,6 +46,15 @@ def test_what_was_switched_on_is_switched_off_and_what_was_on_stays() -> None:
     assert hooks() is None
 
 
+def test_a_call_begins_and_ends_with_pytorchs_own_default_dtype() -> None:
+    """A cell that set float64 cost points in ch09, ch10 and ch11: scenarios made tensors of it."""
+    torch.set_default_dtype(torch.float64)
+    with left_as_found():
+        assert torch.get_default_dtype() is torch.float32
+        torch.set_default_dtype(torch.float16)
+    assert torch.get_default_dtype() is torch.float32
+
+
 def test_a_known_mistake_that_never_leaves_its_block_spoils_no_reference() -> None:
     """ch10's `hooks_left` did: references computed after it saved through its hooks, and no change was noticed."""
 

@@ -41,11 +41,27 @@ def test_a_namedtuple_is_the_tuple_that_it_is(run_cells: Make) -> None:
     """It was "an object of type Grads; expected a tuple of 2". One inside of what is returned stays what it is."""
     run = run_cells(
         "from collections import namedtuple\nGrads = namedtuple('Grads', 'da db')\n"
-        "def f():\n    return Grads(1, 2)\ndef g():\n    return 1, Grads(3, 4)\ndef h(cache):\n    return cache.db"
+        "def f():\n    return Grads(1, 2)\ndef g():\n    return 1, Grads(3, 4)\ndef h(cache):\n    return cache.db\n"
+        "def all():\n    return [Grads(1, 2), Grads(3, 4)]"
     )
     assert value(run, "f") == (1, 2)
+    assert value(run, "all") == [(1, 2), (3, 4)]
     _, cache = value(run, "g")
     assert value(run, "h", cache) == 4
+
+
+def test_text_and_numbers_of_a_class_of_their_own_are_text_and_numbers(run_cells: Make) -> None:
+    """A status from `np.select`, and a member of a `StrEnum`, were "an object of type str_; expected some text"."""
+    run = run_cells(
+        "import enum\nimport numpy as np\nclass Mode(enum.StrEnum):\n    FORWARD = 'forward'\n"
+        "class Bytes(int):\n    def __int__(self): return 0\n"
+        "class Loss(float):\n    def __float__(self): return 0.0\n"
+        "def f():\n    text = np.array(['a', 'b'])[1]\n"
+        "    return text, Mode.FORWARD, Bytes(3), Loss(2.5), {np.str_('k'): Mode.FORWARD}, np.float64(1) == 1"
+    )
+    found = value(run, "f")
+    assert found == ("b", "forward", 3, 2.5, {"k": "forward"}, True)
+    assert [type(one) for one in (*found[:4], *found[4], found[5])] == [str, str, int, float, str, bool]
 
 
 def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -> None:

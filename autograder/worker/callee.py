@@ -103,7 +103,16 @@ class Callee:
 
 
 def _plain(value: Any) -> Any:
-    """A tuple of a class of the submission's own, as `namedtuple` makes them, as the tuple that it is."""
+    """A result whose tuples, or a list whose items, are of classes like `namedtuple`'s, as the tuples that they are.
+
+    What lies deeper, a cache say, stays what it is for the submission's own functions.
+    """
+    if issubclass(type(value), list):
+        return [_as_tuple(item) for item in list.__iter__(value)]
+    return _as_tuple(value)
+
+
+def _as_tuple(value: Any) -> Any:
     if type(value) is not tuple and issubclass(type(value), tuple):
         return tuple(tuple.__iter__(value))
     return value

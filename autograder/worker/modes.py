@@ -1,7 +1,8 @@
 """What a call leaves switched on in PyTorch is switched off after it: the next call starts from what it is owed.
 
 A block that is entered and never left, hooks on saved tensors for one, would go on for all that this thread computes:
-other exercises of a submission, and in the judge, where known mistakes are run, references.
+other exercises of a submission, and in the judge, where known mistakes are run, references. So would a default dtype:
+each call begins with PyTorch's own, whatever a cell has set, for what scenarios make relies on that.
 """
 
 from __future__ import annotations
@@ -14,14 +15,20 @@ from typing import Any
 
 @contextmanager
 def left_as_found() -> Iterator[None]:
-    """Put this thread's gradient mode, anomaly mode, hooks on saved tensors and modes of dispatch back at the end."""
+    """Put this thread's gradient mode, anomaly mode, hooks on saved tensors and modes of dispatch back at the end.
+
+    The default dtype is float32 at the beginning and at the end.
+    """
     torch = _loaded()
+    if torch is not None:
+        _with_float32(torch)
     before = None if torch is None else _found(torch)
     try:
         yield
     finally:
         torch = _loaded()
         if torch is not None:
+            _with_float32(torch)
             _put_back(torch, before or (True, False, True, None, 0))
 
 
@@ -29,6 +36,11 @@ def _loaded() -> Any:
     """PyTorch, where it has been imported whole."""
     torch = sys.modules.get("torch")
     return torch if torch is not None and "torch.autograd.graph" in sys.modules else None
+
+
+def _with_float32(torch: Any) -> None:
+    if torch.get_default_dtype() is not torch.float32:
+        torch.set_default_dtype(torch.float32)
 
 
 def _found(torch: Any) -> tuple[bool, bool, bool, Any, int]:

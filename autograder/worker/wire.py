@@ -67,6 +67,12 @@ Reference = tuple[str, list[Any]]
 """What stands for a value that is not data: a tag and its plain arguments."""
 
 
+_BUILTINS: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    bool: bool,
+    int: int.__int__,
+    float: float.__float__,
+}
 _ARRAYS = (np.ndarray, np.generic)
 _JSON = json.JSONEncoder(separators=(",", ":"))
 
@@ -153,6 +159,7 @@ class _Encoder:
             raise WireError(f"data nested more than {MAX_DEPTH} deep")
         if self.items > self.bounds.items:
             raise WireError(f"more than {self.bounds.items:,} values")
+        value = as_builtin(value)
         kind = type(value)
         if value is None or kind in (bool, float, str):
             return value
@@ -179,6 +186,7 @@ class _Encoder:
 
     @staticmethod
     def key(value: Any) -> str | int:
+        value = as_builtin(value)
         if not _is_key(value):
             raise WireError(
                 f"a dict with a key of type {type(value).__name__}, and keys are text or small whole numbers"
@@ -280,6 +288,20 @@ class _Decoder:
         if dtype is torch.bool:
             return (torch.frombuffer(bytearray(raw), dtype=torch.uint8) != 0).reshape(shape)
         return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
+
+
+def as_builtin(value: Any) -> Any:
+    """Text or a number of a class of its own, as `StrEnum` and `np.str_` are, as the builtin that it is too.
+
+    No method of its class is called. NumPy's truth values are Python's: comparing its numbers makes them. Other values,
+    its numbers among them, come back as they are.
+    """
+    kind = type(value)
+    if kind is np.bool_:
+        return bool(value)
+    if kind in _BUILTINS or (isinstance(value, np.generic) and not isinstance(value, str)):
+        return value
+    return next((convert(value) for builtin, convert in _BUILTINS.items() if issubclass(kind, builtin)), value)
 
 
 def _is_key(value: Any) -> bool:

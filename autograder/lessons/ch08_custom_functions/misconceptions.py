@@ -612,6 +612,12 @@ entropy_log_of_softmax = mistake(
     {LOG_P: "log_p = torch.log(torch.softmax(logits, dim=1))"},
     says="softmax is stable, and its log is not: where p is 0 the loss is infinite. torch.log_softmax never forms p.",
 )
+entropy_one_maximum_for_all_rows = mistake(
+    "FusedCrossEntropy",
+    {LOG_P: "shifted = logits - logits.max()\nlog_p = shifted - shifted.exp().sum(dim=1, keepdim=True).log()"},
+    says="One maximum is taken off all rows. Of a row far below it nothing is left: every exp is 0, and the log of "
+    "their sum −inf. Each row needs its own, as torch.log_softmax takes it.",
+)
 entropy_with_an_epsilon = mistake(
     "FusedCrossEntropy",
     {

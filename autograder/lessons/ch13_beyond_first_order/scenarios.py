@@ -282,7 +282,12 @@ def _quadratic(H: np.ndarray) -> Callable[[Tensor], Tensor]:
 def traces(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, calls: int, seed: int) -> list[Any]:
     """Estimates of one generator, for a function with the Hessian H."""
     generator, f = _generator(seed), _quadratic(H)
-    return [_data(submission.hessian_trace(f, torch.tensor(x), samples, generator)) for _ in range(calls)]
+    return [_estimate(submission.hessian_trace(f, torch.tensor(x), samples, generator)) for _ in range(calls)]
+
+
+def _estimate(value: Any) -> Any:
+    """A float as it is, NumPy's too, which is one; of a tensor what it holds."""
+    return float(value) if isinstance(value, float) else _data(value)
 
 
 @torch.enable_grad()
@@ -296,7 +301,7 @@ def traces_of_one_entry(submission: Any, shape: tuple[int, ...], entry: float, c
     estimates = []
     for _ in range(calls):
         estimate = submission.hessian_trace(f, where, 1, generator)
-        estimates.append(_data(estimate))
+        estimates.append(_estimate(estimate))
         if not isinstance(estimate, float) or not _is_square(estimate / entry):
             break
     return estimates

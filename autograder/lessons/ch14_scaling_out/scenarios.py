@@ -222,6 +222,18 @@ def _of_ranks(found: list[dict[str, Any]]) -> dict[str, Any]:
     return {f"{key} on rank {rank}": value for rank, of in enumerate(found) for key, value in of.items()}
 
 
+def _parameters(layer: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The parameters of a layer, those first that it has as `weight` and `bias`, wherever it keeps them."""
+    registered = dict(layer.named_parameters())
+    found: dict[str, torch.Tensor] = {}
+    for name in ("weight", "bias"):
+        own: Any = getattr(layer, name, None)
+        if any(own is parameter for parameter in registered.values()):
+            found[name] = own
+    others = {name: one for name, one in registered.items() if not any(one is mine for mine in found.values())}
+    return {**found, **others}
+
+
 WHOLE = "A parameter looks into memory of more than its own entries, as a view of the whole does: clone the part"
 
 
@@ -231,7 +243,7 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
 
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
         layer, _ = _layer(submission, name, W, b, group)
-        parameters = dict(layer.named_parameters())
+        parameters = _parameters(layer)
         storages = {of.untyped_storage()._cdata: of.untyped_storage().nbytes() for of in parameters.values()}
         sentences = {
             WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
