@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from collections.abc import Set
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,11 @@ from typing import Any
 
 SYLLABUS = Path(__file__).with_name("syllabus.toml")
 TIERS = ("core", "stretch")
+OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
+OF_AN_EXERCISE = {
+    *("name", "points", "tier", "hints", "packages", "modules"),
+    *("seconds", "forbidden", "weights", "technique"),
+}
 
 
 class SyllabusError(ValueError):
@@ -93,7 +99,11 @@ class Lesson:
 
 def read_syllabus(path: Path) -> dict[str, Lesson]:
     """Read a syllabus file; lessons by slug, in order. `SyllabusError` names the entry that is wrong."""
-    raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SyllabusError(f"{path.name} is no TOML: {error}") from None
+    _only_known("", raw, {"forbidden", "lesson"})
     lessons = [_lesson(entry, raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
     slugs = [lesson.slug for lesson in lessons]
     if len(set(slugs)) != len(slugs):
@@ -115,8 +125,20 @@ def find_lesson(slug: str) -> Lesson:
         raise KeyError(f"there is no lesson {slug!r}; there are {', '.join(syllabus())}") from None
 
 
+def _only_known(where: str, entry: dict[str, Any], keys: Set[str], numbers: tuple[str, ...] = ()) -> None:
+    """Raise `SyllabusError` for a key that means nothing, or no number where one is needed."""
+    begin = f"{where}: " if where else ""
+    for key in entry.keys() - keys:
+        close = difflib.get_close_matches(key, keys, n=1)
+        raise SyllabusError(f"{begin}{key!r} means nothing here" + (f"; did you mean {close[0]}?" if close else ""))
+    for key in numbers:
+        if isinstance(entry.get(key, 0), bool) or not isinstance(entry.get(key, 0), int | float):
+            raise SyllabusError(f"{begin}{key} must be a number, and is {entry[key]!r}")
+
+
 def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     slug = entry.get("slug", "?")
+    _only_known(f"lesson {slug}", entry, OF_A_LESSON, ("minutes",))
     try:
         kit = Kit(tuple(entry["packages"]), tuple(entry["modules"]))
         exercises = tuple(_exercise(slug, item, kit, groups) for item in entry["exercise"])
@@ -138,6 +160,7 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
 
 def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list[str]]) -> Exercise:
     name = entry.get("name", "?")
+    _only_known(f"{slug}/{name}", entry, OF_AN_EXERCISE, ("points", "seconds"))
     try:
         exercise = Exercise(
             lesson=slug,

@@ -64,7 +64,7 @@ def layer_activation_bytes(s, b, h, a, flash=True, tensor_parallel=1, sequence_p
 #   counts. `weakref.finalize(storage, function, argument)` calls when a storage is let go.
 #
 # `torch.autograd.graph.saved_tensors_hooks(pack, unpack)` is the tool.
-# [Chapter section](../book/ch10_activation_memory.md#ch10-saved-tensor-meter)
+# [Chapter section](../book/ch10_activation_memory.md#ch10-savedtensormeter)
 
 
 # %% exercise="SavedTensorMeter"

@@ -6,16 +6,19 @@ import math
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from autograder.classroom.class_folder import Work
+from autograder.classroom.grading import grade_work
 from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose
-from autograder.judging.errors import Raised
+from autograder.judging.errors import CheckError, Raised
 from autograder.judging.expectations import (
     OF_ANOTHER_TYPE,
     Call,
@@ -28,7 +31,7 @@ from autograder.judging.expectations import (
 )
 from autograder.judging.plugin import identify
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
-from autograder.judging.session import CheckError, Judge, earned_share, with_judge
+from autograder.judging.session import Judge, earned_share, with_judge
 from autograder.places import Places
 from autograder.submission import Submission
 from autograder.worker.execution import Failure
@@ -194,6 +197,13 @@ doubled.seen = []
 }
 
 
+EDIT_OF_NOTHING = """doubled.seen = []
+from autograder.diagnosis import mistake
+moved = mistake("walk", {"return m": "return 2"}, says="Moved.")
+"""
+EDIT_TO_NOTHING = EDIT_OF_NOTHING.replace("return m", "return n").replace("return 2", "return (")
+
+
 @pytest.fixture(scope="module")
 def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course of one exercise, `walk`, whose checks are on small, middling and large numbers."""
@@ -304,6 +314,54 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
 
     try:
         assert with_judge(lesson, use, root=walks) == tried
+    finally:
+        workers.stop()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("checks", '(5000,), "large"', "(5000,), lrage", "fails on the solution, too; mend the check: "),
+        ("checks", "def compare", "def compare(:\ndef compare", "checks.py, line 4: SyntaxError: invalid syntax"),
+        ("checks", "import exercise", "import excercise", "checks.py, line 2: ImportError: cannot import name"),
+        ("misconceptions", "def recursive(n)", "def recursive(n", "misconceptions.py, line 5: SyntaxError: '('"),
+        ("misconceptions", "@misconception", "@misconceptoin", "misconceptions.py, line 4: NameError: name"),
+        ("misconceptions", "doubled.seen = []", EDIT_OF_NOTHING, "misconceptions.py is no edit of the solution: "),
+        ("misconceptions", "doubled.seen = []", EDIT_TO_NOTHING, "misconceptions.py is no edit of the solution: "),
+    ],
+)
+def test_what_is_wrong_with_the_course_costs_no_points(
+    walks: Path, tmp_path: Path, file: str, old: str, new: str, said: str
+) -> None:
+    """A typo in a check was charged to all, and a mistake named to those who had made none."""
+    root = Path(shutil.copytree(walks, tmp_path / "course"))
+    path = root / f"autograder/lessons/{LESSON}/{file}.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    lesson = walks_of(Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=10))
+    (tmp_path / "walk.py").write_text("def walk(n): return 1 - n")
+    work, workers = Work("ch06_vjps", "ann", tmp_path / "walk.py"), Workers(lesson, "process")
+    wrong = Submission.of_cells("a test", [work.file.read_text()])
+    try:
+        with pytest.raises(CheckError) as alone:
+            with_judge(lesson, lambda judge: judge.grade(wrong, workers), root=root)
+        assert said in str(alone.value)
+        assert "\n" not in str(alone.value)
+        if file == "misconceptions" or "lrage" in new:
+            of_class = with_judge(lesson, lambda judge: grade_work(judge, workers, work), root=root)
+            assert of_class.status == "killed"
+            assert of_class.message.startswith("an error of the course, not of this work;")
+    finally:
+        workers.stop()
+
+
+def test_an_exercise_without_checks_is_said(walks: Path) -> None:
+    exercises = tuple(Exercise(LESSON, name, 3, "core", ("a", "b"), KIT) for name in ("walk", "run"))
+    lesson = replace(walks_of(exercises[0]), exercises=exercises)
+    workers, submission = Workers(lesson, "process"), Submission.of_cells("a test", ["def run(): ..."])
+    try:
+        with pytest.raises(CheckError, match=r"^run has no checks"):
+            with_judge(lesson, lambda judge: judge.grade(submission, workers), root=walks)
     finally:
         workers.stop()
 

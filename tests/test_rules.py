@@ -347,9 +347,29 @@ def test_a_check_that_is_not_there_is_named(whole: Course, changes: dict[str, ob
 
 def test_a_check_of_another_exercise_is_none(whole: Course) -> None:
     _edit(whole.checks("ch01_double"), '@exercise("double")\ndef test_matrix', '@exercise("treble")\ndef test_matrix')
-    assert "names test_matrix" in _only(
-        described.named_checks(_with_exercise(whole, technique=("test_values", "test_matrix")))
-    )
+    never, named = described.named_checks(_with_exercise(whole, technique=("test_values", "test_matrix")))
+    assert "names test_matrix" in str(named)
+    assert str(never).endswith("checks.py: test_matrix is of 'treble', no exercise of ch01_double; mend the name")
+
+
+@pytest.mark.parametrize(
+    "old", ["[Chapter section](../book/ch01_double.md#ch01-double)", "# %% [markdown]\n# ## `double`"]
+)
+def test_a_contract_is_asked_for(whole: Course, old: str) -> None:
+    _edit(whole.source("ch01_double"), old, "# %%" if old.startswith("#") else "")
+    line = _only(described.contracts(whole))
+    assert line.startswith("solutions/ch01_double.py: no Markdown cell links ../book/ch01_double.md#ch01-double; ")
+    assert "write the contract of double" in line
+
+
+@pytest.mark.parametrize("kind", ["source", "checks", "misconceptions", "oracle"])
+def test_a_file_that_is_no_python_is_named_before_all_else(whole: Course, kind: str, build: Callable[..., Any]) -> None:
+    path: Path = getattr(whole, kind)("ch01_double")
+    path.write_text(path.read_text() + "\ndef f(:\n")
+    done = build("--check")
+    line = len(path.read_text().splitlines())
+    assert done.output == f"{whole.relative(path)}: it is no Python (line {line}: invalid syntax); mend it\n"
+    assert done.exit_code == 1
 
 
 @pytest.mark.parametrize(

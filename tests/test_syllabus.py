@@ -77,6 +77,26 @@ def test_what_is_missing_is_said(read: Reader, line: str, complaint: str) -> Non
         read(LESSON, EXERCISE.replace(line, ""))
 
 
+@pytest.mark.parametrize(
+    ("parts", "complaint"),
+    [
+        (
+            (LESSON, EXERCISE, 'forbiden = ["torch.mul"]\n'),
+            "ch01_x/f: 'forbiden' means nothing here; did you mean forbidden?",
+        ),
+        ((LESSON, EXERCISE.replace("points = 1", 'points = "two"')), "ch01_x/f: points must be a number, and is 'two'"),
+        ((LESSON, EXERCISE, "seconds = true\n"), "ch01_x/f: seconds must be a number, and is True"),
+        ((LESSON.replace("minutes", "minuets"), EXERCISE), "lesson ch01_x: 'minuets' means nothing here"),
+        ((LESSON, EXERCISE.replace('"core"', "core")), "syllabus.toml is no TOML: Invalid value"),
+    ],
+)
+def test_what_means_nothing_is_said(read: Reader, parts: tuple[str, ...], complaint: str) -> None:
+    """A ban that was misspelled never held."""
+    with pytest.raises(SyllabusError) as found:
+        read(*parts)
+    assert str(found.value).startswith(complaint)
+
+
 def test_an_unknown_tier_and_a_name_twice(read: Reader) -> None:
     with pytest.raises(SyllabusError, match="ch01_x/f: tier 'middle' is not one of core, stretch"):
         read(LESSON, EXERCISE.replace("core", "middle"))

@@ -12,7 +12,8 @@ from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work
 from autograder.classroom.messages import Failed, Ready, Settings
 from autograder.isolation import OUR_FOLDERS, IsolationError, Workers
-from autograder.judging.session import CheckError, Judge, with_judge
+from autograder.judging.errors import CheckError
+from autograder.judging.session import Judge, with_judge
 from course.syllabus import find_lesson
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.lesson_names import lessons_within
+from autograder.judging.errors import CheckError
 from autograder.judging.results import SubmissionResult
 from autograder.judging.salt import fingerprint
 from autograder.judging.status import SubmissionStatus
@@ -28,6 +29,9 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
         return ungraded(work, "unreadable", f"{work.file.name}: {error}.", workers.isolation, judge.salt)
     try:
         result = judge.grade(submission, workers, student=work.student, of_many=True)
+    except CheckError as error:
+        what = f"an error of the course, not of this work; when it is mended, run the same command again: {error}"
+        return ungraded(work, "killed", what, workers.isolation, judge.salt)
     except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
         what = f"the grader itself failed ({type(error).__name__}: {error}); please report it."
         return ungraded(work, "killed", what, workers.isolation, judge.salt)

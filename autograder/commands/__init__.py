@@ -34,8 +34,13 @@ for command in (start, check, watch, grade, report, memory, build):
 
 def run() -> None:
     """The command, in a process of its own: one that it may replace."""
+    from course.syllabus import SyllabusError
+
     try:
         app(prog_name="backprop", obj=REPLACEABLE)
+    except SyllabusError as error:
+        typer.echo(f"backprop: {error}", err=True)
+        sys.exit(1)
     except SystemExit as end:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said
         if "torch" not in sys.modules or not isinstance(end.code, int):

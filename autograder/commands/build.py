@@ -84,9 +84,11 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
     from functools import partial
 
     from autograder.authoring.rejections import rejections_text
+    from autograder.commands.console import give_up
     from autograder.isolation import PackageMissing
+    from autograder.judging.errors import CheckError
     from autograder.judging.rejections import is_of
-    from autograder.judging.session import CheckError, with_judge
+    from autograder.judging.session import with_judge
 
     path = course.rejections(slug)
     if is_of(course, slug):
@@ -94,9 +96,11 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
         return
     try:
         text = with_judge(lesson, partial(rejections_text, places=course), root=course.root)
-    except (PackageMissing, CheckError) as error:
+    except PackageMissing as error:
         typer.echo(f"{course.relative(path)}: left as it is: {error}", err=True)
         return
+    except CheckError as error:
+        give_up(f"{course.relative(path)} is left as it was: {error}", code=1)
     path.write_text(text, encoding="utf-8")
     typer.echo(f"{course.relative(path)}: written")
 
@@ -115,7 +119,8 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
         if exercise and exercise not in [one.name for one in lesson.exercises]:
             give_up(f"{lesson.slug} has no exercise {exercise!r}; it has {', '.join(e.name for e in lesson.exercises)}")
     parts = [course.part(lesson.slug, exercise) for lesson, exercise in found] or [course]
-    problems = [problem for rule in rules.READ for problem in rule(course)]
+    first, *others = rules.READ
+    problems = first(course) or [problem for rule in others for problem in rule(course)]
     problems = problems or rules.run_code(course, parts, nbgrader=nbgrader)
     for problem in problems:
         typer.echo(str(problem))
@@ -132,7 +137,7 @@ def _mutate(course: Course, names: list[str], jobs: int) -> None:
     from autograder.authoring.mutation.lessons import mutate_lesson
     from autograder.authoring.mutation.trials import TrialError
     from autograder.commands.console import console, give_up
-    from autograder.judging.session import CheckError
+    from autograder.judging.errors import CheckError
 
     progress = Console(stderr=True, markup=False, highlight=False)
     wanted = [_find(course, name) for name in names]

@@ -30,8 +30,9 @@ def check(
     begin_as_zygote(context, all_found)
 
     from autograder.isolation import IsolationError, Workers
+    from autograder.judging.errors import CheckError
     from autograder.judging.results import SubmissionResult
-    from autograder.judging.session import CheckError, Judge, with_judge
+    from autograder.judging.session import Judge, with_judge
     from autograder.reports.feedback import print_feedback
     from autograder.submission import SubmissionError, read_submission
 

@@ -24,7 +24,8 @@ def watch(
     from watchfiles import watch as changes
 
     from autograder.isolation import IsolationError, Workers
-    from autograder.judging.session import CheckError, Judge, with_judge
+    from autograder.judging.errors import CheckError
+    from autograder.judging.session import Judge, with_judge
     from autograder.reports.feedback import print_feedback
     from autograder.submission import SubmissionError, read_submission
 

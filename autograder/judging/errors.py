@@ -74,3 +74,7 @@ def read_failure(data: Any) -> Failure:
         text("line", 100),
         str(data.get("trace", ""))[:4000],
     )
+
+
+class CheckError(RuntimeError):
+    """The lesson's checks cannot be collected or run: an error of the course, not of a submission."""

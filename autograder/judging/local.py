@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from autograder.diagnosis import Misconception
+from autograder.judging.diagnose import summary
+from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
@@ -79,9 +81,7 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
         records = seen_of_reference[exercise.name] = judge.observe(items, judge.reference.local())
         for item, record in zip(items, records, strict=True):
             if not record.passed:
-                findings.reference.append(
-                    f"{item.name}: {record.ended_by or record.failures[:1] or 'compares nothing'}"
-                )
+                findings.reference.append(f"{item.name}: {' '.join(summary(record).split())}")
     visible_of = {
         exercise.name: [item for item in judge.items_of(exercise.name) if (check := identify(item)) and check.visible]
         for exercise in judge.lesson.exercises
@@ -161,7 +161,9 @@ def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[s
 
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
             if report.failed:
-                self.failed.append(f"{report.nodeid.split('::')[-1]}: {report.longreprtext.strip()[-500:]}")
+                crash = getattr(report.longrepr, "reprcrash", None)
+                what = " ".join(crash.message.split()) if crash else report.longreprtext.strip()[-500:]
+                self.failed.append(f"{report.nodeid.split('::')[-1]}: {what}")
 
         def pytest_collectreport(self, report: pytest.CollectReport) -> None:
             if report.failed:
@@ -239,5 +241,7 @@ def main(slug: str) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1]))
+    except CheckError as error:
+        sys.exit(str(error))
     except (IndexError, KeyError) as error:
         sys.exit(f"usage: python -m autograder.judging.local LESSON ({error.args[0]})")

@@ -103,6 +103,7 @@ class Checks:
             except LearnerError as error:
                 record.ended_by = error
             except Exception as error:
+                record.unusable = True
                 if not record.failures:
                     record.comparisons.append(_unusable(record, error))
 

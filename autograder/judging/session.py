@@ -23,10 +23,11 @@ from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why, summary
-from autograder.judging.errors import TimedOut, WorkerLost
+from autograder.judging.errors import CheckError, LearnerError, TimedOut, WorkerLost
 from autograder.judging.expectations import Record
 from autograder.judging.patience import unhurried
 from autograder.judging.plugin import CheckId, Checks, identify
+from autograder.judging.reading import reading
 from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
 from autograder.judging.rejections import Rejections, written
@@ -60,10 +61,6 @@ UNUSED_PLUGINS = (
 """pytest's own plugins that checks have no use for: each costs time at every start."""
 
 
-class CheckError(RuntimeError):
-    """The lesson's checks cannot be collected or run: an error of the course, not of a submission."""
-
-
 class Judge:
     """Grades submissions of one lesson. Made by `with_judge`."""
 
@@ -92,6 +89,8 @@ class Judge:
         self._items_of: dict[str, list[pytest.Item]] = {}
         self._foreseen: dict[str, list[ForeseenCheck] | None] = {}
         """What the workers know of the calls of each exercise; None where they cannot."""
+        self._held: dict[str, str] = {}
+        """By check: what the reference is told by it, for those that raised an exception; empty where it passes."""
         self._results: dict[tuple[str, bytes], ExerciseResult] = {}
         """By exercise and digest of all answers, where each was read, and they alone decided what was found."""
 
@@ -99,10 +98,11 @@ class Judge:
     def known(self) -> list[Misconception]:
         """The misconceptions of the judge's exercises; read when the first answer is wrong."""
         names = {exercise.name for exercise in self.lesson.exercises}
-        try:
-            module = load_module(self._places.misconceptions(self.lesson.slug))
-        except FileNotFoundError:
+        file = self._places.misconceptions(self.lesson.slug)
+        if not file.is_file():
             return []
+        with reading(file):
+            module = load_module(file)
         return [known for known in misconceptions_in(module) if known.exercise in names]
 
     @cached_property
@@ -195,7 +195,12 @@ class Judge:
 
     def _judged(self, exercise: Exercise, run: Run) -> tuple[ExerciseResult, list[Record]]:
         items = self.items_of(exercise.name)
+        if not items:
+            raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         records = self.observe(items, run, doing=exercise.name)
+        for item, record in zip(items, records, strict=True):
+            if record.unusable:
+                self._hold_against_the_reference(item)
         share = earned_share(exercise, items, records)
         self.doing = f"{exercise.name}: looking for what explains the answer{_wrong_so_far(items, records)}"
         diagnosis = self.explain(exercise, records) if share < 1 else Diagnosis("")
@@ -215,6 +220,14 @@ class Judge:
             misconceptions=list(diagnosis.misconceptions),
         )
         return result, records
+
+    def _hold_against_the_reference(self, item: pytest.Item) -> None:
+        """Raise `CheckError` where a check that raised an exception does so on the right answers, too: it is wrong."""
+        if item.nodeid not in self._held:
+            record = unhurried(lambda: self.observe([item], self.reference.local())[0])
+            self._held[item.nodeid] = "" if record.passed else summary(record).partition("\n")[0]
+        if self._held[item.nodeid]:
+            raise CheckError(f"{item.name} fails on the solution, too; mend the check: {self._held[item.nodeid]}")
 
     def items_of(self, exercise: str) -> list[pytest.Item]:
         """The checks of an exercise, visible before hidden."""
@@ -313,7 +326,7 @@ class Judge:
     def evidence(self, known: Misconception) -> Evidence:
         """What the checks see of a misconception, each check run when it is first asked for."""
         if known not in self._evidence:
-            run = cache(lambda: self.reference.mistaken(known))  # most are ruled out without it
+            run = cache(lambda: self._mistaken(known))  # most are ruled out without it
             items = self.items_of(known.exercise)
             self._evidence[known] = Evidence(
                 len(items),
@@ -321,6 +334,15 @@ class Judge:
                 self._rejecting(known, items),
             )
         return self._evidence[known]
+
+    def _mistaken(self, known: Misconception) -> Run:
+        try:
+            return self.reference.mistaken(known)
+        except LearnerError:  # the submission's time is up
+            raise
+        except Exception as error:
+            what = f"{known.name} in misconceptions.py is no edit of the solution"
+            raise CheckError(f"{what}: {type(error).__name__}: {error}; mend it") from None
 
     def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
         """The numbers of the visible checks that are known to reject a misconception; None where that is not known."""
@@ -371,11 +393,12 @@ def with_judge(
         if find_spec(package) is None:
             raise PackageMissing(f"{lesson.slug} needs {package}: {how_to_install(package)}")
     places = Places(root)
-    reference = Reference(lesson, root)
+    with reading(places.source(lesson.slug)):
+        reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
     judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
     judge = Judge(judged, checks, reference, places, salt, seen)
-    driver = _Driver(judge, use)
+    driver = _Driver(judge, places.checks(lesson.slug), use)
     run_pytest(places.checks(lesson.slug), [checks, driver])
     return driver.outcome()
 
@@ -405,8 +428,9 @@ def run_pytest(file: Path, plugins: list[object]) -> int:
 class _Driver:
     """The plugin that runs `use` in the place of pytest's own loop over the tests."""
 
-    def __init__(self, judge: Judge, use: Callable[[Judge], Any]) -> None:
+    def __init__(self, judge: Judge, file: Path, use: Callable[[Judge], Any]) -> None:
         self._judge = judge
+        self._file = file
         self._use = use
         self._value: Any = None
         self._error: BaseException | None = None
@@ -433,8 +457,13 @@ class _Driver:
         if self._error is not None:
             raise self._error
         if not self._ran:
-            why = "".join(self._collection_errors)[-1000:] or "there are none"
-            raise CheckError(f"the checks of {self._judge.lesson.slug} cannot be collected: {why}")
+            slug = self._judge.lesson.slug
+            if not self._collection_errors:
+                raise CheckError(f"{slug} has no checks")
+            with reading(self._file):
+                load_module(self._file)
+            why = " ".join("".join(self._collection_errors).split())[-300:]
+            raise CheckError(f"the checks of {slug} cannot be collected: {why}")
         return self._value
 
 

@@ -75,7 +75,11 @@ def read_by(file: Path) -> tuple[Path, ...]:
     files: list[Path] = []
     known = set(syllabus())
     of_a_lesson = file.is_relative_to(PLACES.lessons_folder) or file.parent == PLACES.solutions
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except SyntaxError:  # whoever imports it says so
+        return ()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             files += [path for alias in node.names for path in _module(alias.name)]
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -8,8 +8,9 @@ import sys
 from typing import Any, TextIO
 
 from autograder.isolation import IsolationError, Workers
+from autograder.judging.errors import CheckError
 from autograder.judging.salt import PUBLIC_SALT
-from autograder.judging.session import CheckError, Judge, with_judge
+from autograder.judging.session import Judge, with_judge
 from autograder.judging.waiting import said_if_slow
 from autograder.submission import Submission
 from course.syllabus import find_lesson

@@ -4,8 +4,14 @@ import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 
-from autograder.authoring.rules.described import live_anchors, named_checks, points_tier_and_hints, three_misconceptions
-from autograder.authoring.rules.drift import generated_files_in_step, listed_files, rejections_in_step
+from autograder.authoring.rules.described import (
+    contracts,
+    live_anchors,
+    named_checks,
+    points_tier_and_hints,
+    three_misconceptions,
+)
+from autograder.authoring.rules.drift import files_are_python, generated_files_in_step, listed_files, rejections_in_step
 from autograder.authoring.rules.in_class import a_class_is_graded_rightly
 from autograder.authoring.rules.judged import checks_tell_right_from_wrong, oracles_agree
 from autograder.authoring.rules.memorised import memorised_answers_earn_a_third
@@ -21,17 +27,19 @@ from autograder.threads import one_thread
 Rule = Callable[[Course], list[Problem]]
 
 READ = (
+    files_are_python,
     listed_files,
     generated_files_in_step,
     rejections_in_step,
     points_tier_and_hints,
     named_checks,
     three_misconceptions,
+    contracts,
     live_anchors,
     imports_of_the_lesson,
     nothing_from_a_later_lesson,
 )
-"""Rules that read files: some seconds for the whole course."""
+"""Rules that read files: some seconds for the whole course. Where the first finds something, the others cannot work."""
 
 
 def judged_well(course: Course) -> list[Problem]:

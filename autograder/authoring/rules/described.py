@@ -41,9 +41,15 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
 
 
 def named_checks(course: Course) -> list[Problem]:
-    """The checks that the syllabus names, of a technique or with a weight, are checks of their exercise."""
+    """Checks are of exercises of their lesson, else they would never run; those that the syllabus names are there."""
     checks = {slug: _checks(course.checks(slug)) for slug in course.lessons if course.checks(slug).is_file()}
-    problems = []
+    problems = [
+        Problem(course.relative(course.checks(slug)), f"{check} is of {name!r}, no exercise of {slug}", "mend the name")
+        for slug, of_lesson in checks.items()
+        for check, exercises in of_lesson
+        for name in exercises
+        if name not in {exercise.name for exercise in course.lessons[slug].exercises}
+    ]
     for exercise in _exercises(course):
         if exercise.lesson not in checks:
             continue  # `drift.listed_files` says so
@@ -106,6 +112,22 @@ def three_misconceptions(course: Course) -> list[Problem]:
     return problems
 
 
+def contracts(course: Course) -> list[Problem]:
+    """Each exercise has a Markdown cell that links the section which teaches it: what it asks for stands there."""
+    problems = []
+    for slug, lesson in course.lessons.items():
+        source = course.source(slug)
+        if not source.is_file():
+            continue  # `drift.listed_files` says so
+        linked = set(LINK.findall(_markdown(source.read_text(encoding="utf-8"))))
+        for exercise in lesson.exercises:
+            if (slug, exercise.anchor) not in linked:
+                what = f"no Markdown cell links ../book/{slug}.md#{exercise.anchor}"
+                do = f"write the contract of {exercise.name}, which ends with that link"
+                problems.append(Problem(course.relative(source), what, do))
+    return problems
+
+
 def live_anchors(course: Course) -> list[Problem]:
     """Each exercise's label stands once in its chapter, and each link of a source to a chapter leads somewhere."""
     labels = {slug: _labels(course, slug) for slug in course.lessons if course.chapter(slug).is_file()}
@@ -123,6 +145,12 @@ def live_anchors(course: Course) -> list[Problem]:
                 what = f"the link to ../book/{chapter}.md{'#' if anchor else ''}{anchor} leads nowhere"
                 problems.append(Problem(course.relative(source), what, "mend the link or the label"))
     return problems
+
+
+def _markdown(source: str) -> str:
+    """The Markdown cells of a py:percent text."""
+    cells = re.split(r"^# %%", source, flags=re.MULTILINE)
+    return "\n".join(cell for cell in cells if cell.partition("\n")[0].strip().startswith("[markdown]"))
 
 
 def _exercises(course: Course) -> Iterator[Exercise]:

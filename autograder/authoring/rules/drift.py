@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.stubs import notebook_text, stub_notebook
@@ -10,6 +12,21 @@ from autograder.judging.rejections import is_of
 
 OF_A_LESSON = ("solutions/*.py", "exercises/*.ipynb", "autograder/lessons/*/", "book/ch[0-9][0-9]_*.md")
 """What belongs to a lesson. Names with a leading underscore are shared by lessons."""
+
+
+def files_are_python(course: Course) -> list[Problem]:
+    """What a lesson consists of can be parsed."""
+    problems = []
+    for slug in course.lessons:
+        for path in (*course.files(slug), course.scenarios(slug)):
+            if path.suffix != ".py" or not path.is_file():
+                continue
+            try:
+                ast.parse(path.read_text(encoding="utf-8"))
+            except (SyntaxError, UnicodeDecodeError) as error:
+                where = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
+                problems.append(Problem(course.relative(path), f"it is no Python ({where})", "mend it"))
+    return problems
 
 
 def listed_files(course: Course) -> list[Problem]:

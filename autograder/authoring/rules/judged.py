@@ -7,11 +7,12 @@ from collections.abc import Callable
 from autograder.authoring.rejections import rejections
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
+from autograder.judging.errors import CheckError
 from autograder.judging.local import examine, failing_oracles
 from autograder.judging.reference import load_module
 from autograder.judging.rejections import written
 from autograder.judging.salt import PUBLIC_SALT
-from autograder.judging.session import CheckError, Judge, SeenOfMistakes, with_judge
+from autograder.judging.session import Judge, SeenOfMistakes, with_judge
 from course.syllabus import Lesson
 
 LOOKED_AT = 1 / 3

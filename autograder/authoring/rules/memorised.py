@@ -10,13 +10,13 @@ import pytest
 from autograder.authoring.rules.judged import unreadable, whole_lessons
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import ROOT, Course
-from autograder.judging.errors import Missing
+from autograder.judging.errors import CheckError, Missing
 from autograder.judging.expectations import Comparison, Record
 from autograder.judging.local_run import LocalRun
 from autograder.judging.plugin import identify
 from autograder.judging.recorder import Recorder
 from autograder.judging.run import called
-from autograder.judging.session import WORTH, CheckError, Judge, earned_share, with_judge
+from autograder.judging.session import WORTH, Judge, earned_share, with_judge
 from autograder.worker.messages import Answer, Call
 from course.syllabus import Lesson
 

@@ -326,4 +326,6 @@ def test_what_the_bank_leaves_out(reference, rng):
             asked |= {question.words for question in questions}
     names = {mistake.name for mistake in bank.register()}
     missing = {name for name in names if f"the mistake “{name.replace('_', ' ')}”" not in asked}
-    assert missing == left_out
+    more, fewer = sorted(missing - left_out), sorted(left_out - missing)
+    assert not more, f"gradcheck_bank.py asks of none of {', '.join(more)}: give it a function of that rule"
+    assert not fewer, f"FOUND_BY_NO_DIFFERENCES has {', '.join(fewer)}, which are asked: take them out"

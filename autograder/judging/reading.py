@@ -1,0 +1,28 @@
+"""Importing a lesson's own files, with one line that says what is wrong with one, and where."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from autograder.judging.errors import CheckError, LearnerError
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[None]:
+    """Raise `CheckError` with the place in `file` for whatever its import inside raises."""
+    try:
+        yield
+    except LearnerError:  # a submission's time was up meanwhile
+        raise
+    except Exception as error:
+        what, line = str(error), None
+        if isinstance(error, SyntaxError):
+            what, line = error.msg, error.lineno
+        else:
+            lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == str(file)]
+            line = lines[-1] if lines else None
+        where = f"{file.parent.name}/{file.name}" + (f", line {line}" if line else "")
+        raise CheckError(f"{where}: {type(error).__name__}: {what}; mend it") from None
