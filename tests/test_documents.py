@@ -48,7 +48,7 @@ def test_the_table_of_lessons_is_the_syllabus() -> None:
         )
         for slug, lesson in syllabus().items()
     ]
-    assert rows == expected
+    assert rows == expected, "README.md: the table of lessons has other minutes or points than course/syllabus.toml"
 
 
 def _readme() -> str:
