@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import unicodedata
 import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -163,6 +164,7 @@ def bytes_before(hostile: Path) -> Any:
     [
         (["--format", "pdf"], "there is no format 'pdf'; there are terminal, json, html, csv, junit, gradescope and"),
         (["--format", "html,,csv"], "there is no format ''"),
+        (["--format", "json,csv,terminal"], "json and terminal would go to standard output, one into the other"),
         (["--student", "nobody"], "there are no results of nobody in"),
         (["--student", "../results/ann"], "there are no results of ../results/ann in"),
         (["--due", "ch06,ch99"], "there is no lesson 'ch99'; there are ch01"),
@@ -208,12 +210,21 @@ def test_files_that_are_no_results_are_named_and_passed_over(backprop: Command, 
         write_json(results / name / f"{LESSON}.json", data)
     (results / "cut").mkdir()
     (results / "cut" / f"{LESSON}.json").write_text('{"student": ')
-    done = backprop("report", results, "--format", "json,csv,github")
+    done = backprop("report", results, "--format", "csv,github")
     assert done.returncode == 0
     assert done.stderr.count("is not a result") == 4
     assert done.stderr.count(f"ann2/{LESSON}.json is the result of other work") == 1
     assert "Traceback" not in done.stderr
     assert [row["student"] for row in read_csv(results / "__reports__" / "grades.csv")] == ["ann"]
+
+
+def test_a_student_is_found_whichever_way_the_name_is_written(backprop: Command, tmp_path: Path) -> None:
+    """macOS writes ü as two characters."""
+    results, name = tmp_path / "results", "Jörg Müller"
+    write(results, a_result(unicodedata.normalize("NFD", name), message="wrong"))
+    done = backprop("report", results, "--student", unicodedata.normalize("NFC", name))
+    assert done.returncode == 0, done.stderr
+    assert "add_vjp" in done.stdout
 
 
 def test_reports_are_never_taken_for_results(backprop: Command, hostile: Path, bytes_before: Any) -> None:

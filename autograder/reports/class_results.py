@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,9 @@ class ClassResults:
             self._slugs.setdefault(student, []).append(slug)
         everyone = sorted({*self._slugs, *self._not_recognised})
         self.students = [name for name in everyone if only in (None, name)]
+        if only is not None and not self.students:  # macOS writes ü as two characters, and nobody sees that
+            alike = unicodedata.normalize("NFC", only)
+            self.students = [name for name in everyone if unicodedata.normalize("NFC", name) == alike]
         found = {slug for name in everyone for slug in self._slugs.get(name, []) if self._counts(name, slug)}
         self.lessons = tuple(sorted({*found, *due}, key=place))
         """The lessons that someone handed in, and those that were due, by slug."""
