@@ -288,17 +288,17 @@ def test_what_is_wrong_is_shown_before_what_is_not_written(walk: Callable[[str],
     assert message.endswith("walk (small) is not written yet.")
 
 
-@pytest.mark.parametrize(("seconds", "tried"), [(1, {5000}), (60, set())])
+@pytest.mark.parametrize(("seconds", "tried"), [(10, {5000}), (60, set())])
 def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_shown_alone(
     walks: Path, seconds: int, tried: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A mistake that is right there is not tried on what else fails: a minute each, where networks are trained."""
     explain = Judge.explain
 
-    def as_long_as_compared(judge: Judge, exercise: Exercise, records: list[Record]) -> Diagnosis:
+    def as_long_as_compared(judge: Judge, exercise: Exercise, records: list[Record], **guess: bool) -> Diagnosis:
         for record in records:  # mistakes are tried first where checks took least, on a busy machine anywhere
             record.seconds = len(record.comparisons)
-        return explain(judge, exercise, records)
+        return explain(judge, exercise, records, **guess)
 
     monkeypatch.setattr(Judge, "explain", as_long_as_compared)
     exercise = Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=seconds)
@@ -334,7 +334,8 @@ def test_what_is_wrong_with_the_course_costs_no_points(
     walks: Path, tmp_path: Path, file: str, old: str, new: str, said: str
 ) -> None:
     """A typo in a check was charged to all, and a mistake named to those who had made none."""
-    root = Path(shutil.copytree(walks, tmp_path / "course"))
+    without_bytecode = shutil.ignore_patterns("__pycache__")  # it is taken for that of a text of one time and size
+    root = Path(shutil.copytree(walks, tmp_path / "course", ignore=without_bytecode))
     path = root / f"autograder/lessons/{LESSON}/{file}.py"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))

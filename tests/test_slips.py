@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.isolation import Workers
 from autograder.judging.diagnose import diagnose
 from autograder.judging.expectations import Comparison, Record
 from autograder.judging.session import Judge, earned_share, with_judge
 from autograder.places import Places
+from autograder.submission import Submission
 from course.syllabus import find_lesson
 
 BEYOND = "ch13_beyond_first_order"
@@ -802,6 +804,61 @@ def test_no_mistake_is_named_that_was_not_made(lesson: str, exercise: str, answe
         return judge.explain(judge.lesson.exercise(exercise), records).message
 
     assert with_judge(find_lesson(lesson), use).startswith(begins)
+
+
+def both_checks(fn: Any, *tensors: Any) -> bool:
+    """The verdict of gradgradcheck is not looked at."""
+    copies = tuple(t.detach().clone() for t in tensors)
+    copies = tuple(t.double().requires_grad_() if t.is_floating_point() else t for t in copies)
+    try:
+        passed = torch.autograd.gradcheck(fn, copies)
+        torch.autograd.gradgradcheck(fn, copies, raise_exception=False)
+    except Exception:
+        return False
+    return passed
+
+
+def test_one_property_among_many_names_no_mistake() -> None:
+    """They have been told to leave fast_mode off, which they had never heard of."""
+
+    def use(judge: Judge) -> tuple[str, ...]:
+        run = judge.reference.local("run_gradcheck", both_checks)
+        records = judge.observe(judge.items_of("run_gradcheck"), run)
+        return judge.explain(judge.lesson.exercise("run_gradcheck"), records).misconceptions
+
+    assert with_judge(find_lesson(FUNCTIONS), use) == ()
+
+
+TRACE = """
+import torch
+
+def hvp(f, x, v):
+    return v * torch.autograd.functional.hvp(f, x, v)[1]
+
+def hessian_trace(f, x, samples, generator):
+    total = 0.0
+    for _ in range(samples):  # hvp(f, x, z) for each
+        z = torch.randint(2, x.shape, generator=generator).to(x) * 2 - 1
+        total += (z * PRODUCT(f, x, z)).sum().item()
+    return total / samples
+
+def product(f, x, v):
+    return hvp(f, x, v)
+"""
+
+
+@pytest.mark.parametrize(("product", "blamed"), [("hvp", True), ("product", False)])
+def test_a_mistake_of_what_is_called_is_not_named_as_the_callers(product: str, blamed: bool) -> None:
+    """They have been told that the second z was missing, which was there: their hvp multiplied by it, too."""
+    submission = Submission.of_cells("a test", [TRACE.replace("PRODUCT", product)])
+    workers, names = Workers(find_lesson(BEYOND), "process"), ["hvp", "hessian_trace"]
+    try:
+        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=names))
+    finally:
+        workers.stop()
+    trace = result.exercises[-1]
+    assert trace.message.startswith("hessian_trace calls hvp, which is wrong itself: mend that first.") is blamed
+    assert trace.misconceptions == []
 
 
 def test_a_wrong_number_of_calls_is_no_key_error_of_the_grader() -> None:

@@ -137,8 +137,11 @@ def diagnose(
     reference: Reference,
     *,
     thorough: bool = True,
+    guess: bool = True,
 ) -> Diagnosis:
     """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it.
+
+    Without `guess`, nothing is said of how the answer is related to the right one.
 
     Not `thorough`, where a check takes long: known mistakes are tried on the failing check that is shown, and one that
     differs there is not tried on others.
@@ -163,7 +166,7 @@ def diagnose(
             lines += filter(None, [render_case(function, arguments, [], case=shown.asked, show_numbers=shown.visible)])
     else:
         lines += first.problems
-        if not named and not first.property_only:
+        if guess and not named and not first.property_only:
             lines += _likeliest_relations(shown.failures, reference)
         lines += _smallest_case(first, show_numbers=shown.visible)
     if failing[0] is not shown:
@@ -311,7 +314,7 @@ def _explaining(
         return [known for known, _ in found], records[telling[0]]
     values_wrong = [j for j in failing if _has_wrong_values(records[j])]
     for i in failing if thorough else failing[:1]:
-        if not _tells(records[i]):
+        if not _tells(records[i]) or _is_one_bit(records[i]):
             continue
         # what a property alone tells may follow from wrong values, so it has to account for those as well
         properties_alone = records[i].ended_by is None and not _has_wrong_values(records[i])
@@ -349,6 +352,11 @@ def _tells(record: Record) -> bool:
     if record.ended_by is None or _ending(record) in TELLING:
         return True
     return _has_wrong_values(record)
+
+
+def _is_one_bit(record: Record) -> bool:
+    """Whether all that a check has against an answer is one property that does not hold: many mistakes have that."""
+    return len(record.failures) == 1 < len(record.comparisons) and record.failures[0].property_only
 
 
 def _has_wrong_values(record: Record) -> bool:

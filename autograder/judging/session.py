@@ -9,7 +9,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -158,7 +158,7 @@ class Judge:
                     result.exercises.append(_ungradable(exercise, why))
                 else:
                     foreseen = self._foreseen.get(exercise.name) if of_many else None
-                    result.exercises.append(self.grade_exercise(exercise, run, foreseen))
+                    result.exercises.append(self.grade_exercise(exercise, run, foreseen, _wrong(result.exercises)))
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
         finally:
@@ -173,17 +173,27 @@ class Judge:
         return result
 
     def grade_exercise(
-        self, exercise: Exercise, run: SubmissionRun, foreseen: list[ForeseenCheck] | None = None
+        self,
+        exercise: Exercise,
+        run: SubmissionRun,
+        foreseen: list[ForeseenCheck] | None = None,
+        wrong: Sequence[str] = (),
     ) -> ExerciseResult:
-        """All checks of one exercise, and the diagnosis if one of them fails; `foreseen` is what the worker knows."""
+        """All checks of one exercise, and the diagnosis if one of them fails.
+
+        Args:
+            foreseen: what the worker knows of the calls that the checks will make.
+            wrong: exercises of the submission that have been found wrong.
+        """
         start = time.perf_counter()
         digest = None if foreseen is None else run.foresee(exercise, foreseen)
-        result = None if digest is None else self._results.get((exercise.name, digest))
+        run.source.consulted = False
+        calls_wrong = run.source.calls(exercise.name, wrong)
+        result = None if digest is None or calls_wrong else self._results.get((exercise.name, digest))
         if result is None:
-            run.source.consulted = False
             try:
                 with run.patience.spending():
-                    result, records = self._judged(exercise, run)
+                    result, records = self._judged(exercise, run, calls_wrong)
             except TimedOut as error:  # in the middle of a diagnosis
                 result, records = _ungradable(exercise, str(error), error.status), []
             told_by_values = run.ahead is not None and run.ahead.decisive and not run.source.consulted
@@ -193,7 +203,7 @@ class Judge:
         run.ahead = None
         return replace(result, seconds=round(time.perf_counter() - start, 4))
 
-    def _judged(self, exercise: Exercise, run: Run) -> tuple[ExerciseResult, list[Record]]:
+    def _judged(self, exercise: Exercise, run: Run, calls_wrong: str = "") -> tuple[ExerciseResult, list[Record]]:
         items = self.items_of(exercise.name)
         if not items:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
@@ -203,7 +213,10 @@ class Judge:
                 self._hold_against_the_reference(item)
         share = earned_share(exercise, items, records)
         self.doing = f"{exercise.name}: looking for what explains the answer{_wrong_so_far(items, records)}"
-        diagnosis = self.explain(exercise, records) if share < 1 else Diagnosis("")
+        diagnosis = self.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
+        if calls_wrong and share < 1:  # a mistake of the one gives what a known mistake of the other gives
+            first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
+            diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
         lacking = _without_technique(exercise, items, records)
         if lacking is not None and _status(records, share) != "missing":
             diagnosis = replace(diagnosis, message=_with_technique(exercise, lacking, diagnosis.message))
@@ -312,16 +325,16 @@ class Judge:
             self._settled = len(sys.modules)
             gc.freeze()  # or each collection that a scenario asks for would look through all of PyTorch
 
-    def explain(self, exercise: Exercise, records: list[Record]) -> Diagnosis:
-        """What is wrong, given what the checks saw.
+    def explain(self, exercise: Exercise, records: list[Record], *, guess: bool = True) -> Diagnosis:
+        """What is wrong, given what the checks saw; `guess`: and where that may come from.
 
         Where they compared nothing, because something was raised, only the words of an exception tell one mistake from
         another.
         """
         known = [entry for entry in self.known if entry.exercise == exercise.name]
         comparable = any(record.comparisons or says_why(record) for record in records)
-        evidence = {entry: self.evidence(entry) for entry in known} if comparable else {}
-        return diagnose(records, evidence, self.reference, thorough=exercise.seconds < SLOW_SECONDS)
+        evidence = {entry: self.evidence(entry) for entry in known} if comparable and guess else {}
+        return diagnose(records, evidence, self.reference, thorough=exercise.seconds < SLOW_SECONDS, guess=guess)
 
     def evidence(self, known: Misconception) -> Evidence:
         """What the checks see of a misconception, each check run when it is first asked for."""
@@ -515,6 +528,11 @@ def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[
         if check is not None and check.promise == "value":
             of_values[check.visible].append(record.passed or record.cost < 1)
     return {visible for visible, passed in of_values.items() if any(passed) or not passed}
+
+
+def _wrong(results: Iterable[ExerciseResult]) -> list[str]:
+    """The exercises that are written, and not right."""
+    return [result.name for result in results if result.status not in ("passed", "missing")]
 
 
 def _wrong_so_far(items: list[pytest.Item], records: list[Record]) -> str:

@@ -13,6 +13,9 @@ from autograder.worker.execution import Failure
 ALIKE = 0.8
 """How much a name resembles the one that is meant; `relu_vpj`, `Relu_vjp` and `my_relu_vjp` do."""
 
+MOST_LOOKED_AT = 50_000
+"""Characters of a cell in which calls are looked for."""
+_NO_CODE = re.compile(r'""".*?"""|\'\'\'.*?\'\'\'|#[^\n]*', re.DOTALL)
 _DEFINED = re.compile(r"^(?:async\s+)?def\s+(\w+)", re.MULTILINE)
 
 
@@ -81,6 +84,17 @@ class SourceText:
             return None
         made = [one for one in self._submission.cells if re.search(rf"^class\s+{owner}\b", one.source, re.MULTILINE)]
         return next((one for one in made if one.number > attached.number), None)
+
+    def calls(self, name: str, among: Iterable[str]) -> str:
+        """The first of these functions that the definition of `name` calls by its name; empty if none."""
+        cell = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
+        source = cell.source[:MOST_LOOKED_AT] if cell else ""
+        definition = rf"^(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b.*(?:\n(?:[ \t#)].*|))*"
+        block = re.search(definition, source, re.MULTILINE)
+        code = _NO_CODE.sub("", block[0]) if block else ""
+        called = next((one for one in among if re.search(rf"(?<![\w.]){re.escape(one)}\s*\(", code)), "")
+        self.consulted |= bool(called)
+        return called
 
     def says(self, text: str) -> bool:
         """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""

@@ -680,8 +680,8 @@ first_order_only = mistake(
 second_order_only = mistake(
     "run_gradcheck",
     {CHECKS: "return torch.autograd.gradgradcheck(fn, copies)"},
-    says="gradgradcheck alone checks whether the second order fits to the first. Where the first one is wrong, both "
-    "can be wrong together: gradcheck as well.",
+    says="A wrong first order is not noticed. gradgradcheck alone checks whether the second order fits to the first, "
+    "and both can be wrong together: what gradcheck says has to count as well.",
 )
 either_order = mistake(
     "run_gradcheck",

@@ -255,8 +255,8 @@ x = torch.utils.checkpoint.checkpoint(run, x, use_reentrant=True)"""
 the_reentrant_one = mistake(
     "checkpoint_sequential",
     {CHECKPOINTED: "x = torch.utils.checkpoint.checkpoint(run, x, use_reentrant=True)"},
-    says="The first segment's parameters get no gradient where x requires none: that is use_reentrant=True. With "
-    "use_reentrant=False they do.",
+    says="The first segment's parameters get no gradient where x requires none. With use_reentrant=True they do not, "
+    "nor with a checkpoint of your own whose inputs require none. With use_reentrant=False they do.",
 )
 random_state_not_kept = mistake(
     "checkpoint_sequential",
@@ -722,7 +722,8 @@ forgot_both_ends = mistake(
 runs_added_up = mistake(
     "plan_checkpoints",
     {DROP: "drop = (kept, largest + size, 0), (spent + cost, plan)"},
-    says="The runs were added up. One is recomputed at a time, and let go before the next: only the largest counts.",
+    says="This is what comes of adding up the runs. One is recomputed at a time, and let go before the next: only the "
+    "largest counts.",
 )
 runs_not_counted = mistake(
     "plan_checkpoints",

@@ -151,8 +151,8 @@ added_to_the_gradient = mistake(
 kept_the_graph = mistake(
     "hvp",
     {SECOND: SECOND.replace("materialize_grads=True", "create_graph=True, materialize_grads=True")},
-    says="The second pass has create_graph=True as well. The result keeps both graphs alive, and nobody asked for a "
-    "third derivative.",
+    says="The result has a graph behind it, and keeps all that this holds alive: from create_graph=True in the second "
+    "pass, or from parameters of f. Nobody asked for a third derivative: detach it.",
 )
 hessian_row_by_row = mistake(
     "hvp",
