@@ -739,7 +739,7 @@ def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
 
 
 def test_checks_that_cannot_be_collected_are_an_error_of_the_course(root: Path, tmp_path: Path) -> None:
-    shutil.copytree(root, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(root, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     Places(tmp_path).checks(LESSON).write_text("import nothing_of_that_name")
     with pytest.raises(CheckError, match="nothing_of_that_name"):
         with_judge(tiny(), lambda judge: judge, root=tmp_path)

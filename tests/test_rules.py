@@ -188,7 +188,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def whole(template: Path, tmp_path: Path) -> Course:
     """A copy of the small course, to break."""
-    return Course.at(Path(shutil.copytree(template, tmp_path / "course")))
+    without_bytecode = shutil.ignore_patterns("__pycache__")  # it is taken for that of a text of one time and size
+    return Course.at(Path(shutil.copytree(template, tmp_path / "course", ignore=without_bytecode)))
 
 
 def _edit(path: Path, old: str, new: str) -> None:
