@@ -407,6 +407,8 @@ def _followed(ranks: Sequence[tuple[ForkProcess, Connection]], timeout: float) -
     running: dict[Any, int] = {connection: rank for rank, (_, connection) in enumerate(ranks)}
     results: dict[int, Any] = {}
     failure: GroupError | None = None
+    in_a_call = False
+    """Whether what failed was within a collective."""
     while running and (failure is None or time.monotonic() < deadline):
         ready = wait(list(running), max(0.0, deadline - time.monotonic()))
         if not ready and failure is None:
@@ -428,12 +430,12 @@ def _followed(ranks: Sequence[tuple[ForkProcess, Connection]], timeout: float) -
             if kind == "result":
                 ledger.ended[rank] = True
                 results[rank] = pickle.loads(value)
-            elif kind == "error" and failure is None:
-                failure = GroupError(value[0])
+            elif kind == "error" and (failure is None or (in_a_call and not ledger.waiting[rank])):
+                failure, in_a_call = GroupError(value[0]), ledger.waiting[rank]
                 if value[1]:
                     failure.add_note(value[1])
-                # What fails within a collective, gloo has made fail: what the others call may say why.
-                deadline = min(deadline, time.monotonic() + (GRACE if ledger.waiting[rank] else 0))
+                # What fails within a collective, gloo has made fail: what the others call, or their end, may say why.
+                deadline = min(deadline, time.monotonic() + (GRACE if in_a_call else 0))
         problem = ledger.problem() if failure is None or time.monotonic() < deadline else None
         if problem:
             raise GroupError(problem)

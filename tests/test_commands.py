@@ -230,7 +230,7 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
     a_class(tmp_path / "class")
     (tmp_path / "class" / "notes.txt").write_text("x")
     (tmp_path / "class" / "ann" / "essay.md").write_text("x")
-    (tmp_path / "class" / "ann" / "ch06_vjps.ipynb").write_text("{}")
+    (tmp_path / "class" / "ann" / "ch06_vjps.ipynb").write_text('{"cells": []}')
     done = backprop("grade", "class", "--out", "out")
     assert done.returncode == 3
     assert "notes.txt: not a student's folder" in done.stderr

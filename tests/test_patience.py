@@ -77,7 +77,7 @@ def test_a_submission_whose_judging_does_not_end_has_no_points_and_the_next_has_
         workers = Workers(judge.lesson, "process")
         original = getattr(judge, where)
         if where == "explain":
-            monkeypatch.setattr(judge, "explain", lambda *args: work(60.0))
+            monkeypatch.setattr(judge, "explain", lambda *args, **guess: work(60.0))
         else:
             compare = judge._checks.observe
             monkeypatch.setattr(judge._checks, "observe", lambda item, *enough: [work(60.0), compare(item)][1])

@@ -7,7 +7,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import Pipe
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -16,6 +18,7 @@ import torch
 
 from autograder.judging.reference import load_module
 from autograder.places import Places
+from course import process_groups
 from course.process_groups import Call, Group, GroupError, in_processes, in_threads
 
 pytestmark = pytest.mark.slow
@@ -307,6 +310,19 @@ def test_a_process_that_dies() -> None:
 
     with pytest.raises(GroupError, match="rank 1's process ended with exit code 3"):
         in_processes(dies)
+
+
+def test_who_hears_of_a_death_first_is_not_blamed() -> None:
+    """gloo in rank 0 has been faster than the end of rank 1's pipe: "rank 0 raised RuntimeError: … Read error"."""
+    (ours, its), (other, dead) = Pipe(), Pipe()
+    its.send(("enters", Call("all_reduce", (2,), "float32", 8)))
+    its.send(("error", ("rank 0 raised RuntimeError: Connection reset by peer", "")))
+    process: Any = SimpleNamespace(join=lambda: None, exitcode=3)
+    threading.Timer(0.2, dead.close).start()
+    with pytest.raises(GroupError, match="rank 1's process ended with exit code 3"):
+        process_groups._followed([(process, ours), (process, other)], 60.0)
+    for connection in (ours, its, other):
+        connection.close()
 
 
 def test_a_result_that_cannot_be_sent() -> None:

@@ -435,7 +435,7 @@ def test_what_is_no_notebook_is_said_in_one_line(graded: Graded, name: str) -> N
         ("link_to_nothing", "cannot be read"),
         ("link_to_itself", "cannot be read"),
         ("fifo", "not a regular file"),
-        ("folder", "not a regular file"),
+        ("folder", "this is a folder"),
         ("large", "100 MiB"),
     ],
 )
