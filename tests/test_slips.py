@@ -818,6 +818,7 @@ def both_checks(fn: Any, *tensors: Any) -> bool:
     return passed
 
 
+@pytest.mark.slow
 def test_one_property_among_many_names_no_mistake() -> None:
     """They have been told to leave fast_mode off, which they had never heard of."""
 
@@ -847,6 +848,7 @@ def product(f, x, v):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("product", "blamed"), [("hvp", True), ("product", False)])
 def test_a_mistake_of_what_is_called_is_not_named_as_the_callers(product: str, blamed: bool) -> None:
     """They have been told that the second z was missing, which was there: their hvp multiplied by it, too."""
