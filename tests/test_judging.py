@@ -321,7 +321,7 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("checks", '(5000,), "large"', "(5000,), lrage", "fails on the solution, too; mend the check: "),
+        ("checks", '(5000,), "large"', "(5000,), lrage", "fails on the solution, too (NameError: name 'lrage' is not"),
         ("checks", "def compare", "def compare(:\ndef compare", "checks.py, line 4: SyntaxError: invalid syntax"),
         ("checks", "import exercise", "import excercise", "checks.py, line 2: ImportError: cannot import name"),
         ("misconceptions", "def recursive(n)", "def recursive(n", "misconceptions.py, line 5: SyntaxError: '('"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -295,3 +297,28 @@ def test_a_solved_notebook_passes_every_check(slug: str) -> None:
     notebook = solved_notebook(find_lesson(slug))
     NotebookClient(notebook, kernel_name="python3", timeout=120).execute(stderr=KERNELS_OWN)
     assert list(short_of_full_points(notebook)) == []
+
+
+COURSE_IN_ERROR = """
+import sys
+from autograder.judging.errors import CheckError
+from autograder.judging.session import Judge
+from autograder.notebook.server import main
+
+def grade(*args, **kwargs):
+    raise CheckError("test_f fails on the solution, too")
+
+Judge.grade = grade
+sys.argv = ["server", "ch06_vjps"]
+main()
+"""
+
+
+def test_who_waits_for_a_check_that_is_wrong_is_answered() -> None:
+    """The kernel has waited for ever: the judge had ended with the error, and answered later requests alone."""
+    request = {"cells": ["x = 1"], "labels": ["In [1]"], "exercise": "relu_vjp"}
+    lines = "".join(json.dumps({**request, "number": number}) + "\n" for number in (1, 2))
+    command = [sys.executable, "-c", COURSE_IN_ERROR]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=120, check=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers == [{"error": "test_f fails on the solution, too", "number": number} for number in (1, 2)]

@@ -58,9 +58,10 @@ def report(
     for name in formats:
         if name not in MAKERS:
             give_up(f"there is no format {name!r}; there are {enumeration(list(MAKERS))}")
-    beside = {"terminal", *(() if os.environ.get("GITHUB_STEP_SUMMARY") else ["github"])}.intersection(formats)
+    to_output = {"terminal"} if os.environ.get("GITHUB_STEP_SUMMARY") else {"terminal", "github"}
+    beside = [name for name in formats if name in to_output]
     if "json" in formats and beside:
-        give_up(f"json and {beside.pop()} would go to standard output, one into the other; ask for them one by one")
+        give_up(f"json and {beside[0]} would go to standard output, one into the other; ask for them one by one")
     if hidden not in VISIBILITIES:
         give_up(f"there is no visibility {hidden!r}; there are {enumeration(VISIBILITIES)}")
     folder = out or results / REPORTS

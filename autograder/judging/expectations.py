@@ -70,8 +70,8 @@ class Record:
     calls: list[Call] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     ended_by: LearnerError | None = None
-    unusable: bool = False
-    """Whether the check raised an exception: it could not work with an answer, or is wrong itself."""
+    raised: str = ""
+    """The exception that the check itself raised: it could not work with an answer, or is wrong."""
     asked: str = ""
     """The case of a scenario that runs now, or that ended the check."""
     seconds: float = 0.0

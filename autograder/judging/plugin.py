@@ -103,9 +103,10 @@ class Checks:
             except LearnerError as error:
                 record.ended_by = error
             except Exception as error:
-                record.unusable = True
+                hidden = "" if record.visible else " on a hidden case"  # what it says could tell the inputs
+                record.raised = type(error).__name__ + (hidden or f": {clean(str(error), 200)}")
                 if not record.failures:
-                    record.comparisons.append(_unusable(record, error))
+                    record.comparisons.append(_unusable(record))
 
     def _learner(self) -> Learner:
         assert self.run is not None
@@ -158,10 +159,9 @@ def identify(item: Any) -> CheckId | None:
     return item.stash[IDENTITY]
 
 
-def _unusable(record: Record, error: Exception) -> Comparison:
+def _unusable(record: Record) -> Comparison:
     """What a check could not work with: an answer of a kind that its contract does not allow."""
     call = record.calls[-1] if record.calls else None
     what = f"what {call.function} returned" if call else "the answer"
-    why = type(error).__name__ + (f": {clean(str(error), 200)}" if record.visible else "")  # could tell the inputs
-    problem = f"The check could not use {what} ({why}). See the contract for what it returns."
+    problem = f"The check could not use {what} ({record.raised}). See the contract for what it returns."
     return Comparison(False, True, (), "", call, 0.0, 0.0, (problem,), property_only=True)

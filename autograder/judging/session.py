@@ -209,7 +209,7 @@ class Judge:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         records = self.observe(items, run, doing=exercise.name)
         for item, record in zip(items, records, strict=True):
-            if record.unusable:
+            if record.raised:
                 self._hold_against_the_reference(item)
         share = earned_share(exercise, items, records)
         self.doing = f"{exercise.name}: looking for what explains the answer{_wrong_so_far(items, records)}"
@@ -238,9 +238,9 @@ class Judge:
         """Raise `CheckError` where a check that raised an exception does so on the right answers, too: it is wrong."""
         if item.nodeid not in self._held:
             record = unhurried(lambda: self.observe([item], self.reference.local())[0])
-            self._held[item.nodeid] = "" if record.passed else summary(record).partition("\n")[0]
+            self._held[item.nodeid] = "" if record.passed else record.raised or _one_line(record)
         if self._held[item.nodeid]:
-            raise CheckError(f"{item.name} fails on the solution, too; mend the check: {self._held[item.nodeid]}")
+            raise CheckError(f"{item.name} fails on the solution, too ({self._held[item.nodeid]}); mend the check")
 
     def items_of(self, exercise: str) -> list[pytest.Item]:
         """The checks of an exercise, visible before hidden."""

@@ -37,11 +37,15 @@ def serve(judge: Judge) -> None:
                 _tell(answers, {"number": number, "doing": doing})
 
             submission = Submission.of_cells(RAN, request["cells"], request["labels"])
-            with said_if_slow(lambda: judge.doing, say):
-                result = judge.grade(submission, workers, only=[request["exercise"]])
-            answer = result.to_json()
-            if result.status != "graded":
-                answer = {"error": f"{request['exercise']} could not be graded: {result.message}"}
+            try:
+                with said_if_slow(lambda: judge.doing, say):
+                    result = judge.grade(submission, workers, only=[request["exercise"]])
+            except CheckError as error:  # the kernel waits for an answer
+                answer = {"error": str(error)}
+            else:
+                answer = result.to_json()
+                if result.status != "graded":
+                    answer = {"error": f"{request['exercise']} could not be graded: {result.message}"}
             _tell(answers, {**answer, "number": number})
     finally:
         workers.stop()

@@ -159,7 +159,7 @@ class _Encoder:
             raise WireError(f"data nested more than {MAX_DEPTH} deep")
         if self.items > self.bounds.items:
             raise WireError(f"more than {self.bounds.items:,} values")
-        value = as_builtin(value)
+        value = _as_builtin(value)
         kind = type(value)
         if value is None or kind in (bool, float, str):
             return value
@@ -186,7 +186,7 @@ class _Encoder:
 
     @staticmethod
     def key(value: Any) -> str | int:
-        value = as_builtin(value)
+        value = _as_builtin(value)
         if not _is_key(value):
             raise WireError(
                 f"a dict with a key of type {type(value).__name__}, and keys are text or small whole numbers"
@@ -290,7 +290,7 @@ class _Decoder:
         return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
 
 
-def as_builtin(value: Any) -> Any:
+def _as_builtin(value: Any) -> Any:
     """Text or a number of a class of its own, as `StrEnum` and `np.str_` are, as the builtin that it is too.
 
     No method of its class is called. NumPy's truth values are Python's: comparing its numbers makes them. Other values,
