@@ -373,7 +373,7 @@ class HostileWorker(Worker):
         self.tame = tame
         self._threads: list[threading.Thread] = []
 
-    def open(self) -> Connection:
+    def open(self, processor_seconds: float | None = None) -> Connection:
         ours, theirs = socket.socketpair()
         thread = threading.Thread(target=self._serve, args=(Channel(theirs),))
         thread.start()

@@ -19,6 +19,7 @@ from autograder.commands.check import check
 from autograder.commands.grade import grade
 from autograder.commands.memory import memory
 from autograder.commands.report import report
+from autograder.commands.salt import salt
 from autograder.commands.start import start
 from autograder.commands.watch import watch
 
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-for command in (start, check, watch, grade, report, memory, build):
+for command in (start, check, watch, grade, report, salt, memory, build):
     app.command()(command)
 
 

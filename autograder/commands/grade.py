@@ -53,12 +53,13 @@ def grade(
     """
     from autograder.classroom.results_folder import hold
     from autograder.isolation import EARLIER
-    from autograder.judging.salt import PUBLIC_SALT
+    from autograder.judging.salt import PUBLIC_SALT, class_key
 
-    order = _Order(
-        folder, out, jobs, scheduler, EARLIER.get(isolation, isolation), salt or PUBLIC_SALT, regrade=regrade, diff=diff
-    )
+    key = class_key(salt or PUBLIC_SALT)
+    order = _Order(folder, out, jobs, scheduler, EARLIER.get(isolation, isolation), key, regrade=regrade, diff=diff)
     _refuse_nonsense(order)
+    if salt:
+        _warn_of_a_weak(salt)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a job system's way to say Ctrl-C
     grading = _Grading(order)
     with _errors_in_a_line(grading), hold(out):
@@ -76,6 +77,7 @@ class _Order:
     scheduler: str | None
     isolation: str
     salt: str
+    """As `class_key` gives it: the secret itself is in no grading process."""
     regrade: bool
     diff: bool
 
@@ -236,6 +238,16 @@ def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
     else:
         what = "with another salt; give that one"
     give_up(f"{order.out} was graded {what}, or say --regrade to grade all again")
+
+
+def _warn_of_a_weak(salt: str) -> None:
+    """Say so where a salt could be found by trying, by anyone who has learnt one hidden input."""
+    from autograder.commands.console import say
+    from autograder.judging.salt import ENOUGH_BITS, guesses_in_bits
+
+    bits = guesses_in_bits(salt)
+    if bits < ENOUGH_BITS:
+        say(f"this salt is weak: about 2^{bits:.0f} guesses find it; `backprop salt` makes one that nobody guesses")
 
 
 def _lies_in(path: str | Path, folder: Path) -> bool:

@@ -7,6 +7,7 @@ import os
 import signal
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING
 
 import psutil
@@ -29,19 +30,20 @@ class Limits:
 
     memory: int = 2 * 2**30
     """Bytes of address space."""
-    cpu_seconds: int = 120
-    """Seconds of processor time, over all of its exercises."""
+    cpu_seconds: int = 300
+    """Seconds of processor time, of one process."""
     file_bytes: int = 16 * 2**20
     open_files: int = 64
     scratch_bytes: int = 256 * 2**20
     scratch_entries: int = 10_000
     """Bytes in its scratch folder, and files and folders."""
 
-    def as_rlimits(self) -> dict[str, int]:
-        """The limits under the names of the `resource` module."""
+    def as_rlimits(self, processor_seconds: float | None = None) -> dict[str, int]:
+        """The limits under the names of the `resource` module; of processor time, so much if that is less."""
+        left = self.cpu_seconds if processor_seconds is None else min(self.cpu_seconds, ceil(processor_seconds))
         return {
             "RLIMIT_AS": self.memory,
-            "RLIMIT_CPU": self.cpu_seconds,
+            "RLIMIT_CPU": max(left, 1),
             "RLIMIT_FSIZE": self.file_bytes,
             "RLIMIT_NOFILE": self.open_files,
             "RLIMIT_CORE": 0,
@@ -62,6 +64,8 @@ class Connection:
     """How the process ended, in words, once that is known."""
     alone: bool = False
     """Whether it is known to have left no process behind."""
+    processor_seconds: float = 0.0
+    """The processor time that it used, once it has ended."""
 
 
 class Worker(ABC):
@@ -81,8 +85,8 @@ class Worker(ABC):
         return False
 
     @abstractmethod
-    def open(self) -> Connection:
-        """A fresh process for one submission. `IsolationError` if it cannot be had."""
+    def open(self, processor_seconds: float | None = None) -> Connection:
+        """A fresh process for one submission, with so much processor time. `IsolationError` if it cannot be had."""
 
     @abstractmethod
     def close(self, connection: Connection, grace: float) -> None:

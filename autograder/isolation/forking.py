@@ -17,6 +17,7 @@ from autograder.isolation import zygote
 from autograder.isolation.base import Connection, IsolationError, Limits, Worker, ending, kill_tree
 from autograder.isolation.folders import FOLDERS, OUR_FOLDERS, remove_folder
 from autograder.isolation.launched import Fresh, Launched
+from autograder.isolation.own_time import OwnTime
 from autograder.isolation.packages import locations
 from autograder.isolation.python import BOOTSTRAP, environment, python
 from autograder.worker import wire
@@ -55,9 +56,9 @@ class ForkingWorker(Worker):
     def started(self, answer: dict[str, Any]) -> None:
         """Take note of what the worker said when it was ready."""
 
-    def rlimits(self) -> dict[str, int]:
+    def rlimits(self, processor_seconds: float | None) -> dict[str, int]:
         """What a fork is limited to, under the names of the `resource` module."""
-        return self.limits.as_rlimits()
+        return self.limits.as_rlimits(processor_seconds)
 
     def _start(self) -> None:
         with OUR_FOLDERS:
@@ -142,36 +143,36 @@ class ForkingWorker(Worker):
         with contextlib.suppress(OSError):  # the worker was killed since: the next one is told
             socket.send_fds(self._control, [json.dumps({"exercise": exercise}).encode()], [file.fileno()])
 
-    def open(self) -> Connection:
+    def open(self, processor_seconds: float | None = None) -> Connection:
         deadline = time.monotonic() + ROOM_SECONDS
         for wait in chain((0.05, 0.1, 0.2, 0.5), repeat(1.0)):
             try:
-                return self._open_or_restart()
+                return self._open_or_restart(processor_seconds)
             except (_RefusedForNow, BlockingIOError):  # the latter: not even a worker
                 if time.monotonic() + wait > deadline:
                     raise
             time.sleep(wait)
         raise AssertionError("it waits for ever, or gives up")
 
-    def _open_or_restart(self) -> Connection:
+    def _open_or_restart(self, processor_seconds: float | None) -> Connection:
         self.ready()
         try:
-            return self._open()
+            return self._open(processor_seconds)
         except _Refused:
             raise
         except (IsolationError, OSError):  # the worker was killed since
             self.stop()
             self._start()
             self.ready()
-            return self._open()
+            return self._open(processor_seconds)
 
-    def _open(self) -> Connection:
+    def _open(self, processor_seconds: float | None) -> Connection:
         scratch = self._spare_folder() if self._spare else self._new_folder()
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         # what the references of a lesson needed by now, its submissions will need, too
         late = SHAPES if "torch" in self.kit.packages and is_whole(SHAPES) else ""
-        request = {"scratch": scratch, "room": room, "limits": self.rlimits(), "late": late}
+        request = {"scratch": scratch, "room": room, "limits": self.rlimits(processor_seconds), "late": late}
         with theirs:
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
@@ -183,7 +184,8 @@ class ForkingWorker(Worker):
                 ours.close()
                 self._spare.append(scratch)
                 raise (_RefusedForNow if answer["again"] else _Refused)(f"the worker {answer['refused']}")
-        return Connection(Channel(ours, wire.ANSWER), int(answer["started"]), scratch)
+        pid = int(answer["started"])
+        return Connection(Channel(ours, wire.ANSWER, OwnTime(pid)), pid, scratch)
 
     def _spare_folder(self) -> str:
         """An empty folder that another submission had, as if it had not been looked at."""
@@ -227,6 +229,7 @@ class ForkingWorker(Worker):
                 if answer.get("ended") == connection.pid:
                     connection.ended = answer.get("because") or ending(int(answer["status"]))
                     connection.alone = bool(answer.get("alone"))
+                    connection.processor_seconds = float(answer["processor_seconds"])
                     return
 
     def stop(self) -> None:

@@ -11,5 +11,5 @@ class ProcessWorker(ForkingWorker):
 
     isolation = "process"
 
-    def rlimits(self) -> dict[str, int]:
-        return {**super().rlimits(), "RLIMIT_NPROC": tasks_of_user() + TASKS}  # which root is free of
+    def rlimits(self, processor_seconds: float | None) -> dict[str, int]:
+        return {**super().rlimits(processor_seconds), "RLIMIT_NPROC": tasks_of_user() + TASKS}  # which root is free of

@@ -30,7 +30,7 @@ class SpawningWorker(Worker):
         self._locations = locations(kit)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
 
-    def open(self) -> Connection:
+    def open(self, processor_seconds: float | None = None) -> Connection:
         scratch = tempfile.mkdtemp(prefix="backprop-")
         token = secrets.token_hex(16)
         with socket.create_server(("127.0.0.1", 0)) as server:

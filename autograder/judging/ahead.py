@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import time
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -63,24 +62,26 @@ class Ahead:
         self._calls: deque[tuple[Foreseen, bytes]] = deque()
         """What the check that runs now has not asked for yet, with the answers."""
         self._decisive = all(check.whole for check in checks)
+        self.size = 0
+        """Bytes of the answers."""
 
-    def gather(self, exercise: str, seconds: float, until: float) -> bytes:
-        """Have all calls made, each within `seconds`: a digest of the answers.
-
-        `until` is when all must have been made, by `time.monotonic`.
+    def gather(self, exercise: str, seconds: float, together: float) -> bytes:
+        """Have all calls made, each within `seconds` and all within `together`: a digest of the answers.
 
         Raises:
             DeadlinePassed, ChannelClosed, WireError: as a transport does. Which of the calls is at fault is not known.
         """
-        most = self._transport.received + FUNCTION_BYTES
+        clock, most = self._transport.clock, self._transport.received + FUNCTION_BYTES
+        until = clock.now() + together
         if any(check.calls for check in self._checks):
             self._transport.send(wire.encode({"do": "foreseen", "exercise": exercise}), seconds)
         for check in self._checks:
             self._frames.append([])
             for _ in check.calls:
-                self._frames[-1].append(self._transport.receive(min(seconds, until - time.monotonic())))
+                self._frames[-1].append(self._transport.receive(min(seconds, until - clock.now())))
                 if self._transport.received > most:
                     raise wire.WireError(f"answers of more than {FUNCTION_BYTES >> 20} MiB")
+        self.size = sum(map(len, itertools.chain(*self._frames)))
         return _digest(itertools.chain(*self._frames))
 
     def begin(self) -> None:

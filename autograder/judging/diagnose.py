@@ -21,6 +21,7 @@ from autograder.diagnosis.relations import explain_outputs
 from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.expectations import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
+from autograder.judging.withheld import said_of
 from autograder.values import summarise
 
 TELLING = ("RecursionError", "TimeoutError")
@@ -155,20 +156,18 @@ def diagnose(
     failing = sorted((record for record in records if not record.passed), key=_order_of_showing)
     shown = explained or failing[0]
     if not shown.visible:
-        all_visible = not any(record.visible for record in failing)
-        lines.append("The visible cases pass. A hidden case does not:" if all_visible else "On a hidden case:")
-    first = shown.failures[0] if shown.failures else None
-    if first is None:
+        lines += [] if any(record.visible for record in failing) else ["The visible cases pass."]
+        lines.append(said_of(shown))
+    elif (first := shown.failures[0] if shown.failures else None) is None:
         lines.append(str(shown.ended_by or "The check compared nothing."))
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
-            call = shown.calls[-1]
-            function, arguments = _called(call)
-            lines += filter(None, [render_case(function, arguments, [], case=shown.asked, show_numbers=shown.visible)])
+            function, arguments = _called(shown.calls[-1])
+            lines += filter(None, [render_case(function, arguments, [], case=shown.asked, show_numbers=True)])
     else:
         lines += first.problems
         if guess and not named and not first.property_only:
             lines += _likeliest_relations(shown.failures, reference)
-        lines += _smallest_case(first, show_numbers=shown.visible)
+        lines += _smallest_case(first)
     if failing[0] is not shown:
         lines.append(f"Another check says: {summary(failing[0])}")
     if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
@@ -183,6 +182,8 @@ def _order_of_showing(record: Record) -> tuple[bool, bool]:
 
 def summary(record: Record) -> str:
     """One line on why a check failed."""
+    if not record.visible:
+        return said_of(record)
     if record.failures:
         first = record.failures[0]
         where = f" ({first.case})" if first.case else ""
@@ -215,7 +216,7 @@ def _entries(comparison: Comparison) -> int:
     return sum(np.size(value) for _, value, _ in triples if _numeric(value))
 
 
-def _smallest_case(first: Comparison, *, show_numbers: bool) -> list[str]:
+def _smallest_case(first: Comparison) -> list[str]:
     """The call that failed, with expected and got side by side."""
     if first.property_only:
         return [f"This was on: {first.case}."] if first.case else []
@@ -228,7 +229,7 @@ def _smallest_case(first: Comparison, *, show_numbers: bool) -> list[str]:
             arguments,
             wrong,
             case=first.case,
-            show_numbers=show_numbers,
+            show_numbers=True,
             rtol=first.rtol,
             atol=first.atol,
         )

@@ -8,6 +8,9 @@ from autograder.judging.status import ExerciseStatus, SubmissionStatus
 from autograder.wording import clean
 from autograder.worker.execution import Failure
 
+STARVED = "not graded: "
+"""How the message of a result begins whose submission did not get its share of the processors."""
+
 
 class LearnerError(Exception):
     """A call of the learner's function gave no value; `status` is what the exercise's result will say."""
@@ -57,22 +60,22 @@ class WorkerLost(RuntimeError):
         self.status = status
 
 
+def text_of(value: Any, limit: int) -> str:
+    """What a worker said, printable and short; empty where it is no text: to spell out other data may take minutes."""
+    return clean(value, limit) if type(value) is str else ""
+
+
 def read_failure(data: Any) -> Failure:
     """A failure as the worker described it; whatever it says is made printable and short."""
-    data = data if isinstance(data, dict) else {}
-
-    def text(key: str, limit: int) -> str:
-        return clean(str(data.get(key, "")), limit)
-
-    bases = data.get("bases")
-    names = [clean(str(base), 80) for base in bases[:20]] if isinstance(bases, list) else []
+    data = data if type(data) is dict else {}
+    bases, trace = data.get("bases"), data.get("trace")
     return Failure(
-        text("kind", 80),
-        names,
-        text("message", 300),
-        text("place", 60),
-        text("line", 100),
-        str(data.get("trace", ""))[:4000],
+        text_of(data.get("kind"), 80),
+        [text_of(base, 80) for base in bases[:20]] if type(bases) is list else [],
+        text_of(data.get("message"), 300),
+        text_of(data.get("place"), 60),
+        text_of(data.get("line"), 100),
+        trace[:4000] if type(trace) is str else "",
     )
 
 

@@ -63,8 +63,10 @@ class Record:
     """Everything that one check saw, in order."""
 
     visible: bool = True
-    """Whether feedback may show numbers."""
+    """Whether feedback may show what the submission said: numbers, shapes, names, exceptions."""
     exercise: str = ""
+    check: str = ""
+    """The check's name, in words."""
     measured: bool = False
     """Whether it rests on what our code measured beside the submission, or looks for an exercise's technique."""
     calls: list[Call] = field(default_factory=list)
@@ -114,9 +116,10 @@ def recording(
     exercise: str = "",
     measured: bool = False,
     enough: Callable[[Record], bool] | None = None,
+    check: str = "",
 ) -> Iterator[Record]:
-    """Collect what the expectations inside see, in a check of `exercise`, until it is `enough`."""
-    record = Record(visible, exercise, measured, enough=enough)
+    """Collect what the expectations inside see, in a `check` of `exercise`, until it is `enough`."""
+    record = Record(visible, exercise, check, measured, enough=enough)
     _records.append(record)
     began = time.perf_counter()
     try:
@@ -174,7 +177,7 @@ def expect_close(
         names = tuple(str(key) for key in expected)
     elif names is None:
         names = (call.function if call else "the result",)
-    problems = tuple(_problems(got, expected, names, rtol, atol, call, record.visible))
+    problems = tuple(_problems(got, expected, names, rtol, atol, call))
     right = bool(problems) and all(
         mismatch(_typed(mine, its), its, name=name, rtol=rtol, atol=atol) is None
         for name, mine, its in paired(got, expected, names)
@@ -212,7 +215,7 @@ def expect_raises(
     else:
         record = current_record()
         call = record.calls[-1]
-        what = "went through" if call.scenario else f"returned {summarise(value, show_numbers=record.visible)}"
+        what = "went through" if call.scenario else f"returned {summarise(value)}"
         name = record.exercise if call.scenario else call.function
         expect(False, f"{name} {what}; a {kind.__name__} was expected.", case=case)
 
@@ -263,14 +266,12 @@ def paired(got: Any, expected: Any, names: tuple[str, ...]) -> list[tuple[str, A
 
 
 def _problems(
-    got: Any, expected: Any, names: tuple[str, ...], rtol: float, atol: float, call: Call | None, visible: bool
+    got: Any, expected: Any, names: tuple[str, ...], rtol: float, atol: float, call: Call | None
 ) -> Iterator[str]:
     """One sentence for each output that is wrong."""
     inputs = dict(call.arguments) if call else {}
     for name, mine, theirs in paired(got, expected, names):
-        problem = mismatch(
-            mine, theirs, name=name, rtol=rtol, atol=atol, names=names, inputs=inputs, show_numbers=visible
-        )
+        problem = mismatch(mine, theirs, name=name, rtol=rtol, atol=atol, names=names, inputs=inputs)
         if problem and got is None and call is not None and not call.scenario:
             problem = f"{problem}; a function that ends without `return` gives None"
         if problem:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import re
 from collections.abc import Callable
 from typing import Any
 
-from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure
+from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure, text_of
 from autograder.judging.expectations import CHANGED, Call, Comparison, as_arrays, current_record
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run, request_of
-from autograder.wording import clean, enumeration
+from autograder.wording import enumeration
 from autograder.worker.execution import Failure
 from autograder.worker.messages import Answer
 from course.syllabus import Lesson
@@ -72,7 +71,7 @@ class Learner:
         failure, forbidden = answer.get("failure"), answer.get("forbidden")
         called = answer.get("called")
         if failure is not None and isinstance(called, list) and called:
-            raise _does_the_work(name, called[0], read_failure(failure), self._run)
+            raise _does_the_work(name, called[0], read_failure(failure))
         if failure is not None:
             raise explain(name, read_failure(failure), forbidden, self._run)
         changed = answer.get("changed")
@@ -87,11 +86,8 @@ class Learner:
         return answer.get("value")
 
     def _record_replaced(self, what: Any) -> None:
-        record, replaced = current_record(), clean(str(what), 80)
-        shown = record.visible or self._run.source.says(
-            replaced.rpartition(".")[2]
-        )  # else the submission has chosen the text
-        problem = f"The submission replaces {replaced if shown else 'a function'}: what is measured would not be true."
+        record = current_record()
+        problem = f"The submission replaces {text_of(what, 80) or 'a function'}: what is measured would not be true."
         record.comparisons.append(
             Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True)
         )
@@ -123,27 +119,20 @@ def _argument_names(signature: inspect.Signature | None, args: tuple[Any, ...], 
 
 
 def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerError:
-    """The error that stands for an exception of the learner's function."""
-    hidden = not current_record().visible  # what an exception says, its name and its place could tell the inputs
-    where = f" ({failure.place})" if failure.place and not (hidden and not run.source.has_line(failure.place)) else ""
+    """The error that stands for an exception of the learner's function; nobody is shown what it says of hidden inputs."""
+    where = f" ({failure.place})" if failure.place else ""
     if failure.kind == "NotImplementedError" and not _of_others(failure.message, run):
-        message = failure.message if not hidden or run.source.says(failure.message) else ""
-        return Missing(_not_written(name, message, where))
+        return Missing(_not_written(name, failure.message, where))
     if failure.kind == "UnreadableResult":
-        why = "" if hidden else f": {failure.message}"
-        return Raised(f"{name} returned something that cannot be graded{why}.", failure)
+        return Raised(f"{name} returned something that cannot be graded: {failure.message}.", failure)
     if isinstance(forbidden, list) and forbidden:
-        what = clean(str(forbidden[0]), 60)
-        what = what if not hidden or run.source.says(what) else "a package"
+        what = text_of(forbidden[0], 60) or "a package"
         return Forbidden(f"{name} imports {what}, which this lesson does not allow{where}.")
     if not failure.place and current_record().calls and current_record().calls[-1].scenario:
-        why = "" if hidden else f": {failure.message} ({failure.kind})" if failure.message else f": {failure.kind}"
-        of_none = not hidden and re.search(r"'NoneType' object (has no attribute|does not support)", failure.message)
+        why = f": {failure.message} ({failure.kind})" if failure.message else f": {failure.kind}"
+        of_none = re.search(r"'NoneType' object (has no attribute|does not support)", failure.message)
         asked = " Does a function of yours end without `return`? Then it gives None." if of_none else ""
         return Raised(f"The check of {name} could not go on{why}.{asked}", failure)
-    if hidden:
-        kind = failure.kind if failure.kind in vars(builtins) else "an exception"
-        return Raised(f"{name} raised {kind}{where}.", failure)
     message = (
         f"{name} raised {failure.kind}: {failure.message}{where}."
         if failure.message
@@ -153,13 +142,11 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     return Raised(message + line + run.source.hint_about(failure), failure)
 
 
-def _does_the_work(name: str, called: Any, failure: Failure, run: Run) -> Forbidden:
+def _does_the_work(name: str, called: Any, failure: Failure) -> Forbidden:
     """The error that stands for a call which the exercise forbids."""
-    what = clean(str(called), 80)
-    function = what.rpartition(".")[2]
-    hidden = not current_record().visible and not run.source.says(function)  # then the submission has chosen the text
-    where = f" ({failure.place})" if failure.place and run.source.has_line(failure.place) else ""
-    call = "a function that does this exercise's work" if hidden else f"{what}, which does this exercise's work"
+    what = text_of(called, 80)
+    where = f" ({failure.place})" if failure.place else ""
+    call = f"{what}, which does this exercise's work" if what else "a function that does this exercise's work"
     return Forbidden(f"{name} calls {call}{where}. Write it yourself.")
 
 

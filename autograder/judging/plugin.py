@@ -30,6 +30,11 @@ class CheckId:
     visible: bool
     promise: str
 
+    @property
+    def in_words(self) -> str:
+        """Its name as one reads it: `relu at zero`."""
+        return self.name.removeprefix("test_").replace("_", " ")
+
 
 IDENTITY = pytest.StashKey[CheckId | None]()
 
@@ -95,7 +100,7 @@ class Checks:
         """Collect what a check sees, and how it ends."""
         technique = self.lesson.exercise(check.exercise).technique
         measured = check.promise == "instrumented" or check.name in technique
-        with recording(check.visible, check.exercise, measured, enough) as record:
+        with recording(check.visible, check.exercise, measured, enough, check.in_words) as record:
             try:
                 yield record
             except WorkerLost as error:
@@ -103,8 +108,7 @@ class Checks:
             except LearnerError as error:
                 record.ended_by = error
             except Exception as error:
-                hidden = "" if record.visible else " on a hidden case"  # what it says could tell the inputs
-                record.raised = type(error).__name__ + (hidden or f": {clean(str(error), 200)}")
+                record.raised = f"{type(error).__name__}: {clean(str(error), 200)}"
                 if not record.failures:
                     record.comparisons.append(_unusable(record))
 

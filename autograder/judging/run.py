@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from autograder.isolation import Workers
+from autograder.judging.account import SUBMISSION_SECONDS, Account
 from autograder.judging.ahead import Ahead, ForeseenCheck
 from autograder.judging.errors import Crashed, TimedOut
-from autograder.judging.patience import Patience
 from autograder.judging.source_text import CellProblem, SourceText
 from autograder.judging.submission_process import HURRY, SubmissionProcess
 from autograder.judging.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
@@ -20,8 +19,8 @@ from autograder.worker.messages import Answer, Call, CallFunction, CallScenario
 from autograder.worker.wire import WireError
 from course.syllabus import Exercise, Kit
 
-SUBMISSION_SECONDS = 180.0
-"""What all calls of one submission may take together: many calls just below their own limit end here."""
+SETTLED_SECONDS = 0.25
+"""Where calls take longer, it is worth asking how much of that was the submission's own time."""
 
 
 class Run(Protocol):
@@ -65,15 +64,9 @@ class SubmissionRun:
 
     def __init__(self, process: SubmissionProcess) -> None:
         self.process = process
+        self.account = process.account
         self.source = SourceText(process.submission, process.problems)
-        self.patience = Patience()
-        """What may be spent on judging this submission."""
         self.ahead: Ahead | None = None
-        self._ended: dict[str, TimedOut | Crashed] = {}
-        self._seconds_left = SUBMISSION_SECONDS
-        self._returned: dict[str, int] = {}
-        self._in_a_hurry: set[str] = set()
-        """Exercises that have used up a limit of time already: what they are asked again has less."""
 
     def foresee(self, exercise: Exercise, checks: Sequence[ForeseenCheck]) -> bytes | None:
         """Have the calls made that the checks of an exercise will ask for; the worker knows them.
@@ -82,21 +75,21 @@ class SubmissionRun:
         which one it was, they show when each is made by itself.
         """
         transport, name = self.process.in_step(), exercise.name
-        if transport is None or name in self._ended or self._seconds_left <= 0:
+        if transport is None or name in self.account.ended or self.account.call_seconds <= 0:
             return None
-        ahead, returned = Ahead(checks, transport), self._returned.get(name, 0)
+        ahead, returned = Ahead(checks, transport), self.account.returned.get(name, 0)
         try:
             with self._accounted(name):
-                digest = ahead.gather(name, exercise.seconds, time.monotonic() + self._seconds_left)
+                digest = ahead.gather(name, exercise.seconds, self.account.call_seconds)
         except DeadlinePassed:
-            self._in_a_hurry.add(name)
+            self.account.in_a_hurry.add(name)
             self.close(grace=0.0)
         except (ChannelClosed, WireError):
             self.close()
         else:
             self.ahead = ahead
             return digest
-        self._returned[name] = returned
+        self.account.returned[name] = returned
         return None
 
     def ask(self, request: Call, seconds: float) -> Answer:
@@ -105,11 +98,11 @@ class SubmissionRun:
         Raises `TimedOut` or `Crashed`, at once, if a call of the same function did so before.
         """
         name = called(request)
-        if name in self._ended:
-            raise self._ended[name]
-        if self._seconds_left <= 0:
+        if name in self.account.ended:
+            raise self.account.ended[name]
+        if self.account.call_seconds <= 0:
             raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
-        if self._returned.get(name, 0) > FUNCTION_BYTES:
+        if self.account.returned.get(name, 0) > FUNCTION_BYTES:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
         answer = self._answered_ahead(request)
         return self._asked(name, request, seconds) if answer is None else answer
@@ -123,11 +116,11 @@ class SubmissionRun:
     def _asked(self, name: str, request: Call, seconds: float) -> Answer:
         """The answer to a call, asked for now."""
         transport = self.process.loaded()
-        whole = self._seconds_left < seconds
-        patience = max(1.0, seconds * HURRY) if name in self._in_a_hurry else seconds
+        whole = self.account.call_seconds < seconds
+        patience = max(1.0, seconds * HURRY) if name in self.account.in_a_hurry else seconds
         try:
             with self._accounted(name):
-                return transport.ask(request, min(patience, self._seconds_left))
+                return transport.ask(request, min(patience, self.account.call_seconds))
         except DeadlinePassed:
             self.close(grace=0.0)
             limit = f"the {SUBMISSION_SECONDS:g} seconds of the submission" if whole else f"{seconds:g} seconds"
@@ -141,19 +134,22 @@ class SubmissionRun:
         except WireError as unreadable:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
         self.close()
-        self._ended[name] = error
+        self.account.ended[name] = error
         raise error
 
     @contextlib.contextmanager
     def _accounted(self, name: str) -> Iterator[None]:
         """Count what a call of `name` takes of the submission's time, and what it returns."""
-        transport, start = self.process.transport, time.monotonic()
-        before = transport.received if transport else 0
+        transport = self.process.transport
+        assert transport is not None
+        clock, start, before = transport.clock, transport.clock.now(), transport.received
         try:
             yield
         finally:
-            self._seconds_left -= time.monotonic() - start
-            self._returned[name] = self._returned.get(name, 0) + (transport.received if transport else 0) - before
+            if clock.now() - start > SETTLED_SECONDS:
+                transport.settle()
+            self.account.call_seconds -= clock.now() - start
+            self.account.returned[name] = self.account.returned.get(name, 0) + transport.received - before
 
     def close(self, grace: float = 0.5) -> None:
         """End the submission's process and all that it started; `grace` seconds to end by itself."""
@@ -162,7 +158,11 @@ class SubmissionRun:
 
 
 class SubmissionRuns:
-    """One submission in as many workers as its exercises need: one that has NumPy alone, one that has PyTorch, too."""
+    """One submission in as many workers as its exercises need: one that has NumPy alone, one that has PyTorch, too.
+
+    Args:
+        account: what the submission may use, in these runs and in others.
+    """
 
     def __init__(
         self,
@@ -170,7 +170,9 @@ class SubmissionRuns:
         workers: Workers,
         scenarios: str,
         at_cell: Callable[[str], None] | None = None,
+        account: Account | None = None,
     ) -> None:
+        self.account = account or Account()
         self._at_cell = at_cell
         self._submission = submission
         self._workers = workers
@@ -190,12 +192,22 @@ class SubmissionRuns:
             worker = self._workers.of(kit)
             run = SubmissionRun(
                 SubmissionProcess(
-                    self._submission, worker, scenarios=self._scenarios, watched=watched, at_cell=self._at_cell
+                    self._submission,
+                    worker,
+                    scenarios=self._scenarios,
+                    watched=watched,
+                    at_cell=self._at_cell,
+                    account=self.account,
+                    kit=kit,
                 )
             )
             self._runs[kit] = run
             run.process.load()
         return self._runs[kit]
+
+    def source_of(self, kit: Kit) -> SourceText | None:
+        """The submission's text, and what befell its cells where this kit is; None where that could not be tried."""
+        return self._runs[kit].source if kit in self._runs else None
 
     def problems(self) -> list[CellProblem]:
         """What befell the cells. An import that one kit lacks and another has is no problem."""

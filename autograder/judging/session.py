@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 import pytest
 
 from autograder.diagnosis import Misconception, misconceptions_in
-from autograder.isolation import IsolationError, PackageMissing, Workers
+from autograder.isolation import APART, TOGETHER, IsolationError, Kinds, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
+from autograder.judging.account import Account
 from autograder.judging.ahead import ForeseenCheck
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why, summary
 from autograder.judging.errors import CheckError, LearnerError, TimedOut, WorkerLost
@@ -34,6 +35,7 @@ from autograder.judging.rejections import Rejections, written
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.salt import PUBLIC_SALT, fingerprint
+from autograder.judging.source_text import SourceText
 from autograder.judging.status import ExerciseStatus
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
@@ -48,6 +50,8 @@ SeenOfMistakes = dict[tuple[Misconception, str], Record]
 """What visible checks see of known mistakes, by mistake and check: no salt is in their inputs."""
 MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
+KNOWN_BYTES = 64 * 2**20
+"""What they may take."""
 WORTH = {True: 1 / 3, False: 2 / 3}
 """The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
 SLOW_SECONDS = 60.0
@@ -59,6 +63,23 @@ UNUSED_PLUGINS = (
     *("unraisableexception", "threadexception", "warnings", "subtests"),
 )
 """pytest's own plugins that checks have no use for: each costs time at every start."""
+
+
+@dataclass
+class Observed:
+    """What the checks of one exercise saw of a submission, on some kinds of inputs."""
+
+    records: list[Record] = field(default_factory=list)
+    digest: bytes | None = None
+    """Of all answers, where they alone decided."""
+    seconds: float = 0.0
+    ended: ExerciseResult | None = None
+    """The result where the exercise could not be judged to its end."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether each check came to its end."""
+        return bool(self.records) and not any(record.ended_by for record in self.records)
 
 
 class Judge:
@@ -86,13 +107,19 @@ class Judge:
         """Modules that were there when what lives on was last left out of garbage collection."""
         self._seen = {} if seen is None else seen
         self._evidence: dict[Misconception, Evidence] = {}
-        self._items_of: dict[str, list[pytest.Item]] = {}
-        self._foreseen: dict[str, list[ForeseenCheck] | None] = {}
-        """What the workers know of the calls of each exercise; None where they cannot."""
+        self._items_of: dict[tuple[str, Kinds], list[pytest.Item]] = {}
+        self._foreseen: dict[str, dict[Kinds, list[ForeseenCheck]]] = {}
+        """What the workers know of the calls of each exercise, by the kinds of inputs that they serve."""
+        self._asking = ""
+        """The exercise that is asked for now."""
         self._held: dict[str, str] = {}
         """By check: what the reference is told by it, for those that raised an exception; empty where it passes."""
-        self._results: dict[tuple[str, bytes], ExerciseResult] = {}
-        """By exercise and digest of all answers, where each was read, and they alone decided what was found."""
+        self._known_answers: dict[tuple[str, Kinds, bytes], Observed] = {}
+        """By exercise, kinds of inputs and digest of all answers, where each was read, and they alone decided."""
+        self._known_bytes = 0
+        """What these answers take."""
+        self._results: dict[tuple[str, tuple[bytes | None, ...]], ExerciseResult] = {}
+        """By exercise and the digests of all such answers."""
 
     @cached_property
     def known(self) -> list[Misconception]:
@@ -121,6 +148,9 @@ class Judge:
     ) -> SubmissionResult:
         """The result of `submission`, run by `workers`; `only` some exercises if they are named.
 
+        In a class, what is visible is asked first, of processes that have no hidden input in their memory, and that end
+        before another process is asked for the hidden ones: what a submission says of these is not shown.
+
         `of_many`: others follow with the same `workers`, so that it pays to note first what checks ask of all of them.
         """
         wanted = set(only) if only is not None else None
@@ -138,79 +168,129 @@ class Judge:
             message="",
             salt_sha256=fingerprint(self.salt),
         )
-        workers.begin(exercises)
+        for kinds in self.phases:
+            workers.serving(kinds).begin(exercises)
         if of_many:  # what is not named is hardly there to be called
             self._tell_foreseen([exercise for exercise in exercises if submission.names(exercise.name)], workers)
-        name = ""
-
-        def at_cell(label: str) -> None:
-            self.doing = f"{name}: running your cells, {label}"
-
-        runs = SubmissionRuns(submission, workers, self.reference.scenario_source, None if of_many else at_cell)
+        account, first = Account(), None
+        observed: dict[str, list[Observed]] = {exercise.name: [] for exercise in exercises}
         try:
-            for exercise in exercises:
-                name = exercise.name
-                self.doing = f"{name}: running your cells"
+            for kinds in self.phases:
+                runs = self._runs(submission, workers.serving(kinds), account, of_many=of_many)
+                first = first or runs
                 try:
-                    run = runs.of(exercise.kit)
-                except PackageMissing as error:
-                    why = f"{exercise.name} cannot be graded here: {error}."
-                    result.exercises.append(_ungradable(exercise, why))
-                else:
-                    foreseen = self._foreseen.get(exercise.name) if of_many else None
-                    result.exercises.append(self.grade_exercise(exercise, run, foreseen, _wrong(result.exercises)))
+                    for exercise in exercises:
+                        observed[exercise.name].append(self._asked(exercise, kinds, runs, of_many=of_many))
+                        if kinds is self.phases[-1]:
+                            seen, source = observed.pop(exercise.name), first.source_of(exercise.kit)
+                            wrong = _wrong(result.exercises)
+                            result.exercises.append(self._concluded(exercise, seen, source, account, wrong))
+                finally:
+                    runs.close()
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
-        finally:
-            runs.close()
+        assert first is not None
         result.isolation = workers.isolation
         result.points = round(sum(exercise.points for exercise in result.exercises), 2)
         told = "\n".join(exercise.message for exercise in result.exercises)
-        problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
+        problems = [f"{problem.text}." for problem in first.problems() if problem.text not in told]
         if wanted is not None:
-            problems = [*runs.newer_than_graded(exercises, told), *runs.slow_cells()]
+            problems = [*first.newer_than_graded(exercises, told), *first.slow_cells()]
         result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
-    def grade_exercise(
+    @property
+    def phases(self) -> Sequence[Kinds]:
+        """The kinds of inputs that a submission is asked, in order, each by processes of their own."""
+        return TOGETHER if self.salt == PUBLIC_SALT else APART
+
+    def _runs(self, submission: Submission, workers: Workers, account: Account, *, of_many: bool) -> SubmissionRuns:
+        def at_cell(label: str) -> None:
+            self.doing = f"{self._asking}: running your cells, {label}"
+
+        return SubmissionRuns(
+            submission, workers, self.reference.scenario_source, None if of_many else at_cell, account
+        )
+
+    def _asked(self, exercise: Exercise, kinds: Kinds, runs: SubmissionRuns, *, of_many: bool) -> Observed:
+        """What the checks of one exercise see on these kinds of inputs. `WorkerLost` where nothing can be asked."""
+        self._asking = exercise.name
+        self.doing = f"{exercise.name}: running your cells"
+        try:
+            with runs.account.patience.spending():
+                run = runs.of(exercise.kit)
+        except PackageMissing as error:
+            return Observed(ended=_ungradable(exercise, f"{exercise.name} cannot be graded here: {error}."))
+        return self._observed(exercise, kinds, run, of_many=of_many)
+
+    def grade_exercise(self, exercise: Exercise, run: SubmissionRun) -> ExerciseResult:
+        """All checks of one exercise, by one run, and the diagnosis if one of them fails."""
+        return self._concluded(exercise, [self._observed(exercise, TOGETHER[0], run)], run.source, run.account)
+
+    def _observed(self, exercise: Exercise, kinds: Kinds, run: SubmissionRun, *, of_many: bool = False) -> Observed:
+        """What the checks of one exercise see on these kinds of inputs; looked up where the answers are known."""
+        foreseen = self._foreseen.get(exercise.name, {}).get(kinds) if of_many else None
+        start, seen, size = time.perf_counter(), Observed(), 0
+        run.source.consulted = False
+        try:
+            with run.account.patience.spending():
+                digest = None if foreseen is None else run.foresee(exercise, foreseen)
+                if digest is not None and (exercise.name, kinds, digest) in self._known_answers:
+                    seen = self._known_answers[exercise.name, kinds, digest]
+                else:
+                    items = self.items_of(exercise.name, kinds)
+                    seen.records = self.observe(items, run, doing=exercise.name)
+                    for item, record in zip(items, seen.records, strict=True):
+                        if record.raised:
+                            self._hold_against_the_reference(item)
+                    if run.ahead is not None and run.ahead.decisive and not run.source.consulted and seen.complete:
+                        seen.digest, size = digest, run.ahead.size
+                        self._remember((exercise.name, kinds), seen, size)
+        except TimedOut as error:
+            seen = Observed(ended=_ungradable(exercise, str(error), error.status))
+        finally:
+            run.ahead = None
+        return replace(seen, seconds=time.perf_counter() - start)
+
+    def _remember(self, asked: tuple[str, Kinds], seen: Observed, size: int) -> None:
+        """Keep what the checks saw of answers, `size` bytes, where there is room for them."""
+        assert seen.digest is not None
+        if len(self._known_answers) < MOST_KNOWN and self._known_bytes + size <= KNOWN_BYTES:
+            self._known_answers[*asked, seen.digest] = seen
+            self._known_bytes += size
+
+    def _concluded(
         self,
         exercise: Exercise,
-        run: SubmissionRun,
-        foreseen: list[ForeseenCheck] | None = None,
+        observed: Sequence[Observed],
+        source: SourceText | None,
+        account: Account,
         wrong: Sequence[str] = (),
     ) -> ExerciseResult:
-        """All checks of one exercise, and the diagnosis if one of them fails.
-
-        Args:
-            foreseen: what the worker knows of the calls that the checks will make.
-            wrong: exercises of the submission that have been found wrong.
-        """
-        start = time.perf_counter()
-        digest = None if foreseen is None else run.foresee(exercise, foreseen)
-        run.source.consulted = False
-        calls_wrong = run.source.calls(exercise.name, wrong)
-        result = None if digest is None or calls_wrong else self._results.get((exercise.name, digest))
+        """The result of an exercise, given what its checks saw; `wrong`: the exercises that have been found wrong."""
+        ended = next((seen.ended for seen in observed if seen.ended is not None), None)
+        if ended is not None:
+            return ended
+        assert source is not None
+        calls_wrong = source.calls(exercise.name, wrong)
+        digests = tuple(seen.digest for seen in observed)
+        known = None not in digests and not calls_wrong
+        result = self._results.get((exercise.name, digests)) if known else None
         if result is None:
+            records = [record for seen in observed for record in seen.records]
             try:
-                with run.patience.spending():
-                    result, records = self._judged(exercise, run, calls_wrong)
+                with account.patience.spending():
+                    result = self._judged(exercise, records, calls_wrong)
             except TimedOut as error:  # in the middle of a diagnosis
-                result, records = _ungradable(exercise, str(error), error.status), []
-            told_by_values = run.ahead is not None and run.ahead.decisive and not run.source.consulted
-            complete = bool(records) and not any(record.ended_by for record in records)
-            if digest is not None and told_by_values and complete and len(self._results) < MOST_KNOWN:
-                self._results[exercise.name, digest] = result
-        run.ahead = None
-        return replace(result, seconds=round(time.perf_counter() - start, 4))
+                return _ungradable(exercise, str(error), error.status)
+            if known and len(self._results) < MOST_KNOWN:
+                self._results[exercise.name, digests] = result
+        return replace(result, seconds=round(observed[0].seconds, 4))
 
-    def _judged(self, exercise: Exercise, run: Run, calls_wrong: str = "") -> tuple[ExerciseResult, list[Record]]:
+    def _judged(self, exercise: Exercise, records: list[Record], calls_wrong: str = "") -> ExerciseResult:
         items = self.items_of(exercise.name)
         if not items:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
-        records = self.observe(items, run, doing=exercise.name)
-        for item, record in zip(items, records, strict=True):
-            if record.raised:
-                self._hold_against_the_reference(item)
         share = earned_share(exercise, items, records)
         self.doing = f"{exercise.name}: looking for what explains the answer{_wrong_so_far(items, records)}"
         diagnosis = self.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
@@ -220,7 +300,7 @@ class Judge:
         lacking = _without_technique(exercise, items, records)
         if lacking is not None and _status(records, share) != "missing":
             diagnosis = replace(diagnosis, message=_with_technique(exercise, lacking, diagnosis.message))
-        result = ExerciseResult(
+        return ExerciseResult(
             name=exercise.name,
             points=round(exercise.points * share, 2),
             max_points=exercise.points,
@@ -232,22 +312,25 @@ class Judge:
             checks=[_check_result(item, record) for item, record in zip(items, records, strict=True)],
             misconceptions=list(diagnosis.misconceptions),
         )
-        return result, records
 
     def _hold_against_the_reference(self, item: pytest.Item) -> None:
         """Raise `CheckError` where a check that raised an exception does so on the right answers, too: it is wrong."""
         if item.nodeid not in self._held:
             record = unhurried(lambda: self.observe([item], self.reference.local())[0])
-            self._held[item.nodeid] = "" if record.passed else record.raised or _one_line(record)
+            # whose words could tell a hidden input to a learner, as could the kind of error tell no more than the check
+            raised = record.raised if record.visible else record.raised.partition(":")[0]
+            self._held[item.nodeid] = "" if record.passed else raised or _one_line(record)
         if self._held[item.nodeid]:
             raise CheckError(f"{item.name} fails on the solution, too ({self._held[item.nodeid]}); mend the check")
 
-    def items_of(self, exercise: str) -> list[pytest.Item]:
-        """The checks of an exercise, visible before hidden."""
-        if exercise not in self._items_of:
+    def items_of(self, exercise: str, kinds: Kinds = TOGETHER[0]) -> list[pytest.Item]:
+        """The checks of an exercise on these kinds of inputs, visible before hidden."""
+        if (exercise, kinds) not in self._items_of:
             found = [(item, check) for item in self.items if (check := identify(item)) and check.exercise == exercise]
-            self._items_of[exercise] = [item for item, _ in sorted(found, key=lambda pair: not pair[1].visible)]
-        return self._items_of[exercise]
+            self._items_of[exercise, kinds] = [
+                item for kind in kinds for item, check in found if check.visible == (kind == "visible")
+            ]
+        return self._items_of[exercise, kinds]
 
     def observe(
         self,
@@ -272,8 +355,9 @@ class Judge:
             for number, item in enumerate(items, 1):
                 check = identify(item)
                 if doing and check:
-                    what = check.name.removeprefix("test_").replace("_", " ")
-                    self.doing = f"{doing}: check {number} of {len(items)}, {what}{_wrong_so_far(items, records)}"
+                    self.doing = (
+                        f"{doing}: check {number} of {len(items)}, {check.in_words}{_wrong_so_far(items, records)}"
+                    )
                 if run.ahead:
                     run.ahead.begin()
                 records.append(self._observe(item, enough))
@@ -295,13 +379,16 @@ class Judge:
         for exercise in exercises:
             if exercise.name in self._foreseen:
                 continue
-            self._foreseen[exercise.name] = None
-            with contextlib.suppress(IsolationError, wire.WireError):  # then the calls are made one by one
-                worker, checks = workers.of(exercise.kit), self._calls_of(exercise)
+            self._foreseen[exercise.name] = {}
+            calls = dict(zip(self.items_of(exercise.name), self._calls_of(exercise), strict=True))
+            for kinds in self.phases:
+                checks = [calls[item] for item in self.items_of(exercise.name, kinds)]
                 requests = [[call.request for call in check.calls] for check in checks]
-                calls = wire.encode({"checks": requests, "scenarios": self.reference.scenario_source})
-                if worker.foresee(exercise.name, calls):
-                    self._foreseen[exercise.name] = checks
+                with contextlib.suppress(IsolationError, wire.WireError):  # then the calls are made one by one
+                    worker = workers.serving(kinds).of(exercise.kit)
+                    frame = wire.encode({"checks": requests, "scenarios": self.reference.scenario_source})
+                    if worker.foresee(exercise.name, frame):
+                        self._foreseen[exercise.name][kinds] = checks
 
     def _calls_of(self, exercise: Exercise) -> list[ForeseenCheck]:
         """The calls that the checks of an exercise make, check by check, where the right answers come back."""

@@ -101,18 +101,6 @@ class SourceText:
         self.consulted = True
         return any(text in cell.source for cell in self._submission.cells)
 
-    def has_line(self, place: str) -> bool:
-        """Whether there is such a line, `cell 3, line 7` or `line 40`, in the submission."""
-        self.consulted = True
-        match = re.fullmatch(r"(?:(.+), )?line ([0-9]{1,7})", place)
-        if match is None:
-            return False
-        return any(
-            0 < int(match[2]) - cell.offset <= len(cell.source.splitlines())
-            for cell in self._submission.cells
-            if cell.label == match[1] or (match[1] is None and cell.label.startswith("line "))
-        )
-
     def hint_about(self, failure: Failure) -> str:
         """For an undefined name: what befell the cell that would have defined it. For a tuple: what gives it."""
         self.consulted = True

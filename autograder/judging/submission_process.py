@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 
 from autograder.isolation import Connection, IsolationError, Worker
+from autograder.judging.account import PROCESSOR_SECONDS, Account
 from autograder.judging.errors import TimedOut, WorkerLost, read_failure
 from autograder.judging.source_text import CellProblem
 from autograder.judging.transport import ChannelClosed, DeadlinePassed, Transport
@@ -15,16 +15,19 @@ from autograder.worker import wire
 from autograder.worker.execution import Failure
 from autograder.worker.messages import Answer, LoadScenarios, RunCell, Watch
 from autograder.worker.wire import WireError
+from course.syllabus import Kit
 
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
-"""What all cells may take together, those that run again after a crash included."""
+"""What all cells may take together, for one kit, on visible or on hidden inputs; those that run again after a crash
+included."""
 TOGETHER_BYTES = 96 * 2**10
 """What cells that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
 SLOW_CELL_SECONDS = 1.0
 """A cell that takes longer is worth a word to those who wait for it at each check."""
 HURRY = 0.1
 """The share of a limit that is left for finding out which of several cells, or calls, has used it up."""
+NO_KIT = Kit((), ())
 
 
 class SubmissionProcess:
@@ -37,6 +40,7 @@ class SubmissionProcess:
         watched: functions that some exercise forbids, by their full names.
         at_cell: is told the label of each cell when its turn has come. Then they are sent one by one: of those that are
             sent at once, answers may be held until a slow one has ended, and it is not known which that is.
+        account: what the submission may use, and which cells are left out where this `kit` is; its own if not given.
     """
 
     def __init__(
@@ -48,7 +52,11 @@ class SubmissionProcess:
         watched: tuple[str, ...] = (),
         cell_seconds: float = CELL_SECONDS,
         at_cell: Callable[[str], None] | None = None,
+        account: Account | None = None,
+        kit: Kit = NO_KIT,
     ) -> None:
+        self.account = account or Account()
+        self._left_out = self.account.left_out(kit)
         self.problems: list[CellProblem] = []
         """What befell the cells; the same list, however often they run."""
         self.slow: dict[str, str] = {}
@@ -63,7 +71,6 @@ class SubmissionProcess:
         self._transport: Transport | None = None
         self._lost_a_worker = False
         self._seconds_left = LOAD_SECONDS
-        self._left_out: set[int] = set()
         self._suspect: int | None = None
         """The first of the cells among which one has hung, until that one is found."""
         self._one_by_one = at_cell is not None
@@ -82,11 +89,11 @@ class SubmissionProcess:
         return self._transport
 
     def load(self) -> None:
-        """Run the cells now rather than at the first call. `WorkerLost` if they take too long."""
+        """Run the cells now rather than at the first call. `WorkerLost` if they take too long, or to read them does."""
         try:
             self.loaded()
-        except TimedOut:
-            raise WorkerLost(f"the cells did not run within {LOAD_SECONDS:g} seconds", "timeout") from None
+        except TimedOut as error:
+            raise WorkerLost(str(error).removesuffix("."), "timeout") from None
 
     def loaded(self) -> Transport:
         """The way to the functions; the cells run where they have not yet.
@@ -101,19 +108,23 @@ class SubmissionProcess:
         while self._transport is None:
             if self._seconds_left <= 0:
                 raise TimedOut(f"The cells did not run within {LOAD_SECONDS:g} seconds.")
+            if self.account.processor_seconds <= 0:
+                raise TimedOut(f"The submission has used its {PROCESSOR_SECONDS:g} seconds of processor time.")
             with _worker_needed():  # which waits where a machine has no room for it: no submission's time either
-                self._connection = self._worker.open()
-            start = time.monotonic()
+                self._connection = self._worker.open(self.account.processor_seconds)
+            transport = Transport(self._connection)
+            start = transport.clock.now()
             try:
-                self._transport = self._load_once(until=start + self._seconds_left)
+                self._transport = self._load_once(transport, until=start + self._seconds_left)
             finally:
-                self._seconds_left -= time.monotonic() - start
+                self._seconds_left -= transport.clock.now() - start
         return self._transport
 
     def close(self, grace: float = 0.5) -> None:
         """End the process and all that it started; `grace` seconds to end by itself."""
         if self._connection is not None:
             self._worker.close(self._connection, grace)
+            self.account.processor_seconds -= self._connection.processor_seconds
         self._connection = self._transport = None
 
     def how_it_ended(self) -> str | None:
@@ -127,19 +138,17 @@ class SubmissionProcess:
         self._lost_a_worker = True
         return None
 
-    def _load_once(self, until: float) -> Transport | None:
+    def _load_once(self, transport: Transport, until: float) -> Transport | None:
         """Run every cell in a fresh process; None if one of them ended it."""
-        assert self._connection is not None
-        transport = Transport(self._connection)
         if self._scenarios:  # before the submission's own code, which may change what they import
             self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
         if self._watched:
             self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
-        self.problems[:] = [problem for problem in self.problems if problem.cell.number in self._left_out]
+        self.problems[:] = self._left_out.values()
         cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
         answers = self._run_cells(transport, cells, until)
         for cell in cells:
-            start = time.monotonic()
+            start = transport.clock.now()
             if self._at_cell is not None:
                 self._at_cell(cell.label)
             try:
@@ -150,8 +159,8 @@ class SubmissionProcess:
                 else:
                     self._try_one_by_one(cell, error)
                 return None
-            if time.monotonic() - start > SLOW_CELL_SECONDS:
-                self.slow[cell.label] = f"took {time.monotonic() - start:.0f} s"
+            if (took := transport.clock.now() - start) > SLOW_CELL_SECONDS:
+                self.slow[cell.label] = f"took {took:.0f} s"
             if answer.get("failure") is not None:
                 failure = read_failure(answer["failure"])
                 refused = failure.kind == "ModuleNotFoundError"
@@ -165,9 +174,9 @@ class SubmissionProcess:
         together = not self._one_by_one and sum(map(len, frames)) <= TOGETHER_BYTES
         self._one_by_one = not together
         if together:
-            transport.send(b"".join(frames), until - time.monotonic())
+            transport.send(b"".join(frames), until - transport.clock.now())
         for cell, request in zip(cells, requests, strict=True):
-            left = until - time.monotonic()
+            left = until - transport.clock.now()
             if together:
                 yield transport.read(transport.receive(min(self._cell_seconds, left)))
             else:
@@ -194,7 +203,7 @@ class SubmissionProcess:
     def _prepare(self, transport: Transport, until: float, request: LoadScenarios | Watch) -> None:
         """Have our own code in the submission's process, before what the submission may change in it."""
         try:
-            answer = transport.ask(request, until - time.monotonic())
+            answer = transport.ask(request, until - transport.clock.now())
         except (DeadlinePassed, ChannelClosed, WireError):
             raise WorkerLost("the worker ended before the submission began") from None
         if answer.get("failure") is not None:
@@ -215,8 +224,8 @@ class SubmissionProcess:
             what = "sent something that cannot be read"
         self.close()
         self._suspect = None
-        self._left_out.add(cell.number)
-        self.problems.append(CellProblem(cell, f"{cell.label} {what}"))
+        self._left_out[cell.number] = CellProblem(cell, f"{cell.label} {what}")
+        self.problems.append(self._left_out[cell.number])
 
     @staticmethod
     def _what_happened(cell: Cell, failure: Failure) -> str:

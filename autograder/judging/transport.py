@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from autograder.isolation import Connection
-from autograder.judging.errors import LearnerError
+from autograder.isolation import Connection, Starved
+from autograder.judging.errors import STARVED, LearnerError, WorkerLost
 from autograder.worker import wire
 from autograder.worker.channel import ChannelClosed, DeadlinePassed
 from autograder.worker.messages import Answer, Request
@@ -25,11 +25,15 @@ FUNCTION_BYTES = 64 * 2**20
 
 
 class Transport:
-    """Requests to a confined process. Functions among the arguments stay here and are called back."""
+    """Requests to a confined process. Functions among the arguments stay here and are called back.
+
+    Seconds are those of the process's own time, `clock`. `WorkerLost` where it gets too little of that.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.received = 0
         """Bytes of the answers so far."""
+        self.clock = connection.channel.clock
         self._channel = connection.channel
         self._functions: list[Callable[..., Any]] = []
 
@@ -40,12 +44,12 @@ class Transport:
             DeadlinePassed, ChannelClosed: there is none.
             wire.WireError: it is not readable.
         """
-        deadline, before = time.monotonic() + seconds, self.received
+        deadline, before = self.clock.now() + seconds, self.received
         self._functions.clear()
         frames = wire.encode(request, self._refer)
         self.send(frames, seconds)
         for _ in range(MAX_CALLBACKS):
-            frame = self.receive(deadline - time.monotonic())
+            frame = self.receive(deadline - self.clock.now())
             answer = _answer(frame)
             if "callback" not in answer:
                 return cast(Answer, answer)
@@ -53,7 +57,9 @@ class Transport:
                 raise wire.WireError(f"a call-back with {len(frame) >> 10} KiB of arguments")
             if self.received - before > CALLBACK_BYTES:
                 raise wire.WireError(f"call-backs with more than {CALLBACK_BYTES >> 20} MiB of arguments")
-            self._channel.send(self._call_back(answer), deadline - time.monotonic())
+            called_back = self._call_back(answer)
+            with _not_starved():
+                self._channel.send(called_back, deadline - self.clock.now())
         raise DeadlinePassed
 
     def send(self, frames: bytes, seconds: float) -> None:
@@ -63,7 +69,13 @@ class Transport:
         """
         if self.out_of_step():
             raise wire.WireError("something that was not asked for")
-        self._channel.send(frames, seconds)
+        with _not_starved():
+            self._channel.send(frames, seconds)
+
+    def settle(self) -> None:
+        """Have the clock take off what the process has waited for a processor."""
+        with _not_starved():
+            self.clock.settle()
 
     def out_of_step(self) -> bool:
         """Whether something has come while nothing was asked."""
@@ -71,7 +83,8 @@ class Transport:
 
     def receive(self, seconds: float) -> bytes:
         """The frame of the next answer to what was sent. Raises as a channel does."""
-        frame = self._channel.receive(seconds)
+        with _not_starved():
+            frame = self._channel.receive(seconds)
         self.received += len(frame)
         return frame
 
@@ -103,6 +116,15 @@ class Transport:
         except Exception as error:  # the submission's arguments may be anything: the error is its own to see
             message = _FUNCTION.sub("the function", str(error))[:1000]
             return wire.encode({"value": None, "failure": [type(error).__name__, message]})
+
+
+@contextlib.contextmanager
+def _not_starved() -> Iterator[None]:
+    """`WorkerLost` where the other end does not get the processor time that it could use."""
+    try:
+        yield
+    except Starved as error:
+        raise WorkerLost(f"{STARVED}{error}") from None
 
 
 _FUNCTION = re.compile(r"[\w.<>]+\(\)")

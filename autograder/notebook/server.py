@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.errors import CheckError
-from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.salt import PUBLIC_SALT, class_key
 from autograder.judging.session import Judge, with_judge
 from autograder.judging.waiting import said_if_slow
 from autograder.submission import Submission
@@ -57,7 +57,8 @@ def _tell(answers: TextIO, message: dict[str, Any]) -> None:
 
 def main() -> None:
     try:
-        with_judge(find_lesson(sys.argv[1]), serve, salt=os.environ.get("BACKPROP_SALT") or PUBLIC_SALT)
+        key = class_key(os.environ.get("BACKPROP_SALT") or PUBLIC_SALT)
+        with_judge(find_lesson(sys.argv[1]), serve, salt=key)
     except (IsolationError, CheckError) as error:
         for line in sys.stdin:
             _tell(sys.stdout, {"number": json.loads(line)["number"], "error": str(error)})

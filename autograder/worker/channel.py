@@ -6,6 +6,7 @@ import contextlib
 import select
 import socket
 import time
+from typing import Protocol
 
 from autograder.worker import wire
 
@@ -18,6 +19,26 @@ class DeadlinePassed(TimeoutError):
     """The other end did not answer in time."""
 
 
+class Clock(Protocol):
+    """What deadlines are measured with."""
+
+    def now(self) -> float:
+        """Seconds since some point in time."""
+
+    def settle(self) -> None:
+        """Take off what the other end could not use, before a deadline counts as passed."""
+
+
+class WallClock:
+    """The clock on the wall: nothing is taken off."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def settle(self) -> None:
+        pass
+
+
 class Channel:
     """Frames over a connected stream socket.
 
@@ -26,9 +47,11 @@ class Channel:
 
     Args:
         bounds: of the frames that arrive.
+        clock: measures how long the other end takes.
     """
 
-    def __init__(self, stream: socket.socket, bounds: wire.Bounds = wire.REQUEST) -> None:
+    def __init__(self, stream: socket.socket, bounds: wire.Bounds = wire.REQUEST, clock: Clock | None = None) -> None:
+        self.clock = clock or WallClock()
         self._stream = stream
         self._bounds = bounds
         self._arrived = bytearray()
@@ -66,7 +89,7 @@ class Channel:
             ChannelClosed: the reader is gone.
             DeadlinePassed: it did not read for `seconds`.
         """
-        deadline = _deadline(seconds)
+        deadline = self._deadline(seconds)
         rest = memoryview(b"".join([*self._held, frame]))
         self._held.clear()
         while rest:
@@ -82,10 +105,12 @@ class Channel:
 
         Raises:
             ChannelClosed: the writer is gone, perhaps in the middle of a frame.
-            DeadlinePassed: the frame was not complete after `seconds`.
+            DeadlinePassed: the frame was not complete after `seconds`, or these were over before.
             wire.WireError: the prefix announces more than a frame may hold.
         """
-        deadline = _deadline(seconds)
+        deadline = self._deadline(seconds)
+        if seconds is not None and seconds <= 0:
+            self._left(deadline)  # what lies ready is not read for ever
         self._await(wire.PREFIX_SIZE, deadline)
         size = wire.PREFIX_SIZE + wire.frame_size(bytes(self._arrived[: wire.PREFIX_SIZE]), self._bounds)
         self._await(size, deadline)
@@ -114,14 +139,23 @@ class Channel:
         self._arrived += chunk
 
     def _wait(self, *, for_writing: bool, deadline: float | None) -> None:
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise DeadlinePassed
         me = [self._stream]
-        ready = select.select([] if for_writing else me, me if for_writing else [], [], left)
-        if not (ready[0] or ready[1]):
+        while True:
+            left = self._left(deadline)
+            ready = select.select([] if for_writing else me, me if for_writing else [], [], left)
+            if ready[0] or ready[1]:
+                return
+
+    def _deadline(self, seconds: float | None) -> float | None:
+        return None if seconds is None else self.clock.now() + seconds
+
+    def _left(self, deadline: float | None) -> float | None:
+        """The seconds until a deadline. `DeadlinePassed` if there are none."""
+        if deadline is None:
+            return None
+        if self.clock.now() >= deadline:
+            self.clock.settle()
+        left = deadline - self.clock.now()
+        if left <= 0:
             raise DeadlinePassed
-
-
-def _deadline(seconds: float | None) -> float | None:
-    return None if seconds is None else time.monotonic() + seconds
+        return left

@@ -43,8 +43,9 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
     foreseen for it, which every fork from then on knows. The former names a module that it will need `late`, if any.
     The answers to it, one JSON line each, are `{"started": pid}` or `{"refused": reason, "again": whether that may
-    pass}`, and later `{"ended": pid, "status": wait status, "peak_kib": ...}`, with `"because"` where it was ended
-    here, and with whether it was the last process (`"alone"`): whether it has left none behind.
+    pass}`, and later `{"ended": pid, "status": wait status, "peak_kib": ..., "processor_seconds": ...}`, with
+    `"because"` where it was ended here, and with whether it was the last process (`"alone"`): whether it has left none
+    behind.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes ours, where the judge finds it
     wake, woken = os.pipe()
@@ -225,7 +226,8 @@ def _reap(control: socket.socket, running: dict[int, dict[str, Any]]) -> None:
         if pid in running:
             request = running.pop(pid)
             because = {"because": request["because"]} if "because" in request else {}
-            ended.append({"ended": pid, "status": status, "peak_kib": usage.ru_maxrss, **because})
+            used = {"peak_kib": usage.ru_maxrss, "processor_seconds": usage.ru_utime + usage.ru_stime}
+            ended.append({"ended": pid, "status": status, **used, **because})
     for message in ended:
         _say(control, message | {"alone": alone})
 
