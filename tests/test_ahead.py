@@ -66,7 +66,7 @@ def test_a_class_has_the_results_that_each_would_have_alone(slug: str) -> None:
     def use(judge: Judge) -> None:
         together = graded(judge, submissions, of_many=True)
         assert together == graded(judge, submissions, of_many=False)
-        assert judge._foreseen
+        assert all(judge._questions.values())
 
     with_judge(find_lesson(slug), use)
 
@@ -80,7 +80,7 @@ def test_calls_of_what_a_submission_does_not_name_are_not_noted() -> None:
 
     def use(judge: Judge) -> None:
         unnamed, *others = graded(judge, [hidden], of_many=True) + graded(judge, [named, hidden], of_many=True)
-        assert list(judge._foreseen) == ["relu_vjp"]
+        assert list(judge._questions) == [("relu_vjp", True), ("relu_vjp", False)]
         assert {result["points"] for result in (unnamed, *others)} == {2}
 
     with_judge(lesson, use)

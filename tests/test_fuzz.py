@@ -496,7 +496,8 @@ def judged() -> Iterator[Judged]:
         while (talk := asked.get()) is not None:
             try:
                 with served(talk) as run:
-                    told.put(judge.grade_exercise(judge.lesson.exercise("mse_loss"), run))
+                    records = judge.observe(judge.items_of("mse_loss"), run)
+                    told.put(judge.judged(judge.lesson.exercise("mse_loss"), records))
             except BaseException as error:
                 told.put(error)
 

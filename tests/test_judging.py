@@ -245,7 +245,7 @@ def test_what_many_mistakes_raise_names_none() -> None:
     def use(judge: Judge) -> ExerciseResult:
         source = Places().source(lesson.slug).read_text(encoding="utf-8")
         run = judge.reference.local_text(f"{source}\n{VECTORS_ALONE}")
-        return judge._judged(lesson.exercise("gradcheck"), judge.observe(judge.items_of("gradcheck"), run))
+        return judge.judged(lesson.exercise("gradcheck"), judge.observe(judge.items_of("gradcheck"), run))
 
     lesson = find_lesson("ch02_chain_rule")
     result = with_judge(lesson, use)

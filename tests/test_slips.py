@@ -903,8 +903,7 @@ def test_whatever_is_no_labels_is_not_called_the_labels_of_the_training(answer: 
     def use(judge: Judge) -> str:
         exercise = judge.lesson.exercise("train_digits")
         items = judge.items_of(exercise.name)[:1]
-        judge.items = list(items)
-        judge._items_of.clear()
+        judge._items_of[exercise.name] = items
         return judge.explain(exercise, judge.observe(items, judge.reference.local(exercise.name, answer))).message
 
     assert with_judge(find_lesson("ch05_autograd_engine"), use).startswith("train_digits returned ")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable
 
 from autograder.isolation.base import IsolationError, Limits, Worker
 from course.syllabus import Exercise, Kit, Lesson
@@ -39,13 +38,6 @@ def start_worker(kit: Kit, backend: str, limits: Limits | None = None, run: str 
     return ProcessWorker(kit, limits, run)
 
 
-Kinds = tuple[str, ...]
-"""Kinds of inputs that one process of a submission is asked about: visible ones, hidden ones."""
-TOGETHER: Sequence[Kinds] = (("visible", "hidden"),)
-APART: Sequence[Kinds] = (("visible",), ("hidden",))
-"""Those that are asked in turn, each by a process of its own."""
-
-
 class Workers:
     """The warm workers of one lesson, one for each kit that its exercises have, started when first needed.
 
@@ -57,14 +49,6 @@ class Workers:
         self.backend = backend
         self.run = run
         self._started: dict[Kit, Worker] = {}
-
-    def serving(self, kinds: Kinds) -> Workers:
-        """The workers that may know the calls on such inputs: those on hidden ones alone have workers of their own."""
-        return self._for_hidden if kinds == APART[1] else self
-
-    @cached_property
-    def _for_hidden(self) -> Workers:
-        return Workers(self.lesson, self.backend, self.run)
 
     @property
     def isolation(self) -> str:
@@ -93,8 +77,6 @@ class Workers:
 
     def stop(self) -> None:
         """End the workers and everything below them."""
-        if "_for_hidden" in vars(self):
-            self._for_hidden.stop()
         for worker in self._started.values():
             worker.stop()
         self._started.clear()

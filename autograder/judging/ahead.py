@@ -1,10 +1,13 @@
 """Calls that a worker makes before the checks ask for them, so that a class is not graded one round trip at a time.
 
 Checks draw their inputs from the class's salt, so that nearly all of them call every submission with the same
-arguments. These calls are noted once, with the solutions in the place of a submission, and handed to the worker, whose
-forks have them from the start: the questions, and nothing of the answers. A submission is asked for all calls of an
-exercise at once; a check that then asks for one of them finds its answer. One that asks for something else (it passes
-on what the submission returned, or a function) is answered by a call of its own.
+arguments. These calls are noted once, with the solutions in the place of a submission: the questions, and nothing of
+the answers. A submission is asked for all calls of an exercise at once, on visible inputs or on hidden ones; a check
+that then asks for one of them finds its answer. One that asks for something else (it passes on what the submission
+returned, or a function) is answered by a call of its own.
+
+The calls on visible inputs are handed to the worker, whose forks have them from the start. Those on hidden inputs go to
+a process when all has been heard of it that is shown to anyone.
 """
 
 from __future__ import annotations
@@ -42,6 +45,30 @@ class ForeseenCheck:
     """Whether these are all."""
 
 
+@dataclass(frozen=True)
+class Questions:
+    """What the checks of an exercise ask of every submission, on visible or on hidden inputs."""
+
+    checks: Sequence[ForeseenCheck]
+    request: bytes
+    """The frame that asks for all of these calls."""
+
+
+def known_to_workers(exercise: str, checks: Sequence[ForeseenCheck]) -> Questions:
+    """The questions where the workers know them by the name of the exercise."""
+    return Questions(checks, wire.encode({"do": "foreseen", "exercise": exercise}))
+
+
+def told_when_asked(checks: Sequence[ForeseenCheck]) -> Questions:
+    """The questions where nobody knows them before. `WireError` if they are too many for a frame."""
+    return Questions(checks, wire.encode({"do": "calls", "checks": requests(checks)}))
+
+
+def requests(checks: Sequence[ForeseenCheck]) -> list[list[Call]]:
+    """The requests of each check."""
+    return [[call.request for call in check.calls] for check in checks]
+
+
 def request_key(request: Call) -> Key | None:
     """What tells a request from others; None where it holds more than data: a function, an object."""
     try:
@@ -53,19 +80,20 @@ def request_key(request: Call) -> Key | None:
 class Ahead:
     """The answers of one submission to what the checks of one exercise will ask, check by check, in order."""
 
-    def __init__(self, checks: Sequence[ForeseenCheck], transport: Transport) -> None:
+    def __init__(self, questions: Questions, transport: Transport) -> None:
         self._transport = transport
-        self._checks = deque(checks)
+        self._request = questions.request
+        self._checks = deque(questions.checks)
         """Those that have not begun."""
         self._frames: deque[list[bytes]] = deque()
         """The answers that they will get."""
         self._calls: deque[tuple[Foreseen, bytes]] = deque()
         """What the check that runs now has not asked for yet, with the answers."""
-        self._decisive = all(check.whole for check in checks)
+        self._decisive = all(check.whole for check in questions.checks)
         self.size = 0
         """Bytes of the answers."""
 
-    def gather(self, exercise: str, seconds: float, together: float) -> bytes:
+    def gather(self, seconds: float, together: float) -> bytes:
         """Have all calls made, each within `seconds` and all within `together`: a digest of the answers.
 
         Raises:
@@ -74,7 +102,7 @@ class Ahead:
         clock, most = self._transport.clock, self._transport.received + FUNCTION_BYTES
         until = clock.now() + together
         if any(check.calls for check in self._checks):
-            self._transport.send(wire.encode({"do": "foreseen", "exercise": exercise}), seconds)
+            self._transport.send(self._request, seconds)
         for check in self._checks:
             self._frames.append([])
             for _ in check.calls:

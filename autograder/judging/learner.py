@@ -119,7 +119,7 @@ def _argument_names(signature: inspect.Signature | None, args: tuple[Any, ...], 
 
 
 def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerError:
-    """The error that stands for an exception of the learner's function; nobody is shown what it says of hidden inputs."""
+    """The error that stands for an exception of the learner's function; on hidden inputs it is not shown."""
     where = f" ({failure.place})" if failure.place else ""
     if failure.kind == "NotImplementedError" and not _of_others(failure.message, run):
         return Missing(_not_written(name, failure.message, where))

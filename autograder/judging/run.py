@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from autograder.isolation import Workers
-from autograder.judging.account import SUBMISSION_SECONDS, Account
-from autograder.judging.ahead import Ahead, ForeseenCheck
+from autograder.judging.account import RETURNED_BYTES, SUBMISSION_SECONDS, Account
+from autograder.judging.ahead import Ahead, Questions
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.source_text import CellProblem, SourceText
 from autograder.judging.submission_process import HURRY, SubmissionProcess
@@ -67,29 +67,33 @@ class SubmissionRun:
         self.account = process.account
         self.source = SourceText(process.submission, process.problems)
         self.ahead: Ahead | None = None
+        self._ended: dict[str, TimedOut | Crashed] = {}
+        self._returned: dict[str, int] = {}
+        self._in_a_hurry: set[str] = set()
+        """Exercises that have used up a limit of time already: what they are asked again has less."""
 
-    def foresee(self, exercise: Exercise, checks: Sequence[ForeseenCheck]) -> bytes | None:
-        """Have the calls made that the checks of an exercise will ask for; the worker knows them.
+    def foresee(self, exercise: Exercise, questions: Questions) -> bytes | None:
+        """Have the calls made that the checks of an exercise will ask for.
 
         Returns a digest of all answers. Where one of the calls has gone wrong nothing is foreseen, and there is none:
         which one it was, they show when each is made by itself.
         """
         transport, name = self.process.in_step(), exercise.name
-        if transport is None or name in self.account.ended or self.account.call_seconds <= 0:
+        if transport is None or name in self._ended or self.account.call_seconds <= 0:
             return None
-        ahead, returned = Ahead(checks, transport), self.account.returned.get(name, 0)
+        ahead, returned = Ahead(questions, transport), self._returned.get(name, 0)
         try:
             with self._accounted(name):
-                digest = ahead.gather(name, exercise.seconds, self.account.call_seconds)
+                digest = ahead.gather(exercise.seconds, self.account.call_seconds)
         except DeadlinePassed:
-            self.account.in_a_hurry.add(name)
+            self._in_a_hurry.add(name)
             self.close(grace=0.0)
         except (ChannelClosed, WireError):
             self.close()
         else:
             self.ahead = ahead
             return digest
-        self.account.returned[name] = returned
+        self._returned[name] = returned
         return None
 
     def ask(self, request: Call, seconds: float) -> Answer:
@@ -98,12 +102,14 @@ class SubmissionRun:
         Raises `TimedOut` or `Crashed`, at once, if a call of the same function did so before.
         """
         name = called(request)
-        if name in self.account.ended:
-            raise self.account.ended[name]
+        if name in self._ended:
+            raise self._ended[name]
         if self.account.call_seconds <= 0:
             raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
-        if self.account.returned.get(name, 0) > FUNCTION_BYTES:
+        if self._returned.get(name, 0) > FUNCTION_BYTES:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
+        if self.account.returned > RETURNED_BYTES:
+            raise Crashed(f"All calls have returned more than {RETURNED_BYTES >> 20} MiB; {name} was not called.")
         answer = self._answered_ahead(request)
         return self._asked(name, request, seconds) if answer is None else answer
 
@@ -117,7 +123,7 @@ class SubmissionRun:
         """The answer to a call, asked for now."""
         transport = self.process.loaded()
         whole = self.account.call_seconds < seconds
-        patience = max(1.0, seconds * HURRY) if name in self.account.in_a_hurry else seconds
+        patience = max(1.0, seconds * HURRY) if name in self._in_a_hurry else seconds
         try:
             with self._accounted(name):
                 return transport.ask(request, min(patience, self.account.call_seconds))
@@ -134,7 +140,7 @@ class SubmissionRun:
         except WireError as unreadable:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
         self.close()
-        self.account.ended[name] = error
+        self._ended[name] = error
         raise error
 
     @contextlib.contextmanager
@@ -149,7 +155,9 @@ class SubmissionRun:
             if clock.now() - start > SETTLED_SECONDS:
                 transport.settle()
             self.account.call_seconds -= clock.now() - start
-            self.account.returned[name] = self.account.returned.get(name, 0) + transport.received - before
+            received = transport.received - before
+            self._returned[name] = self._returned.get(name, 0) + received
+            self.account.returned += received
 
     def close(self, grace: float = 0.5) -> None:
         """End the submission's process and all that it started; `grace` seconds to end by itself."""
@@ -158,11 +166,7 @@ class SubmissionRun:
 
 
 class SubmissionRuns:
-    """One submission in as many workers as its exercises need: one that has NumPy alone, one that has PyTorch, too.
-
-    Args:
-        account: what the submission may use, in these runs and in others.
-    """
+    """One submission in as many workers as its exercises need: one that has NumPy alone, one that has PyTorch, too."""
 
     def __init__(
         self,
@@ -170,9 +174,8 @@ class SubmissionRuns:
         workers: Workers,
         scenarios: str,
         at_cell: Callable[[str], None] | None = None,
-        account: Account | None = None,
     ) -> None:
-        self.account = account or Account()
+        self.account = Account()
         self._at_cell = at_cell
         self._submission = submission
         self._workers = workers
@@ -198,16 +201,20 @@ class SubmissionRuns:
                     watched=watched,
                     at_cell=self._at_cell,
                     account=self.account,
-                    kit=kit,
                 )
             )
             self._runs[kit] = run
             run.process.load()
         return self._runs[kit]
 
-    def source_of(self, kit: Kit) -> SourceText | None:
-        """The submission's text, and what befell its cells where this kit is; None where that could not be tried."""
-        return self._runs[kit].source if kit in self._runs else None
+    def source_of(self, kit: Kit) -> SourceText:
+        """The submission's text, and what befell its cells where this kit is, once they have run there."""
+        return self._runs[kit].source
+
+    def seal(self) -> None:
+        """Take no further note of what befalls the cells: from now on processes know what nobody may be shown."""
+        for run in self._runs.values():
+            run.process.seal()
 
     def problems(self) -> list[CellProblem]:
         """What befell the cells. An import that one kit lacks and another has is no problem."""

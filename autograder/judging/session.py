@@ -19,10 +19,9 @@ from typing import Any, TypeVar
 import pytest
 
 from autograder.diagnosis import Misconception, misconceptions_in
-from autograder.isolation import APART, TOGETHER, IsolationError, Kinds, PackageMissing, Workers
+from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
-from autograder.judging.account import Account
-from autograder.judging.ahead import ForeseenCheck
+from autograder.judging.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why, summary
 from autograder.judging.errors import CheckError, LearnerError, TimedOut, WorkerLost
 from autograder.judging.expectations import Record
@@ -35,7 +34,6 @@ from autograder.judging.rejections import Rejections, written
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.salt import PUBLIC_SALT, fingerprint
-from autograder.judging.source_text import SourceText
 from autograder.judging.status import ExerciseStatus
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
@@ -107,15 +105,15 @@ class Judge:
         """Modules that were there when what lives on was last left out of garbage collection."""
         self._seen = {} if seen is None else seen
         self._evidence: dict[Misconception, Evidence] = {}
-        self._items_of: dict[tuple[str, Kinds], list[pytest.Item]] = {}
-        self._foreseen: dict[str, dict[Kinds, list[ForeseenCheck]]] = {}
-        """What the workers know of the calls of each exercise, by the kinds of inputs that they serve."""
+        self._items_of: dict[str, list[pytest.Item]] = {}
+        self._questions: dict[tuple[str, bool], Questions | None] = {}
+        """What is asked of every submission, by exercise, on visible and on hidden inputs; None where one by one."""
         self._asking = ""
         """The exercise that is asked for now."""
         self._held: dict[str, str] = {}
         """By check: what the reference is told by it, for those that raised an exception; empty where it passes."""
-        self._known_answers: dict[tuple[str, Kinds, bytes], Observed] = {}
-        """By exercise, kinds of inputs and digest of all answers, where each was read, and they alone decided."""
+        self._known_answers: dict[tuple[str, bool, bytes], Observed] = {}
+        """By exercise, visible or hidden, and digest of all answers, where each was read, and they alone decided."""
         self._known_bytes = 0
         """What these answers take."""
         self._results: dict[tuple[str, tuple[bytes | None, ...]], ExerciseResult] = {}
@@ -148,8 +146,8 @@ class Judge:
     ) -> SubmissionResult:
         """The result of `submission`, run by `workers`; `only` some exercises if they are named.
 
-        In a class, what is visible is asked first, of processes that have no hidden input in their memory, and that end
-        before another process is asked for the hidden ones: what a submission says of these is not shown.
+        What a submission says while its cells run, and of visible inputs, may be shown to its owner. So all of that is
+        asked before a hidden input reaches its processes; what they say from then on is compared, and never shown.
 
         `of_many`: others follow with the same `workers`, so that it pays to note first what checks ask of all of them.
         """
@@ -168,52 +166,35 @@ class Judge:
             message="",
             salt_sha256=fingerprint(self.salt),
         )
-        for kinds in self.phases:
-            workers.serving(kinds).begin(exercises)
+        workers.begin(exercises)
         if of_many:  # what is not named is hardly there to be called
             self._tell_foreseen([exercise for exercise in exercises if submission.names(exercise.name)], workers)
-        account, first = Account(), None
-        observed: dict[str, list[Observed]] = {exercise.name: [] for exercise in exercises}
-        try:
-            for kinds in self.phases:
-                runs = self._runs(submission, workers.serving(kinds), account, of_many=of_many)
-                first = first or runs
-                try:
-                    for exercise in exercises:
-                        observed[exercise.name].append(self._asked(exercise, kinds, runs, of_many=of_many))
-                        if kinds is self.phases[-1]:
-                            seen, source = observed.pop(exercise.name), first.source_of(exercise.kit)
-                            wrong = _wrong(result.exercises)
-                            result.exercises.append(self._concluded(exercise, seen, source, account, wrong))
-                finally:
-                    runs.close()
-        except WorkerLost as error:
-            result.status, result.message, result.exercises = error.status, f"{error}.", []
-        assert first is not None
-        result.isolation = workers.isolation
-        result.points = round(sum(exercise.points for exercise in result.exercises), 2)
-        told = "\n".join(exercise.message for exercise in result.exercises)
-        problems = [f"{problem.text}." for problem in first.problems() if problem.text not in told]
-        if wanted is not None:
-            problems = [*first.newer_than_graded(exercises, told), *first.slow_cells()]
-        result.message = " ".join([result.message, *problems[:5]]).strip()
-        return result
 
-    @property
-    def phases(self) -> Sequence[Kinds]:
-        """The kinds of inputs that a submission is asked, in order, each by processes of their own."""
-        return TOGETHER if self.salt == PUBLIC_SALT else APART
-
-    def _runs(self, submission: Submission, workers: Workers, account: Account, *, of_many: bool) -> SubmissionRuns:
         def at_cell(label: str) -> None:
             self.doing = f"{self._asking}: running your cells, {label}"
 
-        return SubmissionRuns(
-            submission, workers, self.reference.scenario_source, None if of_many else at_cell, account
-        )
+        runs = SubmissionRuns(submission, workers, self.reference.scenario_source, None if of_many else at_cell)
+        try:
+            visible = [self._asked(exercise, runs, visible=True, of_many=of_many) for exercise in exercises]
+            runs.seal()
+            for exercise, seen in zip(exercises, visible, strict=True):
+                both = [seen, self._asked(exercise, runs, visible=False, of_many=of_many)]
+                result.exercises.append(self._concluded(exercise, both, runs, _wrong(result.exercises)))
+        except WorkerLost as error:
+            result.status, result.message, result.exercises = error.status, f"{error}.", []
+        finally:
+            runs.close()
+        result.isolation = workers.isolation
+        result.points = round(sum(exercise.points for exercise in result.exercises), 2)
+        told = "\n".join(exercise.message for exercise in result.exercises)
+        problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
+        if wanted is not None:
+            problems = [*runs.newer_than_graded(exercises, told), *runs.slow_cells()]
+        result.message = " ".join([result.message, *problems[:5]]).strip()
+        return result
 
-    def _asked(self, exercise: Exercise, kinds: Kinds, runs: SubmissionRuns, *, of_many: bool) -> Observed:
-        """What the checks of one exercise see on these kinds of inputs. `WorkerLost` where nothing can be asked."""
+    def _asked(self, exercise: Exercise, runs: SubmissionRuns, *, visible: bool, of_many: bool) -> Observed:
+        """What the checks of one exercise see on inputs of one kind. `WorkerLost` where nothing can be asked."""
         self._asking = exercise.name
         self.doing = f"{exercise.name}: running your cells"
         try:
@@ -221,38 +202,34 @@ class Judge:
                 run = runs.of(exercise.kit)
         except PackageMissing as error:
             return Observed(ended=_ungradable(exercise, f"{exercise.name} cannot be graded here: {error}."))
-        return self._observed(exercise, kinds, run, of_many=of_many)
+        return self._observed(exercise, run, visible=visible, of_many=of_many)
 
-    def grade_exercise(self, exercise: Exercise, run: SubmissionRun) -> ExerciseResult:
-        """All checks of one exercise, by one run, and the diagnosis if one of them fails."""
-        return self._concluded(exercise, [self._observed(exercise, TOGETHER[0], run)], run.source, run.account)
-
-    def _observed(self, exercise: Exercise, kinds: Kinds, run: SubmissionRun, *, of_many: bool = False) -> Observed:
-        """What the checks of one exercise see on these kinds of inputs; looked up where the answers are known."""
-        foreseen = self._foreseen.get(exercise.name, {}).get(kinds) if of_many else None
-        start, seen, size = time.perf_counter(), Observed(), 0
+    def _observed(self, exercise: Exercise, run: SubmissionRun, *, visible: bool, of_many: bool) -> Observed:
+        """What the checks of one exercise see of its functions; looked up where the answers are known."""
+        questions = self._questions.get((exercise.name, visible)) if of_many else None
+        start, seen = time.perf_counter(), Observed()
         run.source.consulted = False
         try:
             with run.account.patience.spending():
-                digest = None if foreseen is None else run.foresee(exercise, foreseen)
-                if digest is not None and (exercise.name, kinds, digest) in self._known_answers:
-                    seen = self._known_answers[exercise.name, kinds, digest]
+                digest = None if questions is None else run.foresee(exercise, questions)
+                if digest is not None and (exercise.name, visible, digest) in self._known_answers:
+                    seen = self._known_answers[exercise.name, visible, digest]
                 else:
-                    items = self.items_of(exercise.name, kinds)
+                    items = self.items_of(exercise.name, visible)
                     seen.records = self.observe(items, run, doing=exercise.name)
                     for item, record in zip(items, seen.records, strict=True):
                         if record.raised:
                             self._hold_against_the_reference(item)
                     if run.ahead is not None and run.ahead.decisive and not run.source.consulted and seen.complete:
-                        seen.digest, size = digest, run.ahead.size
-                        self._remember((exercise.name, kinds), seen, size)
+                        seen.digest = digest
+                        self._remember((exercise.name, visible), seen, run.ahead.size)
         except TimedOut as error:
             seen = Observed(ended=_ungradable(exercise, str(error), error.status))
         finally:
             run.ahead = None
         return replace(seen, seconds=time.perf_counter() - start)
 
-    def _remember(self, asked: tuple[str, Kinds], seen: Observed, size: int) -> None:
+    def _remember(self, asked: tuple[str, bool], seen: Observed, size: int) -> None:
         """Keep what the checks saw of answers, `size` bytes, where there is room for them."""
         assert seen.digest is not None
         if len(self._known_answers) < MOST_KNOWN and self._known_bytes + size <= KNOWN_BYTES:
@@ -260,34 +237,32 @@ class Judge:
             self._known_bytes += size
 
     def _concluded(
-        self,
-        exercise: Exercise,
-        observed: Sequence[Observed],
-        source: SourceText | None,
-        account: Account,
-        wrong: Sequence[str] = (),
+        self, exercise: Exercise, observed: Sequence[Observed], runs: SubmissionRuns, wrong: Sequence[str]
     ) -> ExerciseResult:
-        """The result of an exercise, given what its checks saw; `wrong`: the exercises that have been found wrong."""
+        """The result of an exercise, given what its checks saw; `wrong`: the exercises that have been found wrong.
+
+        Its `seconds` are those of the visible inputs: a learner sees them.
+        """
         ended = next((seen.ended for seen in observed if seen.ended is not None), None)
         if ended is not None:
             return ended
-        assert source is not None
-        calls_wrong = source.calls(exercise.name, wrong)
+        calls_wrong = runs.source_of(exercise.kit).calls(exercise.name, wrong)
         digests = tuple(seen.digest for seen in observed)
         known = None not in digests and not calls_wrong
         result = self._results.get((exercise.name, digests)) if known else None
         if result is None:
             records = [record for seen in observed for record in seen.records]
             try:
-                with account.patience.spending():
-                    result = self._judged(exercise, records, calls_wrong)
+                with runs.account.patience.spending():
+                    result = self.judged(exercise, records, calls_wrong)
             except TimedOut as error:  # in the middle of a diagnosis
                 return _ungradable(exercise, str(error), error.status)
             if known and len(self._results) < MOST_KNOWN:
                 self._results[exercise.name, digests] = result
         return replace(result, seconds=round(observed[0].seconds, 4))
 
-    def _judged(self, exercise: Exercise, records: list[Record], calls_wrong: str = "") -> ExerciseResult:
+    def judged(self, exercise: Exercise, records: list[Record], calls_wrong: str = "") -> ExerciseResult:
+        """The result of an exercise, given what its checks saw; `calls_wrong`: a wrong exercise that it calls."""
         items = self.items_of(exercise.name)
         if not items:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
@@ -323,14 +298,15 @@ class Judge:
         if self._held[item.nodeid]:
             raise CheckError(f"{item.name} fails on the solution, too ({self._held[item.nodeid]}); mend the check")
 
-    def items_of(self, exercise: str, kinds: Kinds = TOGETHER[0]) -> list[pytest.Item]:
-        """The checks of an exercise on these kinds of inputs, visible before hidden."""
-        if (exercise, kinds) not in self._items_of:
+    def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]:
+        """The checks of an exercise, visible before hidden, or those of one kind."""
+        if exercise not in self._items_of:
             found = [(item, check) for item in self.items if (check := identify(item)) and check.exercise == exercise]
-            self._items_of[exercise, kinds] = [
-                item for kind in kinds for item, check in found if check.visible == (kind == "visible")
-            ]
-        return self._items_of[exercise, kinds]
+            self._items_of[exercise] = [item for item, _ in sorted(found, key=lambda pair: not pair[1].visible)]
+        items = self._items_of[exercise]
+        if visible is None:
+            return items
+        return [item for item in items if (check := identify(item)) and check.visible is visible]
 
     def observe(
         self,
@@ -375,20 +351,22 @@ class Judge:
         return record
 
     def _tell_foreseen(self, exercises: list[Exercise], workers: Workers) -> None:
-        """Let the workers know the calls that the checks of these will make, once for each exercise of a class."""
+        """Note the calls that the checks of these will make, once for each exercise of a class.
+
+        The workers are told the visible ones: what they know, all submissions have in their memory.
+        """
         for exercise in exercises:
-            if exercise.name in self._foreseen:
+            if (exercise.name, True) in self._questions:
                 continue
-            self._foreseen[exercise.name] = {}
             calls = dict(zip(self.items_of(exercise.name), self._calls_of(exercise), strict=True))
-            for kinds in self.phases:
-                checks = [calls[item] for item in self.items_of(exercise.name, kinds)]
-                requests = [[call.request for call in check.calls] for check in checks]
-                with contextlib.suppress(IsolationError, wire.WireError):  # then the calls are made one by one
-                    worker = workers.serving(kinds).of(exercise.kit)
-                    frame = wire.encode({"checks": requests, "scenarios": self.reference.scenario_source})
-                    if worker.foresee(exercise.name, frame):
-                        self._foreseen[exercise.name][kinds] = checks
+            visible, hidden = ([calls[item] for item in self.items_of(exercise.name, one)] for one in (True, False))
+            self._questions[exercise.name, True] = self._questions[exercise.name, False] = None
+            with contextlib.suppress(IsolationError, wire.WireError):  # then the calls are made one by one
+                told = {"checks": requests(visible), "scenarios": self.reference.scenario_source}
+                if workers.of(exercise.kit).foresee(exercise.name, wire.encode(told)):
+                    self._questions[exercise.name, True] = known_to_workers(exercise.name, visible)
+            with contextlib.suppress(wire.WireError):
+                self._questions[exercise.name, False] = told_when_asked(hidden)
 
     def _calls_of(self, exercise: Exercise) -> list[ForeseenCheck]:
         """The calls that the checks of an exercise make, check by check, where the right answers come back."""

@@ -15,19 +15,16 @@ from autograder.worker import wire
 from autograder.worker.execution import Failure
 from autograder.worker.messages import Answer, LoadScenarios, RunCell, Watch
 from autograder.worker.wire import WireError
-from course.syllabus import Kit
 
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
-"""What all cells may take together, for one kit, on visible or on hidden inputs; those that run again after a crash
-included."""
+"""What all cells may take together, for one kit; those that run again after a crash included."""
 TOGETHER_BYTES = 96 * 2**10
 """What cells that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
 SLOW_CELL_SECONDS = 1.0
 """A cell that takes longer is worth a word to those who wait for it at each check."""
 HURRY = 0.1
 """The share of a limit that is left for finding out which of several cells, or calls, has used it up."""
-NO_KIT = Kit((), ())
 
 
 class SubmissionProcess:
@@ -40,7 +37,7 @@ class SubmissionProcess:
         watched: functions that some exercise forbids, by their full names.
         at_cell: is told the label of each cell when its turn has come. Then they are sent one by one: of those that are
             sent at once, answers may be held until a slow one has ended, and it is not known which that is.
-        account: what the submission may use, and which cells are left out where this `kit` is; its own if not given.
+        account: what the submission may use; an account of its own if not given.
     """
 
     def __init__(
@@ -53,10 +50,8 @@ class SubmissionProcess:
         cell_seconds: float = CELL_SECONDS,
         at_cell: Callable[[str], None] | None = None,
         account: Account | None = None,
-        kit: Kit = NO_KIT,
     ) -> None:
         self.account = account or Account()
-        self._left_out = self.account.left_out(kit)
         self.problems: list[CellProblem] = []
         """What befell the cells; the same list, however often they run."""
         self.slow: dict[str, str] = {}
@@ -71,6 +66,8 @@ class SubmissionProcess:
         self._transport: Transport | None = None
         self._lost_a_worker = False
         self._seconds_left = LOAD_SECONDS
+        self._left_out: dict[int, CellProblem] = {}
+        self._sealed = False
         self._suspect: int | None = None
         """The first of the cells among which one has hung, until that one is found."""
         self._one_by_one = at_cell is not None
@@ -120,6 +117,10 @@ class SubmissionProcess:
                 self._seconds_left -= transport.clock.now() - start
         return self._transport
 
+    def seal(self) -> None:
+        """Let `problems` and `slow` be what they are, whatever befalls the cells if they run again."""
+        self._sealed = True
+
     def close(self, grace: float = 0.5) -> None:
         """End the process and all that it started; `grace` seconds to end by itself."""
         if self._connection is not None:
@@ -144,7 +145,8 @@ class SubmissionProcess:
             self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
         if self._watched:
             self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
-        self.problems[:] = self._left_out.values()
+        if not self._sealed:
+            self.problems[:] = self._left_out.values()
         cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
         answers = self._run_cells(transport, cells, until)
         for cell in cells:
@@ -159,12 +161,12 @@ class SubmissionProcess:
                 else:
                     self._try_one_by_one(cell, error)
                 return None
-            if (took := transport.clock.now() - start) > SLOW_CELL_SECONDS:
+            if (took := transport.clock.now() - start) > SLOW_CELL_SECONDS and not self._sealed:
                 self.slow[cell.label] = f"took {took:.0f} s"
             if answer.get("failure") is not None:
                 failure = read_failure(answer["failure"])
                 refused = failure.kind == "ModuleNotFoundError"
-                self.problems.append(CellProblem(cell, self._what_happened(cell, failure), refused))
+                self._note(CellProblem(cell, self._what_happened(cell, failure), refused))
         return transport
 
     def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[Answer]:
@@ -214,7 +216,8 @@ class SubmissionProcess:
         if isinstance(error, DeadlinePassed):
             self.close(grace=0.0)
             what = f"did not end within {self._cell_seconds:g} seconds"
-            self.slow[cell.label] = f"{what} and was left out"
+            if not self._sealed:
+                self.slow[cell.label] = f"{what} and was left out"
         elif isinstance(error, ChannelClosed):
             how = self.how_it_ended()
             if how is None:
@@ -225,7 +228,11 @@ class SubmissionProcess:
         self.close()
         self._suspect = None
         self._left_out[cell.number] = CellProblem(cell, f"{cell.label} {what}")
-        self.problems.append(self._left_out[cell.number])
+        self._note(self._left_out[cell.number])
+
+    def _note(self, problem: CellProblem) -> None:
+        if not self._sealed:
+            self.problems.append(problem)
 
     @staticmethod
     def _what_happened(cell: Cell, failure: Failure) -> str:

@@ -57,7 +57,16 @@ class MakeForeseen(TypedDict):
 
 
 Call = CallFunction | CallScenario
-Request = LoadScenarios | Watch | RunCell | Call | MakeForeseen
+
+
+class MakeCalls(TypedDict):
+    """Make these calls, check by check, and answer each."""
+
+    do: Literal["calls"]
+    checks: list[list[Call]]
+
+
+Request = LoadScenarios | Watch | RunCell | Call | MakeForeseen | MakeCalls
 
 
 class Answer(TypedDict, total=False):

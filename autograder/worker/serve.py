@@ -74,6 +74,9 @@ class Conversation(Callee):
         elif request["do"] == "foreseen":
             for calls in self.foreseen[request["exercise"]]:
                 self.answer_all(calls)
+        elif request["do"] == "calls":
+            for calls in noted_calls(request["checks"]):
+                self.answer_all(calls)
 
     def answer_all(self, calls: ForeseenCalls) -> None:
         """Answer the calls of one check, one by one; which of them should raise, nobody here knows."""
@@ -137,12 +140,17 @@ def foresee(frame: bytes) -> list[ForeseenCalls]:
     data = wire.decode(frame)
     with contextlib.suppress(SyntaxError):  # each submission's loading says so
         compiled(data["scenarios"])
+    return noted_calls(data["checks"])
+
+
+def noted_calls(checks: list[list[Call]]) -> list[ForeseenCalls]:
+    """Calls, check by check, with what their arguments hold."""
     return [
         [
             (request, [snapshot(value, _no_object) for value in (*request["args"], *request["kwargs"].values())])
             for request in check
         ]
-        for check in data["checks"]
+        for check in checks
     ]
 
 
