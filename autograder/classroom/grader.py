@@ -21,7 +21,7 @@ def serve(connection: Connection, settings: Settings, *, idle_seconds: float | N
     """Be a grading process until the parent says goodbye or hangs up, or has no work for so long."""
 
     def use(judge: Judge) -> None:
-        workers = Workers(judge.lesson, settings.isolation, settings.run)
+        workers = Workers(judge.lesson, settings.isolation, settings.run, settings.processor)
         try:
             workers.start()
             connection.send(Ready())

@@ -28,6 +28,8 @@ class Settings:
     salt: str
     run: str = ""
     """A name for `remove_folders`, should it be killed."""
+    processor: int | None = None
+    """The processor that its submissions keep to, whatever they start there; None for any."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from autograder.classroom.nursery import ForkedProcess, Nursery
 from autograder.classroom.spawned import Spawned
 from autograder.isolation import remove_folders
 from autograder.isolation.zygote import FORKS
+from autograder.judging.errors import is_starved
 from autograder.judging.results import SubmissionResult
 from autograder.threads import one_thread
 from course.syllabus import find_lesson
@@ -111,6 +112,9 @@ class _Pool:
         self._stillborn = 0
         self._failures: Counter[str] = Counter()
         self._failed: dict[str, str] = {}
+        self._starved: list[Work] = []
+        """What did not get its share of the processors, to be graded again when nothing else is."""
+        self._alone = False
         self._starter: Nursery | Spawned | None = None
 
     def results(self) -> Iterator[SubmissionResult]:
@@ -119,7 +123,10 @@ class _Pool:
             self._hand_out()
             busy = [grader for grader in self._graders if grader.at is not None]
             if not busy and self._queue.complete:
-                break
+                if not self._starved:
+                    break
+                self._grade_the_starved_alone()
+                continue
             ready = wait([grader.connection for grader in busy], timeout=None if self._queue.complete else 0)
             heard = [grader for grader in busy if grader.connection in ready]
             found = [result for grader in heard if (result := self._receive(grader)) is not None]
@@ -129,6 +136,15 @@ class _Pool:
             yield from found
         if self._failed:
             raise PoolError("; ".join(dict.fromkeys(self._failed.values())))
+
+    def _grade_the_starved_alone(self) -> None:
+        """Let those that did not get their share wait again, one at a time: what stays starved then is not graded."""
+        for grader in list(self._graders):
+            self._retire(grader)
+        self._alone, self._jobs = True, 1
+        for item in self._starved:
+            self._queue.put(item)
+        self._starved.clear()
 
     def _hand_out(self) -> None:
         """Give each process that is free the next submission."""
@@ -151,8 +167,11 @@ class _Pool:
             lessons = {lesson, *self._queue.lessons()}
             kits = [kit for slug in lessons for kit in find_lesson(slug).kits]
             self._starter = Nursery(kits) if FORKS else Spawned()
-        settings = Settings(lesson, self._isolation, self._salt, self._run)
-        return _Grader(lesson, *self._starter.start(settings))
+        slot = min(set(range(self._jobs)) - {grader.slot for grader in self._graders})
+        settings = Settings(
+            lesson, self._isolation, self._salt, self._run, _processor(slot) if self._jobs > 1 else None
+        )
+        return _Grader(lesson, slot, *self._starter.start(settings))
 
     def _next_lesson(self) -> str | None:
         """The lesson for a new process; what waits in lessons that cannot be graded is dropped."""
@@ -174,7 +193,11 @@ class _Pool:
             case Ready():
                 self._stillborn, self._failures[grader.lesson], grader.ready = 0, 0, True
             case SubmissionResult():
-                grader.at = None
+                item, grader.at = grader.at, None
+                if is_starved(said) and not self._alone:
+                    assert item is not None
+                    self._starved.append(item)
+                    return None
                 return said
         return None
 
@@ -231,8 +254,10 @@ class _Pool:
 class _Grader:
     """The parent's end of one grading process, and the submission that it is `at`."""
 
-    def __init__(self, lesson: str, connection: Connection, process: ForkedProcess | SpawnProcess) -> None:
+    def __init__(self, lesson: str, slot: int, connection: Connection, process: ForkedProcess | SpawnProcess) -> None:
         self.lesson = lesson
+        self.slot = slot
+        """Which of those that run at a time."""
         self.connection = connection
         self.process = process
         self.ready = False
@@ -252,3 +277,11 @@ class _Grader:
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
+
+
+def _processor(slot: int) -> int | None:
+    """The processor of one of the processes that run at a time; None where they cannot be held there."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    ours = sorted(os.sched_getaffinity(0))
+    return ours[slot % len(ours)]

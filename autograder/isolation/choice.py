@@ -16,8 +16,10 @@ TORCH_MEMORY = 6 * 2**30
 """Bytes of address space where PyTorch is loaded: its libraries alone map more than a NumPy submission may use."""
 
 
-def start_worker(kit: Kit, backend: str, limits: Limits | None = None, run: str = "") -> Worker:
-    """A worker that has `kit`, being warmed; `run` as for `Workers`.
+def start_worker(
+    kit: Kit, backend: str, limits: Limits | None = None, run: str = "", processor: int | None = None
+) -> Worker:
+    """A worker that has `kit`, being warmed; `run` and `processor` as for `Workers`.
 
     `IsolationError` when the backend is unknown or cannot work here.
     """
@@ -26,7 +28,7 @@ def start_worker(kit: Kit, backend: str, limits: Limits | None = None, run: str 
     if backend == "sandbox":
         from autograder.isolation.sandbox import SandboxWorker
 
-        return SandboxWorker(kit, limits, run)
+        return SandboxWorker(kit, limits, run, processor)
     if backend != "process":
         raise IsolationError(f"there is no isolation {backend!r}; there are {' and '.join(BACKENDS)}")
     if not hasattr(os, "fork"):
@@ -35,19 +37,22 @@ def start_worker(kit: Kit, backend: str, limits: Limits | None = None, run: str 
         return SpawningWorker(kit)
     from autograder.isolation.process import ProcessWorker
 
-    return ProcessWorker(kit, limits, run)
+    return ProcessWorker(kit, limits, run, processor)
 
 
 class Workers:
     """The warm workers of one lesson, one for each kit that its exercises have, started when first needed.
 
-    `run` is a name for `remove_folders`, should the process that starts them be killed.
+    Args:
+        run: a name for `remove_folders`, should the process that starts them be killed.
+        processor: the one that they keep to with all that submissions start, where the system can hold them there.
     """
 
-    def __init__(self, lesson: Lesson, backend: str, run: str = "") -> None:
+    def __init__(self, lesson: Lesson, backend: str, run: str = "", processor: int | None = None) -> None:
         self.lesson = lesson
         self.backend = backend
         self.run = run
+        self.processor = processor
         self._started: dict[Kit, Worker] = {}
 
     @property
@@ -61,7 +66,7 @@ class Workers:
     def of(self, kit: Kit) -> Worker:
         """The worker that has `kit`. `IsolationError` as for `start_worker`."""
         if kit not in self._started:
-            self._started[kit] = start_worker(kit, self.backend, run=self.run)
+            self._started[kit] = start_worker(kit, self.backend, run=self.run, processor=self.processor)
         return self._started[kit]
 
     def begin(self, exercises: Iterable[Exercise]) -> None:

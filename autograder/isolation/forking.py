@@ -22,6 +22,7 @@ from autograder.isolation.packages import locations
 from autograder.isolation.python import BOOTSTRAP, environment, python
 from autograder.worker import wire
 from autograder.worker.channel import Channel
+from autograder.worker.scratch import look
 from autograder.worker.uncompiled import SHAPES, is_whole
 from course.syllabus import Kit
 
@@ -42,9 +43,12 @@ class _RefusedForNow(_Refused):
 class ForkingWorker(Worker):
     """A worker process that forks for each submission. The backends differ in what they put around it."""
 
-    def __init__(self, kit: Kit, limits: Limits, run: str = "") -> None:
+    def __init__(self, kit: Kit, limits: Limits, run: str = "", processor: int | None = None) -> None:
         self.kit = kit
         self.limits = limits
+        self.processor = processor
+        self.own_scratch = False
+        """Whether the worker has scratch folders of its own, which nobody else sees."""
         self.run = run
         self._foreseen: dict[str, IO[bytes]] = {}
         """Files with the calls that are foreseen, for the worker and any that replaces it."""
@@ -76,7 +80,12 @@ class ForkingWorker(Worker):
         self._pid = 0
         with theirs:
             try:
-                config = {"locations": locations(self.kit), "warm": list(self.kit.packages), "fork": True}
+                config: dict[str, Any] = {
+                    "locations": locations(self.kit),
+                    "warm": list(self.kit.packages),
+                    "fork": True,
+                }
+                config |= {} if self.processor is None else {"processor": self.processor}
                 self.confine(config)
                 self._process = self._launched(config, theirs)
             except BaseException:  # a package that is missing, a machine that cannot confine: nobody else knows it
@@ -160,14 +169,14 @@ class ForkingWorker(Worker):
             return self._open(processor_seconds)
         except _Refused:
             raise
-        except (IsolationError, OSError):  # the worker was killed since
+        except (IsolationError, OSError):  # the worker was killed since, or has no scratch folder left
             self.stop()
             self._start()
             self.ready()
             return self._open(processor_seconds)
 
     def _open(self, processor_seconds: float | None) -> Connection:
-        scratch = self._spare_folder() if self._spare else self._new_folder()
+        scratch = "" if self.own_scratch else self._spare_folder() if self._spare else self._new_folder()
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         # what the references of a lesson needed by now, its submissions will need, too
@@ -182,8 +191,11 @@ class ForkingWorker(Worker):
         while "started" not in (answer := self._answer(30.0)):
             if "refused" in answer:
                 ours.close()
-                self._spare.append(scratch)
+                self._spare += [scratch] if scratch else []
                 raise (_RefusedForNow if answer["again"] else _Refused)(f"the worker {answer['refused']}")
+            if "full" in answer:
+                ours.close()
+                raise IsolationError("all of the worker's scratch folders have been used")
         pid = int(answer["started"])
         return Connection(Channel(ours, wire.ANSWER, OwnTime(pid)), pid, scratch)
 
@@ -191,7 +203,7 @@ class ForkingWorker(Worker):
         """An empty folder that another submission had, as if it had not been looked at."""
         folder = self._spare.pop()
         os.utime(folder)  # the time of its last access would tell
-        self._fresh[folder] = _look(folder)
+        self._fresh[folder] = look(folder)
         return folder
 
     def _new_folder(self) -> str:
@@ -199,7 +211,7 @@ class ForkingWorker(Worker):
         self._folders += 1
         folder = os.path.join(self._folder, "scratch", str(self._folders))
         os.mkdir(folder)
-        self._fresh[folder] = _look(folder)
+        self._fresh[folder] = look(folder)
         return folder
 
     def close(self, connection: Connection, grace: float) -> None:
@@ -209,16 +221,21 @@ class ForkingWorker(Worker):
         clean = connection.alone or kill_tree(self._pid, keep_root=True)
         if connection.ended is None:
             self.await_end(connection, 5.0)
-        fresh = self._fresh.get(connection.scratch)
-        if connection.alone and fresh is not None and _look(connection.scratch) == fresh:
-            self._spare.append(connection.scratch)
-        else:
-            self._fresh.pop(connection.scratch, None)
-            remove_folder(connection.scratch)
+        if connection.scratch:
+            self._clear(connection)
         if not clean or connection.ended is None:
             kill_tree(connection.pid, keep_root=False)  # where the worker died, nothing else ends its submission
             self.stop()
             self._start()
+
+    def _clear(self, connection: Connection) -> None:
+        """Keep a scratch folder for another submission if nobody sees that it was used, else remove it."""
+        fresh = self._fresh.get(connection.scratch)
+        if connection.alone and fresh is not None and look(connection.scratch) == fresh:
+            self._spare.append(connection.scratch)
+        else:
+            self._fresh.pop(connection.scratch, None)
+            remove_folder(connection.scratch)
 
     def await_end(self, connection: Connection, seconds: float) -> None:
         """Learn how the process ended, if it does within `seconds`."""
@@ -253,12 +270,3 @@ class ForkingWorker(Worker):
         line, _, self._answers = self._answers.partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
         return answer
-
-
-def _look(folder: str) -> tuple[int, int, int] | None:
-    """What no one can change and change back: a folder's inode, its size, and the time of its last change."""
-    try:
-        status = os.stat(folder, follow_symlinks=False)
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_ctime_ns

@@ -14,6 +14,10 @@ from autograder.isolation.packages import readable, stage_python
 from autograder.isolation.tasks import TASKS, tasks_of_user
 from autograder.worker.landlock import FULL_ABI, landlock_abi
 
+SCRATCHES = 8
+"""File systems for submissions that a worker has, and submissions that may put something into theirs before it has to
+be replaced: none serves again that shows what somebody did."""
+
 
 class SandboxWorker(ForkingWorker):
     """A forking worker with no network, no writes but to a scratch folder, and few paths to read.
@@ -35,7 +39,10 @@ class SandboxWorker(ForkingWorker):
         self.isolation = self._description(apart=True)
         home = Path(self._folder) / "python"
         stage_python(home)
-        scratch = str(Path(self._folder) / "scratch")
+        scratch = Path(self._folder) / "scratch"
+        scratches = [scratch / f"own-{i}" for i in range(SCRATCHES)]
+        for folder in scratches:
+            folder.mkdir()
         root = Path(self._folder) / "root"
         root.mkdir()
         paths = [*readable(self.kit), str(home)]
@@ -43,7 +50,9 @@ class SandboxWorker(ForkingWorker):
         config["walls"] = {
             "landlock": abi,
             "readable": paths,
-            "writable": [scratch, os.devnull],
+            "scratch": str(scratch),
+            "scratches": [str(folder) for folder in scratches],
+            "room": [self.limits.scratch_bytes, self.limits.scratch_entries],
             "root": str(root),
             "around": _around(paths, Path(self._folder)),
             "allowed": call_filter(machine),
@@ -51,7 +60,8 @@ class SandboxWorker(ForkingWorker):
         }
 
     def started(self, answer: dict[str, Any]) -> None:
-        self.isolation = self._description(apart=bool(answer["apart"]))
+        self.own_scratch = bool(answer["apart"])
+        self.isolation = self._description(apart=self.own_scratch)
 
     def _description(self, *, apart: bool) -> str:
         degraded = "" if self._landlock >= FULL_ABI else ", degraded"

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.judging.results import SubmissionResult
 from autograder.judging.status import ExerciseStatus, SubmissionStatus
 from autograder.wording import clean
 from autograder.worker.execution import Failure
 
 STARVED = "not graded: "
 """How the message of a result begins whose submission did not get its share of the processors."""
+
+
+def is_starved(result: SubmissionResult) -> bool:
+    """Whether a submission was not graded because others kept the processors busy."""
+    return result.status == "killed" and result.message.startswith(STARVED)
 
 
 class LearnerError(Exception):

@@ -21,6 +21,7 @@ from typing import Any
 
 from autograder.worker.channel import Channel
 from autograder.worker.process_name import name_process
+from autograder.worker.scratch import OwnScratch, overfull
 from autograder.worker.serve import ForeseenCalls, foresee, serve
 from autograder.worker.uncompiled import import_whole, is_whole
 from autograder.worker.walls import Walls
@@ -30,8 +31,6 @@ _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _WATCH_SECONDS = 0.25
 """How often the scratch folders are looked through."""
-_LONGEST_PATH = 1000
-"""Characters of a path inside a scratch folder."""
 _PASSING = (errno.EAGAIN, errno.ENOMEM)
 """Why a fork fails on a machine that is short of something just now."""
 
@@ -53,10 +52,12 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     control.setblocking(True)
+    _keep_to(config.get("processor"))
     warm_torch()
     _seed()
     walls = Walls(config["walls"]) if "walls" in config else None
     apart = walls is not None and walls.raise_around_worker()
+    own = OwnScratch(config["walls"]["scratches"]) if apart else None
     _settle_memory()
     _say(control, {"ready": os.getpid(), "apart": apart})
     running: dict[int, dict[str, Any]] = {}
@@ -67,9 +68,9 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
         ready = select.select(waiting, [], [], _WATCH_SECONDS if running else None)[0]
         if wake in ready:
             os.read(wake, 4096)
-            _reap(control, running)
+            _reap(control, running, own)
         for pid, request in running.items():
-            if _overfull(request["scratch"], *request["room"]):
+            if own is None and overfull(request["scratch"], *request["room"]):
                 request["because"] = "filled its scratch folder"
                 os.kill(pid, signal.SIGKILL)
         if control in ready:
@@ -80,6 +81,10 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
             if "exercise" in request:
                 foreseen[request["exercise"]] = foresee(_read_whole(descriptors[0]))
                 _settle_memory()
+                continue
+            if own is not None and not _given_scratch(request, own):
+                os.close(descriptors[0])
+                _say(control, {"full": True})
                 continue
             served += 1
             late = request["late"]
@@ -92,6 +97,8 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 running[_fork(control, (wake, woken), descriptors[0], request, walls, serving)] = request
             except OSError as error:
                 os.close(descriptors[0])
+                if own is not None:
+                    own.give_back(request["scratch"])
                 _say(control, {"refused": f"cannot fork: {error.strerror}", "again": error.errno in _PASSING})
     for pid in running:
         os.kill(pid, signal.SIGKILL)
@@ -156,6 +163,13 @@ def _seed() -> None:
         torch.manual_seed(0)
 
 
+def _keep_to(processor: int | None) -> None:
+    """Have this process and all of its forks run on one processor, so that their threads crowd out nobody else's."""
+    if processor is not None and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):  # it was taken from this account since
+            os.sched_setaffinity(0, {processor})
+
+
 def warm_torch() -> None:
     """Make PyTorch fit to fork: one thread before its first operation, or a fork waits for ever for its parent's."""
     torch = sys.modules.get("torch")
@@ -189,31 +203,15 @@ def _silence() -> None:
     os.close(nowhere)
 
 
-def _overfull(folder: str, most_bytes: int, most_entries: int) -> bool:
-    """Whether a folder holds more than it may, is nested too deep, or cannot be looked through."""
-    folders, size, entries = [folder], 0, 0
-    while folders:
-        inner = folders.pop()
-        if len(inner) > len(folder) + _LONGEST_PATH:
-            return True
-        try:
-            with os.scandir(inner) as found:
-                for entry in found:
-                    entries += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    else:
-                        size += entry.stat(follow_symlinks=False).st_size
-                    if size > most_bytes or entries > most_entries:
-                        return True
-        except FileNotFoundError:  # removed meanwhile
-            continue
-        except OSError:
-            return True
-    return False
+def _given_scratch(request: dict[str, Any], own: OwnScratch) -> bool:
+    """Give a submission a folder; False if there is none left."""
+    folder = own.take()
+    if folder is not None:
+        request["scratch"] = folder
+    return folder is not None
 
 
-def _reap(control: socket.socket, running: dict[int, dict[str, Any]]) -> None:
+def _reap(control: socket.socket, running: dict[int, dict[str, Any]], own: OwnScratch | None) -> None:
     ended, alone = [], False
     while True:
         try:
@@ -225,6 +223,8 @@ def _reap(control: socket.socket, running: dict[int, dict[str, Any]]) -> None:
             break
         if pid in running:
             request = running.pop(pid)
+            if own is not None:
+                own.give_back(request["scratch"])
             because = {"because": request["because"]} if "because" in request else {}
             used = {"peak_kib": usage.ru_maxrss, "processor_seconds": usage.ru_utime + usage.ru_stime}
             ended.append({"ended": pid, "status": status, **used, **because})

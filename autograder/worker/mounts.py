@@ -11,7 +11,7 @@ import platform
 import struct
 
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
-_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 0x1000, 0x4000, 0x40000
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
 _MNT_DETACH = 2
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR = 442
@@ -20,12 +20,17 @@ _READ_ONLY, _NO_SUID = 1, 2
 _ATTRIBUTES = struct.Struct("=QQQQ")
 
 
-def leave_all_but(readable: list[str], writable: list[str], root: str) -> bool:
+def leave_all_but(
+    readable: list[str], writable: list[str], scratches: list[str], room: tuple[int, int], root: str
+) -> bool:
     """Move this process, for good, to a file system that holds these paths alone, each in its old place.
 
     Args:
         readable: files and folders; one that does not exist is passed over.
-        writable: files and folders that can be changed, too.
+        writable: files that can be changed, too.
+        scratches: folders, each to be an empty file system of its own, in memory: what is in one, removed files and
+            reserved blocks among it, is counted by the kernel, and nobody else can see how much that is.
+        room: the bytes of such a file system, and its files and folders.
         root: an empty folder to mount it on, which nobody else sees changed.
 
     Returns:
@@ -40,7 +45,7 @@ def leave_all_but(readable: list[str], writable: list[str], root: str) -> bool:
         _mount(libc, None, "/", None, _MS_REC | _MS_PRIVATE)
         _mount(libc, "none", root, "tmpfs", _MS_NOSUID | _MS_NODEV, b"mode=755")
         paths = _topmost([path for path in readable if os.path.exists(path) and path not in writable])
-        for path in (*paths, *writable):
+        for path in (*paths, *writable, *scratches):
             _make_place(path, root + path)
         for path in paths:
             _mount(libc, path, root + path, None, _MS_BIND | _MS_REC)
@@ -48,6 +53,10 @@ def leave_all_but(readable: list[str], writable: list[str], root: str) -> bool:
         _call(libc, _MOUNT_SETATTR, _AT_FDCWD, root.encode(), _AT_RECURSIVE, read_only, ctypes.c_size_t(len(read_only)))
         for path in writable:
             _mount(libc, path, root + path, None, _MS_BIND | _MS_REC)
+        size, inodes = room
+        options = f"mode=700,size={size},nr_inodes={inodes + 1}".encode()
+        for path in scratches:
+            _mount(libc, "none", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
         os.chdir(root)
         _call(libc, _PIVOT_ROOT[platform.machine()], b".", b".")
     except OSError:

@@ -19,10 +19,11 @@ class Walls:
     """What confines a worker and its forks.
 
     Args:
-        config: `landlock` (the kernel's version of it), `readable` and `writable` (paths for the worker and all its
-            forks), `root` (an empty folder, to mount their file system on), `around` (the same paths as `readable`, or
-            folders above them, few enough to be told each fork), `allowed` (the system calls that forks may make, as a
-            filter) and `tasks` (what the whole account may run, where a fork's threads cannot be counted apart).
+        config: `landlock` (the kernel's version of it), `readable` (paths for the worker and all its forks), `scratch`
+            (the folder that holds those of the forks), `scratches` and `room` (as `leave_all_but` has them), `root` (an
+            empty folder, to mount their file system on), `around` (the same paths as `readable`, or folders above them,
+            few enough to be told each fork), `allowed` (the system calls that forks may make, as a filter) and `tasks`
+            (what the whole account may run, where a fork's threads cannot be counted apart).
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -35,8 +36,11 @@ class Walls:
 
         Returns whether other files do not even exist for them.
         """
-        apart = leave_all_but(self._config["readable"], self._config["writable"], self._config["root"])
-        restrict(self._config["readable"], self._config["writable"], self._config["landlock"])
+        config = self._config
+        apart = leave_all_but(
+            config["readable"], [os.devnull], config["scratches"], tuple(config["room"]), config["root"]
+        )
+        restrict(config["readable"], [config["scratch"], os.devnull], config["landlock"])
         return apart
 
     def raise_around_submission(self, scratch: str) -> None:
