@@ -27,8 +27,8 @@ import pytest
 from traces import left_behind, look, processes_of
 
 from autograder.isolation import Worker, start_worker
+from autograder.judging import account, submission_process
 from autograder.judging import run as judging_run
-from autograder.judging import submission_process
 from autograder.judging.errors import Crashed, TimedOut, WorkerLost
 from autograder.judging.run import SubmissionRun, request_of
 from autograder.judging.submission_process import SubmissionProcess
@@ -109,7 +109,11 @@ OUTCOMES = {
     "looks_for_the_salt": REACHED_NOTHING,
     "reads_files": REACHED_NOTHING,
     "writes_files": REACHED_NOTHING,
-    "fills_the_disk": Outcome({"single_example_gradients": "error"}, ("filled its scratch folder",)),
+    "fills_the_disk": Outcome({"single_example_gradients": "error"}, ("No space left on device",)),
+    "reserves_blocks": Outcome(
+        {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
+        ("reached: nothing", "No space left on device"),
+    ),
     "network": REACHED_NOTHING,
     "torch_at_import": Outcome(
         {"cross_entropy_loss": "forbidden", "forward": "error"}, ("imports scipy, which this lesson does not allow",)
@@ -627,7 +631,7 @@ def run_of(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         return runs[-1]
 
     monkeypatch.setattr(submission_process, "LOAD_SECONDS", 3.0)
-    monkeypatch.setattr(judging_run, "SUBMISSION_SECONDS", 3.0)
+    monkeypatch.setattr(account, "SUBMISSION_SECONDS", 3.0)
     yield make
     for run in runs:
         run.close()

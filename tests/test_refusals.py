@@ -11,7 +11,15 @@ import pytest
 from system_calls import NotSupportedSystemCall, syscalls
 
 from autograder.isolation.allowed import ALLOWED as ALLOWED_CALLS
-from autograder.isolation.allowed import ARCHITECTURES, LACKING, call_filter
+from autograder.isolation.allowed import (
+    ARCHITECTURES,
+    LACKING,
+    NEEDED_BY_NOBODY,
+    NEEDED_NO_MORE,
+    call_filter,
+    refusing_filter,
+)
+from autograder.worker.seccomp import Line
 
 MACHINES = sorted(ARCHITECTURES)
 PROCESS, OTHER = 4711, 4712
@@ -77,6 +85,9 @@ CALLS: dict[tuple[str, *tuple[int, ...]], int] = {
     ("futex", 0, 0x86): errno.EPERM,  # FUTEX_LOCK_PI
     ("madvise", 0, 4096, 4): ALLOWED,
     ("madvise", 0, 4096, 12): errno.EPERM,  # MADV_MERGEABLE: what others have in memory would show in the time it takes
+    ("fallocate", 3, 0): ALLOWED,
+    ("fallocate", 3, 1): errno.EPERM,  # FALLOC_FL_KEEP_SIZE: blocks that no limit of file sizes counts
+    **{(name, 0): errno.EPERM for name in ("statfs", "fstatfs", "sysinfo")},  # how full a thing is that others share
     ("memfd_create", 0): errno.EPERM,
     ("seccomp", 1): errno.EPERM,
     ("shmget", 1): errno.EPERM,
@@ -87,10 +98,10 @@ CALLS: dict[tuple[str, *tuple[int, ...]], int] = {
 """Calls with their arguments, and the error that they get."""
 
 
-def decided(machine: str, mark: int, number: int, *arguments: int) -> int:
-    """What the filter of a machine answers: an error's number, 0 for none."""
+def decided(machine: str, mark: int, number: int, *arguments: int, lines: list[Line] | None = None) -> int:
+    """What the filter of a machine answers, or some other filter: an error's number, 0 for none."""
     words = {0: number, 4: mark, **{16 + 8 * i: value & 0xFFFFFFFF for i, value in enumerate(arguments)}}
-    lines, at, held = call_filter(machine), 0, 0
+    lines, at, held = lines or call_filter(machine), 0, 0
     while True:
         what, so, not_so, value = lines[at]
         value = PROCESS if value is None else value
@@ -137,6 +148,17 @@ def test_what_is_not_listed_is_refused(machine: str) -> None:
         assert decided(machine, mark, known[name]) == errno.EPERM, name
     for number in set(range(1000)) - set(known.values()):
         assert decided(machine, mark, number) == errno.EPERM
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_our_own_processes_are_refused_what_they_do_not_need(machine: str) -> None:
+    architecture, mark = ARCHITECTURES[machine]
+    for refused in (NEEDED_BY_NOBODY, NEEDED_NO_MORE):
+        lines = refusing_filter(refused, machine)
+        for name in syscalls().names():
+            if (number := number_of(name, architecture)) is not None:
+                answer = errno.EPERM if name in refused else ALLOWED
+                assert decided(machine, mark, number, lines=lines) == answer, name
 
 
 def number_of(name: str, architecture: str) -> int | None:

@@ -158,7 +158,9 @@ def test_one_that_is_killed_before_it_forks_is_replaced(no_zygotes: None) -> Non
 def test_why_a_package_cannot_be_imported_is_said(no_zygotes: None, monkeypatch: pytest.MonkeyPatch) -> None:
     command = zygote._command
     monkeypatch.setattr(
-        zygote, "_command", lambda *args: [word.replace('["numpy"]', '["nowhere"]') for word in command(*args)]
+        zygote,
+        "_command",
+        lambda *args, **how: [word.replace('["numpy"]', '["nowhere"]') for word in command(*args, **how)],
     )
     worker = start_worker(Kit(("numpy",), ()), "process")
     with pytest.raises(IsolationError, match=r"the worker did not start: .*No module named 'nowhere'"):

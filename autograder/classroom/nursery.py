@@ -45,7 +45,7 @@ class Nursery:
         arguments = [str(self._lifeline), *packages]
         with theirs:
             self._process = start_judge(
-                __name__, arguments, self._kits, stdin=theirs.fileno(), pass_fds=[self._lifeline]
+                __name__, arguments, self._kits, stdin=theirs.fileno(), pass_fds=[self._lifeline], confined=True
             )
 
     def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from system_calls import NotSupportedSystemCall, syscalls
@@ -127,6 +128,55 @@ ALLOWED = (
 )
 LACKING = ("clone3", "openat2", "membarrier", "futex_waitv")
 """Refused as if the kernel lacked them: there is an older way. A filter cannot see the flags of the first two."""
+
+NEEDED_BY_NOBODY = (
+    *(
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "kcmp",
+        "pidfd_getfd",
+        "userfaultfd",
+        "perf_event_open",
+        "bpf",
+    ),
+    *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "acct", "quotactl"),
+    *(
+        "swapon",
+        "swapoff",
+        "settimeofday",
+        "clock_settime",
+        "adjtimex",
+        "clock_adjtime",
+        "sethostname",
+        "setdomainname",
+    ),
+    *("open_by_handle_at", "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key", "request_key", "keyctl"),
+    *("socket", "connect", "bind", "listen", "accept", "accept4", "setns", "mknod", "mknodat", "chroot"),
+)
+"""Refused to zygotes, to what cleans up, and to workers with all of their forks."""
+NEEDED_NO_MORE = (
+    *("execve", "execveat", "mount", "umount2", "pivot_root", "mount_setattr", "move_mount", "open_tree", "fsopen"),
+    *("fsconfig", "fsmount", "fspick"),
+)
+"""Refused to a worker once it has a file system of its own."""
+
+
+def refusing_filter(names: Iterable[str], machine: str) -> list[Line]:
+    """A filter that refuses these calls on a `machine`, and lets all others through; empty for one that is unknown."""
+    if machine not in ARCHITECTURES:
+        return []
+    architecture, mark = ARCHITECTURES[machine]
+    lines: list[Line] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_SKIP_IF_EQUAL, 1, 0, mark),
+        _REFUSE,
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+    for name in names:
+        if (number := _number(name, architecture)) is not None:
+            lines += [(_SKIP_IF_EQUAL, 0, 1, number), _REFUSE]
+    return [*lines, (_RETURN, 0, 0, _ALLOW)]
 
 
 def call_filter(machine: str) -> list[Line]:

@@ -109,6 +109,14 @@ class ForkingWorker(Worker):
         )
 
     def ready(self) -> None:
+        for wait in (0.1, 0.5, 1.0, 2.0, 5.0):
+            try:
+                return self._await_ready()
+            except _RefusedForNow:  # a zygote does not wait for room: it has others to fork for
+                time.sleep(wait)
+        return self._await_ready()
+
+    def _await_ready(self) -> None:
         if self._pid:
             return
         said = ""

@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from autograder.isolation.allowed import ARCHITECTURES, call_filter
+from autograder.isolation.allowed import ARCHITECTURES, NEEDED_NO_MORE, call_filter, refusing_filter
 from autograder.isolation.base import IsolationError
 from autograder.isolation.forking import ForkingWorker
 from autograder.isolation.packages import readable, stage_python
@@ -56,6 +56,7 @@ class SandboxWorker(ForkingWorker):
             "root": str(root),
             "around": _around(paths, Path(self._folder)),
             "allowed": call_filter(machine),
+            "refused": refusing_filter(NEEDED_NO_MORE, machine),
             "tasks": tasks_of_user() + TASKS,
         }
 

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import json
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -67,21 +68,21 @@ def fork_worker(folder: str, config: dict[str, Any], kit: Kit, ours: socket.sock
     with said:
         message = [folder.encode()], [theirs.fileno(), said.fileno()]
         try:
-            socket.send_fds(_zygote(kit).control, *message)
+            socket.send_fds(_zygote(kit, confined="walls" in config).control, *message)
         except ConnectionError:  # it was killed
             forget(kit.packages)
-            socket.send_fds(_zygote(kit).control, *message)
+            socket.send_fds(_zygote(kit, confined="walls" in config).control, *message)
     ours.sendall(json.dumps(config).encode() + b"\n")
     return Forked(errors)
 
 
-def _zygote(kit: Kit) -> _Zygote:
+def _zygote(kit: Kit, *, confined: bool) -> _Zygote:
     packages = frozenset(kit.packages)
     if packages not in _known:
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             process = subprocess.Popen(
-                _command([packages], None),
+                _command([packages], None, confined=confined),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -100,12 +101,19 @@ def start_judge(
     *,
     environ: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
+    confined: bool = False,
     **options: Any,
 ) -> subprocess.Popen[bytes]:
-    """Run a module of ours as a process that needs what these kits have; `options` are those of `Popen`."""
+    """Run a module of ours as a process that needs what these kits have; `options` are those of `Popen`.
+
+    `confined`: its submissions are not its own.
+    """
     environ = os.environ if environ is None else environ
     if FORKS:
-        with contextlib.suppress(PackageMissing), _told(module, arguments, kits, environ) as (command, told):
+        with (
+            contextlib.suppress(PackageMissing),
+            _told(module, arguments, kits, environ, confined=confined) as (command, told),
+        ):
             return subprocess.Popen(command, env=environment(), pass_fds=[*pass_fds, told], **options)
     command = [sys.executable, "-P", "-m", module, *arguments]  # -P: a numpy.py that lies here is not meant
     return subprocess.Popen(command, env=environ, pass_fds=pass_fds, **options)
@@ -125,7 +133,7 @@ def become_judge(module: str, arguments: Sequence[str], kits: Iterable[Kit]) -> 
 
 @contextlib.contextmanager
 def _told(
-    module: str, arguments: Sequence[str], kits: Iterable[Kit], environ: Mapping[str, str]
+    module: str, arguments: Sequence[str], kits: Iterable[Kit], environ: Mapping[str, str], *, confined: bool = False
 ) -> Iterator[tuple[list[str], int]]:
     """The command that starts a zygote which becomes a judge, and a file with what that has to know."""
     layers = _layers(kits)
@@ -142,7 +150,7 @@ def _told(
         json.dump(told, file)
         file.flush()
         file.seek(0)
-        yield _command(layers, file.fileno()), file.fileno()
+        yield _command(layers, file.fileno(), confined=confined), file.fileno()
 
 
 def _layers(kits: Iterable[Kit]) -> list[frozenset[str]]:
@@ -154,9 +162,16 @@ def _layers(kits: Iterable[Kit]) -> list[frozenset[str]]:
     return layers
 
 
-def _command(layers: Iterable[Iterable[str]], judge: int | None) -> list[str]:
+def _command(layers: Iterable[Iterable[str]], judge: int | None, *, confined: bool) -> list[str]:
     steps = [
         {"warm": sorted(packages), "locations": locations(Kit(tuple(sorted(packages)), ()))} for packages in layers
     ]
-    config = {"locations": steps[0]["locations"], "layers": steps, "judge": judge}
+    config: dict[str, Any] = {"locations": steps[0]["locations"], "layers": steps, "judge": judge, "refused": []}
+    if confined:
+        from autograder.isolation.allowed import (  # slow to import, and for Linux alone
+            NEEDED_BY_NOBODY,
+            refusing_filter,
+        )
+
+        config["refused"] = refusing_filter(NEEDED_BY_NOBODY, platform.machine())
     return [*python(), str(BOOTSTRAP), json.dumps(config)]

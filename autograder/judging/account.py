@@ -18,8 +18,8 @@ class Account:
     def __init__(self) -> None:
         self.patience = Patience()
         """What may be spent on reading it, judging it and naming what is wrong."""
-        self.call_seconds = SUBMISSION_SECONDS
-        """What is left for calls."""
+        self.most_call_seconds = self.call_seconds = SUBMISSION_SECONDS
+        """What there is, and what is left of it, for calls."""
         self.processor_seconds = PROCESSOR_SECONDS
         """What is left for its processes."""
         self.returned = 0

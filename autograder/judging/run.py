@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from autograder.isolation import Workers
-from autograder.judging.account import RETURNED_BYTES, SUBMISSION_SECONDS, Account
+from autograder.judging.account import RETURNED_BYTES, Account
 from autograder.judging.ahead import Ahead, Questions
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.source_text import CellProblem, SourceText
@@ -105,7 +105,8 @@ class SubmissionRun:
         if name in self._ended:
             raise self._ended[name]
         if self.account.call_seconds <= 0:
-            raise TimedOut(f"The submission has used its {SUBMISSION_SECONDS:g} seconds; {name} was not called.")
+            most = self.account.most_call_seconds
+            raise TimedOut(f"The submission has used its {most:g} seconds; {name} was not called.")
         if self._returned.get(name, 0) > FUNCTION_BYTES:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
         if self.account.returned > RETURNED_BYTES:
@@ -129,7 +130,9 @@ class SubmissionRun:
                 return transport.ask(request, min(patience, self.account.call_seconds))
         except DeadlinePassed:
             self.close(grace=0.0)
-            limit = f"the {SUBMISSION_SECONDS:g} seconds of the submission" if whole else f"{seconds:g} seconds"
+            limit = (
+                f"the {self.account.most_call_seconds:g} seconds of the submission" if whole else f"{seconds:g} seconds"
+            )
             error: TimedOut | Crashed = TimedOut(f"{name} did not return within {limit}.")
         except ChannelClosed:
             self.ahead = None

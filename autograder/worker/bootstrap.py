@@ -40,7 +40,7 @@ def main() -> None:
     if "layers" in config:
         from autograder.worker import zygote
 
-        config = zygote.fork_workers(finder, config["layers"], config["judge"])
+        config = zygote.fork_workers(finder, config["layers"], config["judge"], config["refused"])
     for name in config["warm"]:
         importlib.import_module(name)
     from autograder.worker import serve

@@ -20,16 +20,20 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from autograder.worker.privileges import LAUNCHER, ZYGOTE, keep_capabilities, refuse_calls
 from autograder.worker.process_name import name_process
 
 if TYPE_CHECKING:
     from autograder.worker.imports import AllowedImports
+    from autograder.worker.seccomp import Line
 
 NOBODY = -1
 """In the place of a process's number, where the machine has no room for one."""
 
 
-def fork_workers(finder: AllowedImports, layers: list[dict[str, Any]], judge: int | None) -> dict[str, Any]:
+def fork_workers(
+    finder: AllowedImports, layers: list[dict[str, Any]], judge: int | None, refused: list[Line]
+) -> dict[str, Any]:
     """Fork for each message on the control stream; return, in each fork, with the configuration of its worker.
 
     Where the descriptor `judge` says what judge this process is to become, there is a zygote for each layer: a child,
@@ -43,6 +47,7 @@ def fork_workers(finder: AllowedImports, layers: list[dict[str, Any]], judge: in
     Args:
         finder: finds the packages here, in a worker those of its configuration; the judge does without.
         layers: what to import, `warm`, and its `locations`; each layer has all of the one before.
+        refused: a filter of the system calls that neither a zygote nor what it forks needs.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing yet that a traceback would be about
@@ -57,10 +62,10 @@ def fork_workers(finder: AllowedImports, layers: list[dict[str, Any]], judge: in
         gc.collect()
         gc.freeze()
         if judge is None:
-            return _serve(socket.socket(fileno=os.dup(0)), finder)
+            return _serve(socket.socket(fileno=os.dup(0)), finder, refused)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if not os.fork():
-            return _serve(theirs, finder)
+            return _serve(theirs, finder, refused)
         theirs.close()
         controls.append(ours.detach())
     assert judge is not None
@@ -68,10 +73,12 @@ def fork_workers(finder: AllowedImports, layers: list[dict[str, Any]], judge: in
     return _become(judge, controls)
 
 
-def _serve(control: socket.socket, finder: AllowedImports) -> dict[str, Any]:
+def _serve(control: socket.socket, finder: AllowedImports, refused: list[Line]) -> dict[str, Any]:
     """Fork for each message on `control`."""
     name_process("bp-zygote")
     _keep_only(control.fileno())
+    keep_capabilities(ZYGOTE)
+    refuse_calls(refused)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's to handle
     signal.signal(signal.SIGCHLD, lambda *_: reap())
     while True:
@@ -79,7 +86,7 @@ def _serve(control: socket.socket, finder: AllowedImports) -> dict[str, Any]:
         if not folder:
             os._exit(0)  # PyTorch takes half a second to take itself down
         stream, errors = descriptors
-        pid = fork()
+        pid = _fork_now()
         if not pid:
             control.close()
             config = _begin(folder.decode(), stream, errors)
@@ -108,6 +115,7 @@ def _begin(folder: str, stream: int, errors: int) -> dict[str, Any]:
     pid = fork()
     if pid:
         name_process("bp-launcher")
+        keep_capabilities(LAUNCHER)
         clean_up_after(pid, folder)
     name_process("bp-worker")
     config: dict[str, Any] = json.loads(_line())
@@ -179,11 +187,18 @@ def _keep_only(control: int) -> None:
 def fork() -> int:
     """As `os.fork`, and NOBODY where the machine has no room for a process and gets none in a while."""
     for wait in (0.1, 0.5, 1.0, 2.0, 5.0):
-        try:
-            return os.fork()
-        except OSError:
-            time.sleep(wait)
+        if (pid := _fork_now()) != NOBODY:
+            return pid
+        time.sleep(wait)
     return NOBODY
+
+
+def _fork_now() -> int:
+    """As `os.fork`, and NOBODY where there is no room: others wait for a zygote, so it does not."""
+    try:
+        return os.fork()
+    except OSError:
+        return NOBODY
 
 
 def reap() -> None:
