@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log2
 
 from autograder.judging.plugin import identify
 from autograder.judging.session import Judge, shares_of, with_judge
+from autograder.judging.withheld import OUTCOMES
 from course.syllabus import Exercise, Lesson, syllabus
 
 HEAD = """\
-| lesson | points | by value, hidden | by value, visible | instrumented | of exercises with a technique |
-| --- | --- | --- | --- | --- | --- |"""
+| lesson | points | by value, hidden | by value, visible | instrumented | of exercises with a technique | bits |
+| --- | --- | --- | --- | --- | --- | --- |"""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class Promised:
     """On what our code measures beside the submission, on either kind of inputs."""
     technique: float = 0.0
     """Of exercises whose points all hang on checks of their technique as well."""
+    bits: float = 0.0
+    """What the feedback on one attempt can tell of hidden inputs, at most: each hidden check that passes or what
+    happened in it, and each exercise the mistake that is named."""
 
     @property
     def points(self) -> float:
@@ -43,6 +48,8 @@ def promised(lesson: Lesson) -> Promised:
 def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
     checks = [check for item in judge.items_of(exercise.name) if (check := identify(item)) is not None]
     found = Promised(technique=exercise.points if exercise.technique else 0.0)
+    named = sum(known.exercise == exercise.name for known in judge.known)
+    found += Promised(bits=sum(not check.visible for check in checks) * log2(1 + len(OUTCOMES)) + log2(1 + named))
     for check, share in zip(checks, shares_of(exercise, checks), strict=True):
         kind = "instrumented" if check.promise == "instrumented" else "visible" if check.visible else "hidden"
         found += Promised(**{kind: exercise.points * share})
@@ -58,7 +65,7 @@ def table() -> str:
 
 def _row(name: str, row: Promised) -> str:
     numbers = (row.points, row.hidden, row.visible, row.instrumented, row.technique)
-    return f"| {name} | {' | '.join(f'{number:.1f}' for number in numbers)} |"
+    return f"| {name} | {' | '.join(f'{number:.1f}' for number in numbers)} | {row.bits:.0f} |"
 
 
 if __name__ == "__main__":
