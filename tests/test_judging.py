@@ -396,16 +396,13 @@ def test_weights_in_the_syllabus_move_the_shares(grade: Callable[..., Submission
     assert by_name(grade(VECTORS_ONLY, test_vectors=3.0))["double_vjp"].points == 3
 
 
-def test_a_hidden_failure_shows_the_kind_of_input_and_no_number(grade: Callable[..., SubmissionResult]) -> None:
+def test_of_a_hidden_failure_the_check_is_named_and_nothing_shown(grade: Callable[..., SubmissionResult]) -> None:
     exercise = by_name(grade("def square_vjp(g, x): return 2 * x * g if x.ndim == 1 else 3 * x * g"))["square_vjp"]
     assert exercise.status == "partial"
-    assert "A hidden case does not" in exercise.message
-    assert "2 axes" in exercise.message
-    assert "(2, 2)" in exercise.message
-    numbers = [
-        word for word in exercise.message.replace("(", " ").split() if "." in word[:-1] and word[0] in "-0123456789"
+    assert exercise.message.splitlines() == [
+        "The visible cases pass.",
+        "On a hidden input square_vjp is wrong (the check: square of matrices).",
     ]
-    assert numbers == []
     hidden = [check for check in exercise.checks if not check.visible]
     assert {check.promise for check in hidden} == {"value", "instrumented"}
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +34,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 RED_TEAM = ROOT / "tests" / "red_team"
 LESSON = "ch07_mlp_backprop"
+BACKPROP = Path(sys.executable).with_name("backprop")
 THREADS = """
 import threading
 threading.stack_size(2**16)
@@ -93,14 +97,14 @@ def test_threads_are_counted_for_each_submission_alone(worker: Worker) -> None:
 def refusing(monkeypatch: pytest.MonkeyPatch, worker: Worker, times: int, *, again: bool) -> list[float]:
     """Have the worker refuse so many forks; when it was asked."""
     asked: list[float] = []
-    fork: Callable[[], Any] = worker._open  # type: ignore[attr-defined]
+    fork: Callable[[float | None], Any] = worker._open  # type: ignore[attr-defined]
 
-    def ask() -> Any:
+    def ask(processor_seconds: float | None) -> Any:
         asked.append(time.monotonic())
         if len(asked) <= times:
             kind = forking._RefusedForNow if again else forking._Refused
             raise kind("the worker cannot fork: Resource temporarily unavailable")
-        return fork()
+        return fork(processor_seconds)
 
     monkeypatch.setattr(worker, "_open", ask)
     return asked
@@ -190,3 +194,68 @@ def test_what_cannot_start_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(IsolationError):
         start_worker(kit, "sandbox")
     assert not list(tmp_path.iterdir())
+
+
+CROWD = """
+# %%
+import hashlib, threading, time
+def burn():
+    end = time.time() + 12
+    while time.time() < end:
+        hashlib.pbkdf2_hmac("sha256", b"x", b"y", 20_000)
+threading.stack_size(2**18)
+for _ in range(62):
+    threading.Thread(target=burn, daemon=True).start()
+# %%
+time.sleep(9)
+"""
+SECOND_OF_WORK = """
+# %%
+import time
+while time.process_time() < 1.5:
+    pass
+def single_example_gradients(*args):
+    import os
+    raise ValueError(f"on processors {sorted(os.sched_getaffinity(0))}")
+"""
+
+
+@pytest.fixture
+def control_group() -> Iterator[Path]:
+    """A control group for processors, in which the kernel shares these out by thread."""
+    version = "cgroup.procs"
+    group = Path("/sys/fs/cgroup/cpu/backprop-test")
+    if not group.parent.is_dir():
+        group = Path("/sys/fs/cgroup/backprop-test")
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error.strerror}")
+    yield group / version
+    for _ in range(50):
+        try:
+            group.rmdir()
+        except OSError:  # what was in it has not ended yet
+            time.sleep(0.1)
+        else:
+            break
+
+
+@confined
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
+def test_a_crowd_of_threads_does_not_starve_a_neighbour(control_group: Path, tmp_path: Path) -> None:
+    """With 63 threads beside it, a cell of one second ran into the limit of ten, and the work was worth 0."""
+    honest = (RED_TEAM / "honest_part.py").read_text(encoding="utf-8")
+    for student, source in {"a_crowd": CROWD, "b_honest": SECOND_OF_WORK, "c_honest": SECOND_OF_WORK}.items():
+        (tmp_path / "class" / student).mkdir(parents=True)
+        (tmp_path / "class" / student / f"{LESSON}.py").write_text(f"{source}\n# %%\n{honest}", encoding="utf-8")
+    grade = f"{BACKPROP} grade class --out results --jobs 2"
+    command = ["sh", "-c", f"echo $$ > {control_group} && exec {grade}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    results = {
+        file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in tmp_path.glob("results/*/*.json")
+    }
+    assert {student: result["points"] for student, result in results.items()} == dict.fromkeys(results, 4)
+    for student in ("b_honest", "c_honest"):
+        assert len(set(re.findall(r"on processors \[(\d+)\]", json.dumps(results[student])))) == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.isolation import Workers
-from autograder.judging import run as judging_run
+from autograder.judging import account
 from autograder.judging.errors import TimedOut
 from autograder.judging.patience import Patience, unhurried
 from autograder.judging.session import Judge, with_judge
@@ -71,7 +71,7 @@ def test_a_submission_whose_judging_does_not_end_has_no_points_and_the_next_has_
     quick = replace(lesson, exercises=(lesson.exercise("relu_vjp"),))
     wrong = "def relu_vjp(g, x):\n    return x"
     right = "import numpy as np\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)"
-    monkeypatch.setattr(judging_run, "Patience", lambda: Patience(0.3))
+    monkeypatch.setattr(account, "Patience", lambda: Patience(0.3))
 
     def use(judge: Judge) -> list[Any]:
         workers = Workers(judge.lesson, "process")
