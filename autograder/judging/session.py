@@ -65,7 +65,7 @@ UNUSED_PLUGINS = (
 
 @dataclass
 class Observed:
-    """What the checks of one exercise saw of a submission, on some kinds of inputs."""
+    """What the checks of one exercise saw of a submission, on visible or on hidden inputs."""
 
     records: list[Record] = field(default_factory=list)
     digest: bytes | None = None
@@ -77,7 +77,7 @@ class Observed:
     @property
     def complete(self) -> bool:
         """Whether each check came to its end."""
-        return bool(self.records) and not any(record.ended_by for record in self.records)
+        return not any(record.ended_by for record in self.records)
 
 
 class Judge:
@@ -292,8 +292,7 @@ class Judge:
         """Raise `CheckError` where a check that raised an exception does so on the right answers, too: it is wrong."""
         if item.nodeid not in self._held:
             record = unhurried(lambda: self.observe([item], self.reference.local())[0])
-            # whose words could tell a hidden input to a learner, as could the kind of error tell no more than the check
-            raised = record.raised if record.visible else record.raised.partition(":")[0]
+            raised = record.raised if record.visible else record.raised.partition(":")[0]  # its words may have inputs
             self._held[item.nodeid] = "" if record.passed else raised or _one_line(record)
         if self._held[item.nodeid]:
             raise CheckError(f"{item.name} fails on the solution, too ({self._held[item.nodeid]}); mend the check")
