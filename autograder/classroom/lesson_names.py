@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 
@@ -43,19 +44,26 @@ def copy_number(stem: str) -> int:
 def lessons_within(cells: Sequence[Cell]) -> list[str]:
     """The lessons that exercises could all be of: by the course's marks on cells, else by what they define.
 
-    Nothing is run.
+    Nothing is run. Of a million names those alone are kept that are an exercise's.
     """
-    marked = {cell.exercise for cell in cells if cell.exercise}
-    defined = {name for cell in cells for name in DEFINITION.findall(cell.source)}
-    for names in (marked, defined):
-        taught = [
-            {lesson.slug for lesson in syllabus().values() if any(one.name == name for one in lesson.exercises)}
-            for name in names
-        ]
-        possible = set.intersection(*known) if (known := [slugs for slugs in taught if slugs]) else set()
+    taught = _taught()
+    marked = {cell.exercise for cell in cells}
+    defined = {match[1] for cell in cells for match in DEFINITION.finditer(cell.source) if match[1] in taught}
+    for names in (marked & taught.keys(), defined):
+        possible = frozenset.intersection(*(taught[name] for name in names)) if names else frozenset()
         if possible:
             return sorted(possible)
     return []
+
+
+@cache
+def _taught() -> dict[str, frozenset[str]]:
+    """The lessons that have an exercise of that name."""
+    taught: dict[str, set[str]] = defaultdict(set)
+    for slug, lesson in syllabus().items():
+        for exercise in lesson.exercises:
+            taught[exercise.name].add(slug)
+    return {name: frozenset(slugs) for name, slugs in taught.items()}
 
 
 @cache
