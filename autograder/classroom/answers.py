@@ -18,7 +18,10 @@ _TEXTS = re.compile(r'""".*?"""|\'\'\'.*?\'\'\'', re.DOTALL)
 _TOP = re.compile(r"(?:(?:async +)?def|class) +(\w+)|([\w.]+) *=(?!=)")
 """What gives a name at the top of a cell."""
 _NO_ANSWER = re.compile(
-    r"(?:async def|def|class|import|from)\b.*[:\w(,]$|@|raise NotImplementedError\b|(?:pass|\.\.\.)$|[)\]}]"
+    r"""(?:async\ def|def|class)\b.*[:(,]\ *(?:\#.*)?$
+    | (?:(?:async\ def|def|class)\b.*:\ *)?(?:pass|\.\.\.|raise\ NotImplementedError\b.*)\ *(?:\#.*)?$
+    | .*,$ | import\b | from\b | @ | [)\]}]""",
+    re.VERBOSE,
 )
 """Lines that a stub has, of whichever version of the course."""
 

@@ -218,7 +218,7 @@ class _Students:
 
     def _moodle(self, match: re.Match[str]) -> str:
         name = as_folder(match["name"])
-        return as_folder(f"{match['name']}_{match['number']}") if name in self._namesakes | {"Participant"} else name
+        return as_folder(f"{name}_{match['number']}") if name in self._namesakes | {"Participant"} else name
 
 
 def _handed_in(student: str, path: Path, name: str, note: str = "", *, of: str | None = None) -> HandIn:
