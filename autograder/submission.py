@@ -210,7 +210,7 @@ def _python_cells(text: str) -> tuple[Cell, ...]:
     starts: list[tuple[int, str]] = [(0, "")]
     lines = io.StringIO(text, newline="").readlines()  # Python's lines: `splitlines` knows others, as form feeds
     for number, line in enumerate(lines):
-        match = _MARK.match(line.rstrip("\r\n"))
+        match = _MARK.match(line.rstrip("\r\n")) if line.startswith("# %%") else None  # there may be a million
         if match:
             starts.append((number + 1, match[1][:MAX_MARK]))
         if len(starts) > 2 * MAX_CELLS:

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 
 from autograder.submission import Cell
 from course.syllabus import syllabus
@@ -15,6 +16,8 @@ NUMBERED = re.compile(r"(?<![a-z])ch(?:apter)?[\W_]*0*(\d+)")
 SLUG = re.compile(r"ch(\d+)_(.+)")
 COPY = re.compile(r"(?:[-_ (]|copy)(\d{1,4})\)?$", re.IGNORECASE)
 """`(1)` of a browser, `-Copy1` of Jupyter, `-1` of Canvas."""
+MOST_NAMES = 10_000
+"""Definitions of one file that are looked at."""
 DEFINITION = re.compile(r"^(?:def|class) +(\w+)", re.MULTILINE)
 
 
@@ -44,11 +47,12 @@ def copy_number(stem: str) -> int:
 def lessons_within(cells: Sequence[Cell]) -> list[str]:
     """The lessons that exercises could all be of: by the course's marks on cells, else by what they define.
 
-    Nothing is run. Of a million names those alone are kept that are an exercise's.
+    Nothing is run. Of a file that defines a million names the first are looked at.
     """
     taught = _taught()
     marked = {cell.exercise for cell in cells}
-    defined = {match[1] for cell in cells for match in DEFINITION.finditer(cell.source) if match[1] in taught}
+    found = (match[1] for cell in cells for match in DEFINITION.finditer(cell.source))
+    defined = taught.keys() & set(islice(found, MOST_NAMES))
     for names in (marked & taught.keys(), defined):
         possible = frozenset.intersection(*(taught[name] for name in names)) if names else frozenset()
         if possible:
