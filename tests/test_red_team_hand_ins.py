@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import struct
 import subprocess
+import time
+import tracemalloc
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +19,9 @@ from autograder.classroom import claims
 from autograder.classroom.class_folder import find_work
 from autograder.classroom.class_level import ClassUnclearError
 from autograder.classroom.class_record import ClassRecord
+from autograder.judging.source_text import SourceText
+from autograder.submission import read_submission
+from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
 
@@ -125,3 +133,75 @@ def test_names_that_a_folder_of_results_takes_for_one_are_told_apart(
     claims.set_claims_aside(found, record, tmp_path / "class", tmp_path / "res", replace=False)
     assert [item.student for item in found.work] == ["Bob"]
     assert [row.why for row in found.claimed] == ["the folder of results cannot tell bob from Bob; rename one of them"]
+
+
+# Hand-ins that take long to read
+
+
+def long_list(file: Path, entries: int) -> None:
+    """A zip that is nothing but a list of entries that are not there."""
+    name = b"x"
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", *(20, 3, 20), *[0] * 8, len(name), *[0] * 6) + name
+    size = len(entry) * entries
+    last = struct.pack("<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, entries, entries, size, 0)
+    last += struct.pack("<4sLQL", b"PK\x06\x07", 0, size, 1)
+    last += struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 65535, 65535, size, 0xFFFFFFFF, 0)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(entry * entries + last)
+
+
+def test_a_zip_s_list_is_not_read_whole_before_it_is_measured(tmp_path: Path) -> None:
+    """It was, with 39 MiB of the 40 that a zip may have: 850,000 entries before they were counted."""
+    long_list(tmp_path / "class" / "mallory" / "a.zip", 800_000)
+    written(tmp_path / "class", {f"bob/{LESSON}": RIGHT})
+    tracemalloc.start()
+    found = find_work(tmp_path / "class", scratch=tmp_path / "scratch")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [item.student for item in found.work] == ["bob"]
+    (row,) = found.not_recognised
+    assert row.why.startswith("the archive's list has 36 MiB, too much for 500 entries, the limit")
+    assert peak < 8 * 2**20
+    long_list(tmp_path / "class" / "mallory" / "a.zip", 501)
+    assert (
+        "501 entries, and 500 are the limit"
+        in find_work(tmp_path / "class", scratch=tmp_path / "again").not_recognised[0].why
+    )
+
+
+def a_million_functions() -> str:
+    lines = (f"# %%\ndef q{i}\n" if i % 60_000 == 0 else f"def q{i}\n" for i in range(1_000_000))
+    return "".join(itertools.islice(lines, 830_000))[: 10 * 2**20]
+
+
+def test_a_million_names_are_read_in_a_moment(tmp_path: Path) -> None:
+    """20 s for each file, before anyone was graded; and 199 s to look for the name that is most like a missing one."""
+    (tmp_path / "mallory").mkdir()
+    text = a_million_functions()
+    for i in range(10):
+        (tmp_path / "mallory" / f"q{i}.py").write_text(text)
+    written(tmp_path, {f"bob/{LESSON}": RIGHT})
+    start = time.process_time()
+    found = find_work(tmp_path)
+    submission = read_submission(tmp_path / "mallory" / "q0.py")
+    source = SourceText(submission, [])
+    for exercise in find_lesson("ch06_vjps").exercises:
+        assert "there is no function of that name" in source.why_missing(exercise.name)
+    assert time.process_time() - start < 60, "it is some seconds, for the 64 MiB that one student may have"
+    assert [item.student for item in found.work] == ["bob"]
+    told = [row.why for row in found.not_recognised]
+    assert sum("more than 64 MiB were handed in, and it was not looked at" in why for why in told) >= 2
+    assert sum("does not say which it is" in why for why in told) >= 6
+
+
+def test_names_of_64_kib_are_not_kept(backprop: Command, tmp_path: Path) -> None:
+    """The record had them whole, and so had each report."""
+    written(tmp_path, {f"class/bob/{LESSON}": RIGHT, "class/mallory/essay.md": ""})
+    with zipfile.ZipFile(tmp_path / "class" / "mallory" / "a.zip", "w") as archive:
+        for i in range(30):
+            archive.writestr(f"{i}" + "ch06" * 15_000 + ".py", "x")
+    assert backprop("grade", "class", "--out", "res").returncode == 3
+    assert (tmp_path / "res" / ".hand-ins.json").stat().st_size < 50_000
+    rows = ClassRecord(tmp_path / "res").not_recognised
+    assert {row.student for row in rows} == {"mallory"}
+    assert max(len(row.file) for row in rows) < 500
