@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from autograder.submission import Cell, Submission
-from autograder.worker.execution import Failure
+from autograder.worker.execution import WENT_ON, Failure
 
 ALIKE = 0.8
 """How much a name resembles the one that is meant; `relu_vpj`, `Relu_vjp` and `my_relu_vjp` do."""
@@ -55,6 +55,11 @@ class SourceText:
         return max(problems, key=lambda problem: problem.cell.number, default=None)
 
     def failed_to_redefine(self, name: str) -> CellProblem | None:
+        """What befell the last of all cells that should define `name`; None if it ran, or its definitions did."""
+        problem = self._failed_to_define(name)
+        return None if problem is None or problem.text.endswith(WENT_ON) else problem
+
+    def _failed_to_define(self, name: str) -> CellProblem | None:
         """What befell the last of all cells that should define `name`; None if it ran."""
         problem = self.tried_to_define(name)
         last = max((cell.number for cell in self._submission.cells if _is_to_define(cell, name)), default=0)
@@ -65,7 +70,7 @@ class SourceText:
 
         A name that is much like it may be what its owner means, unless it is among `others`.
         """
-        problem = self.failed_to_redefine(name)  # where a later cell ran, it is that one which left no function
+        problem = self._failed_to_define(name)  # where a later cell ran, it is that one which left no function
         if problem is not None:
             return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
         last = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
