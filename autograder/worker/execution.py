@@ -239,7 +239,7 @@ def _first_line(statement: ast.stmt) -> int:
 
 
 def _defines(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign)
+    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
 def _definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -253,7 +253,7 @@ def _definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
             names = {name.id for name in ast.walk(one) if isinstance(name, ast.Name) and not _loads(name)}
             keep = bool(names & needed) or _gives_a_function(one)
         else:
-            keep = isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            keep = _defines(one)
         if keep:
             kept.append(one)
             needed |= {name.id for name in ast.walk(one) if isinstance(name, ast.Name) and _loads(name)}
