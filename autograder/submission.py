@@ -93,19 +93,27 @@ def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
     Raises:
         SubmissionError: missing, not a regular file, too large, not text, or no notebook.
     """
-    data = read_bytes(path, inside)
+    return parse_submission(path.name, read_bytes(path, inside))
+
+
+def parse_submission(name: str, data: bytes) -> Submission:
+    """The submission that a file of that name and content is.
+
+    Raises:
+        SubmissionError: too large in any way, not text, or no notebook.
+    """
     sha256 = hashlib.sha256(data).hexdigest()
     if not data.strip():
         raise SubmissionError("the file is empty; hand in the notebook again")
-    notebook = path.name.lower().endswith(NOTEBOOKS)
+    notebook = name.lower().endswith(NOTEBOOKS)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         what = "so it is no notebook; export it again" if notebook else "as Python's files are; save it as UTF-8"
         raise SubmissionError(f"the file is not UTF-8 text, {what}") from None
     if notebook or _looks_like_a_notebook(text):
-        return Submission(path.name, sha256, "__main__", _limited(_notebook_cells(text)))
-    return Submission(path.name, sha256, "submission", _limited(_python_cells(text)))
+        return Submission(name, sha256, "__main__", _limited(_notebook_cells(text)))
+    return Submission(name, sha256, "submission", _limited(_python_cells(text)))
 
 
 def _looks_like_a_notebook(text: str) -> bool:
@@ -202,7 +210,7 @@ def _python_cells(text: str) -> tuple[Cell, ...]:
     starts: list[tuple[int, str]] = [(0, "")]
     lines = io.StringIO(text, newline="").readlines()  # Python's lines: `splitlines` knows others, as form feeds
     for number, line in enumerate(lines):
-        match = _MARK.match(line.rstrip("\r\n"))
+        match = _MARK.match(line.rstrip("\r\n")) if line.startswith("# %%") else None  # there may be a million
         if match:
             starts.append((number + 1, match[1][:MAX_MARK]))
         if len(starts) > 2 * MAX_CELLS:

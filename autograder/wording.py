@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 MAX_TEXT = 60
 """Characters of one string or key."""
+MAYBE_INVISIBLE = re.compile(r"[^\x20-\x7e\n]+")
 
 
 def clean(text: str, limit: int = MAX_TEXT) -> str:
     """`text` on one line: unprintable characters escaped, at most `limit` characters kept."""
     kept = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1])
     return kept if len(kept) <= limit else kept[: limit - 1] + "…"
+
+
+def printable_json(data: Any, indent: int | None = None) -> str:
+    """`data` as JSON in which nothing but line breaks is invisible; who reads it has the same data.
+
+    What JSON leaves as it is may turn the direction of a line on a terminal or in an editor.
+    """
+    text = json.dumps(data, indent=indent, ensure_ascii=False)
+    return text if text.isascii() and "\x7f" not in text else MAYBE_INVISIBLE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    shown = (c if c.isprintable() else json.dumps(c)[1:-1] for c in match[0])
+    return "".join("\\u007f" if c == "\x7f" else c for c in shown)
 
 
 def quoted(text: str, limit: int = MAX_TEXT) -> str:

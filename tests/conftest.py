@@ -35,6 +35,7 @@ LONGEST = (
     "test_neighbours",
     "test_cluster",
     "test_hand_ins",
+    "test_red_team_hand_ins",
     "test_regrade",
     "test_commands",
 )

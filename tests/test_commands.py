@@ -235,7 +235,7 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
     assert done.returncode == 3
     assert "notes.txt: not a student's folder" in done.stderr
     assert "essay.md: no lesson of that name" in done.stderr
-    assert "ann/ch06_vjps.py: ch06_vjps.ipynb is graded" in done.stderr
+    assert "ann/ch06_vjps.ipynb: ch06_vjps.py is graded as ch06_vjps, as this one holds no answer" in done.stderr
     assert len(list((tmp_path / "out").glob("*/*.json"))) == 2
 
 

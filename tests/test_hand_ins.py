@@ -17,8 +17,10 @@ from browser import visit
 from lxml import html
 
 from autograder.classroom.archives import OF_A_STUDENT, ArchiveError, Bounds, unpack
-from autograder.classroom.class_folder import MOST_ROWS, MOST_ZIPS, ClassFolder, Unrecognised, find_work
+from autograder.classroom.class_folder import ClassFolder, find_work
+from autograder.classroom.class_level import ClassUnclearError
 from autograder.classroom.class_record import ClassRecord
+from autograder.classroom.hand_in_files import MOST_ROWS, MOST_ZIPS, Unrecognised
 from autograder.classroom.lesson_names import copy_number, lessons_named
 from autograder.submission import MAX_BYTES, read_submission
 
@@ -192,7 +194,7 @@ def test_the_row_of_a_file_that_is_called_after_a_lesson_is_not_left_out(tmp_pat
 
 
 def test_where_names_are_no_longer_looked_at_a_row_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.classroom.class_folder.MOST_LISTED", 50)
+    monkeypatch.setattr("autograder.classroom.hand_in_files.MOST_LISTED", 50)
     class_of(tmp_path, *(f"ann/{i:03}.txt" for i in range(60)), "ann/zz_ch06_vjps.ipynb")
     found = find_work(tmp_path)
     assert found.work == []
@@ -409,7 +411,8 @@ def test_exports_are_graded_as_they_come(tmp_path: Path, platform: str, as_zip: 
     given = zipped(folder, tmp_path / "export.zip") if as_zip else folder
     if not as_zip and platform in ("gradescope", "github"):
         (given,) = folder.iterdir()
-    found = find_work(given, scratch=tmp_path / "scratch")
+    around = as_zip and platform in ("gradescope", "github")  # a folder of their own is in the zip
+    found = find_work(given, scratch=tmp_path / "scratch", export=True if around else None)
     assert graded(found) == (expected or {(name.split("/")[0], "ch06_vjps"): "ch06_vjps.py" for name in names})
     assert set(rows(found)) == passed_over
     remarks = {item.student: item.remark for item in found.work if item.remark}
@@ -427,7 +430,9 @@ def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None
     folder = class_of(tmp_path / within, *names)
     for file in folder.glob("submission_metadata.yml"):
         file.write_text(METADATA)
-    found = find_work(tmp_path / "Download")
+    with pytest.raises(ClassUnclearError, match=r"type --export if it is an export, --no-export if .* is a student"):
+        find_work(tmp_path / "Download")
+    found = find_work(tmp_path / "Download", export=True)
     assert len({item.student for item in found.work} & {"ann", "bob", "ann@example.edu", "33"}) == 2
     assert rows(found) == {}
 
@@ -540,18 +545,28 @@ def test_two_people_whom_gradescope_calls_the_same_are_two(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("names", "student"),
+    ("names", "around"),
     [
-        (("ann/week1/ch06_vjps.py",), "ann"),
-        (("class/ann/ch06_vjps.py",), "ann"),
-        (("hw1-submissions/ann/ch06_vjps.py",), "ann"),
-        (("given/ann/ch06_vjps.py", "given/bob/notes.md"), "ann"),
-        (("given/ann/ch06_vjps.py", "given/bob/notes.md", ".gitignore", "__MACOSX/._given"), "ann"),
+        (("ann/week1/ch06_vjps.py",), ""),
+        (("class/ann/ch06_vjps.py",), "class"),
+        (("hw1-submissions/ann/ch06_vjps.py",), "hw1-submissions"),
+        (("given/ann/ch06_vjps.py", "given/bob/notes.md"), "given"),
+        (("given/ann/ch06_vjps.py", "given/bob/notes.md", ".gitignore", "__MACOSX/._given"), "given"),
     ],
 )
-def test_a_zip_of_one_student_is_of_that_student(tmp_path: Path, names: tuple[str, ...], student: str) -> None:
+def test_whether_the_one_folder_in_a_zip_is_a_student_s_is_asked(
+    tmp_path: Path, names: tuple[str, ...], around: str
+) -> None:
     file = zipped(class_of(tmp_path / "in", *names), tmp_path / "class.zip")
-    assert [item.student for item in find_work(file, scratch=tmp_path / "scratch").work] == [student]
+    for export, student in ((True, "ann"), (False, around)):
+        if around:
+            found = find_work(file, scratch=tmp_path / f"{export}", export=export)
+            assert [item.student for item in found.work] == [student]
+    if around:
+        with pytest.raises(ClassUnclearError, match=f"the one folder in it, {around}, may be"):
+            find_work(file, scratch=tmp_path / "scratch")
+    else:
+        assert [item.student for item in find_work(file, scratch=tmp_path / "scratch").work] == ["ann"]
 
 
 def test_repositories_under_any_name_lose_what_is_before_the_usernames(tmp_path: Path) -> None:
@@ -714,7 +729,7 @@ def test_what_of_a_class_s_zip_cannot_be_unpacked_is_a_row(tmp_path: Path, aroun
         link = zipfile.ZipInfo(around + "submission_1/ch07_mlp_backprop.py")
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(link, "/etc/passwd")
-    found = find_work(tmp_path / "class.zip", scratch=tmp_path / "scratch")
+    found = find_work(tmp_path / "class.zip", scratch=tmp_path / "scratch", export=bool(around) or None)
     told = rows(found)
     assert "cannot be unpacked (File name too long)" in told["student .._.._bob/" + long]
     assert "33/" + long in told

@@ -71,8 +71,81 @@ def test_a_broken_cell_costs_what_it_defines_and_nothing_else(run_cells: Make) -
     assert value(run, "g") == 1
     assert value(run, "k") == 3
     assert run.ask(request_of("f", []), 5.0) == {"missing": True}
+    assert value(run, "h") == 2
     assert "cell 1, line 1 is not Python (SyntaxError" in run.source.why_missing("f")
-    assert "cell 3, line 1 raised ZeroDivisionError" in run.source.why_missing("h")
+    assert [problem.text for problem in run.process.problems][1:] == [
+        "cell 3, line 1 raised ZeroDivisionError: division by zero; what is defined below it was defined all the same"
+    ]
+
+
+@pytest.mark.parametrize("imports", ["", "import math\n"], ids=["whole", "imports"])
+@pytest.mark.parametrize(
+    "fails",
+    [
+        "1 / 0",
+        "assert 1 == 2, 'a note'",
+        "raise SystemExit(2)",
+        "x: int = undefined",
+        "for i in range(3):\n    if i == 2:\n        raise KeyError(i)",
+        "def broken(x=undefined):\n    return x",
+        "@undefined\ndef broken(x):\n    return x",
+    ],
+)
+def test_below_a_statement_that_fails_definitions_are_made(run_cells: Make, imports: str, fails: str) -> None:
+    """And nothing else: what a cell computes is not computed any further."""
+    below = (
+        "import os\nSCALE = 2\nTABLE = [SCALE] * 3\nunneeded = [].pop()\nprint(SCALE)\n"
+        "def f(x):\n    return SCALE * x + TABLE[0]\n"
+        "class T:\n    pass\ndef g(self):\n    return os.sep\nT.g = g\nmore = lambda x: f(x)\n"
+        "boom()\ndef h():\n    return 3\n"
+    )
+    run = run_cells(f"{imports}first = 1\n{fails}\n{below}", "def last():\n    return first, T().g(), more(2)")
+    assert (value(run, "f", 3), value(run, "h"), value(run, "last")) == (8, 3, (1, "/", 6))
+    (problem,) = run.process.problems
+    assert problem.text.startswith(f"cell 1, line {2 + imports.count(chr(10)) + 2 * ('KeyError' in fails)} raised ")
+    assert problem.text.endswith(" defined below it was defined all the same")
+    assert ("what else is" in problem.text) == ("def " in fails)
+    assert run.ask(request_of("unneeded", []), 5.0) == {"missing": True}
+
+
+def test_what_ends_a_cell_a_million_times_is_left_alone(run_cells: Make) -> None:
+    run = run_cells("1 / 0\n" + "def f(x=undefined): pass\n" * 2000, "def g():\n    return 1")
+    assert value(run, "g") == 1
+    assert len(run.process.problems) == 1
+
+
+def test_a_definition_that_fails_is_said_where_an_older_one_counts(run_cells: Make) -> None:
+    run = run_cells("def f():\n    return 1", "def f(x=undefined):\n    return 2\ndef g():\n    return 3")
+    assert (value(run, "f"), value(run, "g")) == (1, 3)
+    told = run.source.failed_to_redefine("f")
+    assert told is not None
+    assert "cell 2, line 1 raised NameError: name 'undefined' is not defined; what else is" in told.text
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        "from IPython import get_ipython\nget_ipython().run_line_magic('matplotlib', 'inline')",
+        "get_ipython().system('ls')\ndisplay(1)",
+        "import matplotlib.pyplot as plt\nplt.rcParams['x'] = 1\nfig, ax = plt.subplots()\nax.plot([1])[0].set(x=1)",
+        "from matplotlib import cm, pyplot\npyplot.figure(figsize=(1, 2)).savefig('x')",
+        "import seaborn as sns\nsns.set()\nwith sns.axes_style('dark'):\n    pass",
+        "from google.colab import drive\ndrive.mount('/content')",
+        "from tqdm.auto import tqdm, trange\nassert list(tqdm([1, 2])) == [1, 2] and list(trange(2)) == [0, 1]",
+        "import tqdm\nbar = tqdm.tqdm(range(2), desc='x')\nbar.set_postfix(a=1)\nassert len(bar) == 2",
+        "from tqdm.notebook import tqdm as t\nassert sum(t(x for x in range(3))) == 3\nfrom ipywidgets import *",
+    ],
+)
+def test_plots_and_progress_bars_are_swallowed(run_cells: Make, shows: str) -> None:
+    run = run_cells(shows, "def f():\n    return 2")
+    assert value(run, "f") == 2
+    assert run.process.problems == []
+
+
+def test_nobody_answers_input(run_cells: Make) -> None:
+    run = run_cells("n = int(input('n? '))\ndef f():\n    return 2")
+    assert value(run, "f") == 2
+    assert "EOFError: nobody answers input() when this is graded" in run.process.problems[0].text
 
 
 def test_of_several_cells_for_a_function_the_last_says_why_there_is_none(run_cells: Make) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import io
+import os
 import stat
 import zipfile
 import zlib
@@ -13,12 +15,16 @@ from typing import NamedTuple
 from autograder.submission import MAX_BYTES
 from autograder.wording import clean
 
-PART = 2**20
+PART = 2**18
 """Bytes that are unpacked at a time."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """What platforms and systems write. The others take as much memory as an archive likes."""
 DEPTH = 16
 """Folders in folders."""
+ENTRY_BYTES = 1024
+"""Of an archive's list, for each entry: a name of some hundred bytes, and what systems note beside it."""
+NAME_SHOWN = (300, 60)
+"""Characters of a name that are kept, of its beginning and its end, of what is left out: a name may have 64 KiB."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 """Errors that are not of one entry: they befall all that follow."""
 
@@ -54,10 +60,11 @@ def unpack(archive: Path, into: Path, bounds: Bounds) -> Unpacked:
     """Unpack a zip into the folder `into`, which need not exist.
 
     Nothing is believed of what it says about itself. The whole is refused if it has more than `bounds` allow: a class's
-    archive 2 GiB, 50,000 entries and 4 GiB unpacked, a student's 40 MiB, 500 entries and 100 MiB. A file of more than
-    10 MiB is cut off just above that, which is still too large to be graded. Left out are links, devices, encrypted
-    files, methods other than deflate, names that lead out of the folder (`..`, `/`, `C:`) or more than 16 folders deep,
-    and the second of two of the same name.
+    archive 2 GiB, 50,000 entries and 4 GiB unpacked, a student's 40 MiB, 500 entries and 100 MiB. Before the entries
+    can be counted, the list of them may have 1 KiB for each. A file of more than 10 MiB is cut off just above that,
+    which is still too large to be graded. Left out are links, devices, encrypted files, methods other than deflate,
+    names that lead out of the folder (`..`, `/`, `C:`) or more than 16 folders deep, and the second of two of the same
+    name.
 
     Raises:
         ArchiveError: no zip, damaged, unreadable, or more than the bounds allow. What was unpacked until then lies
@@ -71,7 +78,7 @@ def unpack(archive: Path, into: Path, bounds: Bounds) -> Unpacked:
         if size > bounds.archive_bytes:
             limit = bounds.archive_bytes // 2**20
             raise ArchiveError(f"the archive has {size / 2**20:.0f} MiB, and {limit} are the limit")
-        with zipfile.ZipFile(archive) as opened:
+        with _Bounded(archive, bounds.entries) as file, zipfile.ZipFile(file) as opened:
             entries = opened.infolist()
             if len(entries) > bounds.entries:
                 raise ArchiveError(f"the archive has {len(entries):,} entries, and {bounds.entries:,} are the limit")
@@ -87,7 +94,7 @@ def unpack(archive: Path, into: Path, bounds: Bounds) -> Unpacked:
                             raise
                         why = f"it cannot be unpacked ({_line(error)})"
                 if why:
-                    left_out.append((entry.filename, why))
+                    left_out.append((_shown(entry.filename), why))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError) as error:
         raise ArchiveError(f"this is no zip that can be unpacked ({_line(error)})") from None
     except OSError as error:
@@ -95,6 +102,31 @@ def unpack(archive: Path, into: Path, bounds: Bounds) -> Unpacked:
             raise
         raise ArchiveError(f"the archive cannot be read ({_line(error)})") from None
     return Unpacked(left_out, bounds.total_bytes - room)
+
+
+class _Bounded(io.BufferedReader):
+    """An archive's file, of which no part is read at once that is too long for the list of so many entries.
+
+    `zipfile` reads that list whole, as long as the archive says that it is, before anyone can count what is in it.
+    """
+
+    def __init__(self, archive: Path, entries: int) -> None:
+        super().__init__(io.FileIO(archive))
+        self._entries = entries
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(0, os.fstat(self.fileno()).st_size - self.tell())
+        wanted = left if size is None or size < 0 else min(size, left)
+        if wanted > max(self._entries * ENTRY_BYTES, PART):
+            raise ArchiveError(
+                f"the archive's list has {wanted / 2**20:.0f} MiB, too much for {self._entries:,} entries, the limit"
+            )
+        return super().read(size)
+
+
+def _shown(name: str) -> str:
+    first, last = NAME_SHOWN
+    return name if len(name) <= first + last else f"{name[:first]}…{name[-last:]}"
 
 
 def _refused(entry: zipfile.ZipInfo) -> str:

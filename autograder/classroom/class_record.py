@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.class_folder import ClassFolder, Unrecognised
+from autograder.classroom.class_folder import ClassFolder
+from autograder.classroom.hand_in_files import Unrecognised
 from autograder.classroom.results_folder import RECORD, UNFINISHED, places, read_result, result_file
 from autograder.judging.results import SubmissionResult, write_json
 from autograder.judging.status import SubmissionStatus
@@ -20,6 +21,8 @@ from autograder.wording import clean
 NOT_RECOGNISED: SubmissionStatus = "not recognised"
 GONE: SubmissionStatus = "gone"
 """Statuses of what has no result that counts: a file that is no lesson, and a result whose file is no longer there."""
+MOST_SHOWN = 200
+"""Characters of a file's name that a report shows."""
 BEFORE = ""
 """The folder of results that are older than the record: which it was is not known."""
 
@@ -32,6 +35,9 @@ class _Folder:
     """What was handed in, in one class folder."""
 
     handed_in: set[Place] = field(default_factory=set)
+    """What has its result from here; the same file may lie in another folder, too."""
+    given_up: dict[Place, str] = field(default_factory=dict)
+    """What was handed in here and replaced by another folder's, with the hash of the file that was graded."""
     not_recognised: list[Unrecognised] = field(default_factory=list)
 
 
@@ -79,6 +85,25 @@ class ClassRecord:
         """How many results are older than the record, and of no folder that was seen since."""
         return len(self._folders.get(BEFORE, _Folder()).handed_in)
 
+    def owner(self, place: Place, *, beside: Path) -> str | None:
+        """The other class folder whose hand-in has the result; None if there is none that is known."""
+        here = self._name(beside)
+        others = (name for name, folder in self._folders.items() if place in folder.handed_in)
+        return next((name for name in others if name not in (here, BEFORE)), None)
+
+    def give_up(self, place: Place, *, beside: Path, sha256: str) -> None:
+        """Let no other class folder have this result any more; `sha256` is of the file that it was of."""
+        here = self._name(beside)
+        for name, folder in self._folders.items():
+            if name != here and place in folder.handed_in:
+                folder.handed_in.discard(place)
+                folder.given_up[place] = sha256
+
+    def was_given_up(self, place: Place, class_folder: Path, sha256: str) -> bool:
+        """Whether this very file had its result replaced by that of another class folder."""
+        folder = self._folders.get(self._name(class_folder), _Folder())
+        return bool(sha256) and folder.given_up.get(place) == sha256
+
     def gone(self) -> list[Place]:
         """The results whose files are in none of the folders any more."""
         return sorted(set(places(self._results)) - self.handed_in)
@@ -86,15 +111,18 @@ class ClassRecord:
     def note(self, class_folder: Path, found: ClassFolder) -> None:
         """Let what was found now replace what was in the same class folder before."""
         here = {(item.student, item.lesson) for item in found.work}
-        self._folders[self._name(class_folder)] = _Folder(here, found.not_recognised)
-        if before := self._folders.get(BEFORE):
-            before.handed_in = before.handed_in & set(places(self._results)) - here
+        before = self._folders.get(self._name(class_folder), _Folder())
+        given_up = {place: sha256 for place, sha256 in before.given_up.items() if place not in here}
+        self._folders[self._name(class_folder)] = _Folder(here, given_up, found.not_recognised)
+        if older := self._folders.get(BEFORE):
+            older.handed_in = older.handed_in & set(places(self._results)) - here
 
     def write(self) -> None:
         """Write the record. `OSError` if that cannot be."""
         folders = {
             name: {
                 "handed_in": sorted(map(list, folder.handed_in)),
+                "given_up": [[*place, sha256] for place, sha256 in sorted(folder.given_up.items())],
                 "not_recognised": [[row.student, row.file, row.why] for row in folder.not_recognised],
             }
             for name, folder in self._folders.items()
@@ -107,6 +135,7 @@ class ClassRecord:
         for name, folder in data["folders"].items():
             self._folders[name] = _Folder(
                 {(_text(student), _text(lesson)) for student, lesson in folder["handed_in"]},
+                {(_text(one), _text(lesson)): _text(sha256) for one, lesson, sha256 in folder.get("given_up", [])},
                 [Unrecognised(_text(who), _text(file), _text(why)) for who, file, why in folder["not_recognised"]],
             )
 
@@ -128,7 +157,8 @@ class ClassRecord:
 
 def unrecognised_result(row: Unrecognised) -> SubmissionResult:
     """A file that is not graded, as reports show it: no lesson, no points."""
-    return _uncounted(row.student, "", row.file, NOT_RECOGNISED, f"{row.file}: {row.why}")
+    file = clean(row.file, MOST_SHOWN)
+    return _uncounted(row.student, "", file, NOT_RECOGNISED, f"{file}: {row.why}")
 
 
 def gone_result(result: SubmissionResult) -> SubmissionResult:

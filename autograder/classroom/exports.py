@@ -18,11 +18,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from autograder.classroom.lesson_names import copy_number, lessons_named
-from autograder.classroom.results_folder import HIDDEN, RECORD, SUMMARY
+from autograder.classroom.results_folder import HIDDEN, RECORD
+from autograder.classroom.student_names import as_folder
 from autograder.submission import stem_of
 
 UNKNOWN = "(unknown)"
@@ -30,7 +32,6 @@ UNKNOWN = "(unknown)"
 METADATA = "submission_metadata.yml"
 MOST_METADATA = 64 * 2**20
 """Bytes of Gradescope's list of submissions: it holds all results of all attempts."""
-NAME_BYTES = 200
 SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".DS_Store")
 """What systems and programs put into a class folder, beside what begins with `._`."""
 NBGRADER = "submitted"
@@ -63,6 +64,8 @@ class HandIn:
     """Which copy of the file this is, the last being the highest."""
     why: str = ""
     """Why it is not looked at; empty if it is."""
+    turn: tuple[str, int] = ("", 0)
+    """When it was handed in, where a student may do so again; the last counts."""
     perhaps: bool = False
     """Whether it is a student's only if there is something to grade in it: its name is like a system's."""
 
@@ -100,7 +103,9 @@ def hand_ins_of(folder: Path, left_out: Iterable[tuple[str, str]] = ()) -> tuple
     flat = sum(1 for name in (*beside, *(path.name for path in files)) if CANVAS.fullmatch(name)) >= len(folders)
     named = _Students(folder, [*(path.name for path in (*folders, *files)), *below, *beside], remarks, flat=flat)
     hand_ins = [
-        HandIn(student, path, perhaps=_is_hidden(path.name)) for path in folders for student in named.of_folder(path)
+        HandIn(student, path, turn=named.turn(path), perhaps=is_hidden(path.name))
+        for path in folders
+        for student in named.of_folder(path)
     ]
     for path in files:
         hand_in = named.of_file(path)
@@ -139,7 +144,7 @@ def _is_systems(name: str) -> bool:
     return name in SYSTEM or name.startswith("._")
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
     """Whether a name is like those that systems and programs give, and no platform gave it."""
     return name.startswith(HIDDEN) and not (MOODLE.fullmatch(name) or CANVAS.fullmatch(name))
 
@@ -150,51 +155,16 @@ def _parts(name: str) -> list[str]:
     return [] if ".." in parts or name.startswith(("/", "\\")) else parts
 
 
-def inside(folder: Path, *, unpacked: bool) -> Path:
-    """The class folder in what was given: platforms and systems put a folder of their own around it.
-
-    In what was not unpacked just now, only a folder that a platform made is gone into.
-
-    Raises:
-        OSError: a folder cannot be read.
-    """
-    called = folder.name
-    while True:
-        with os.scandir(folder) as found:
-            entries = [entry for entry in found if not _is_hidden(entry.name)]
-        if len(entries) != 1 or entries[0].is_symlink() or not entries[0].is_dir():
-            return folder
-        within = folder / entries[0].name
-        if not _holds_a_class(within, called if unpacked else None):
-            return folder
-        folder = within
-
-
-def _holds_a_class(folder: Path, archive: str | None) -> bool:
-    """Whether a folder that lies alone is no student's; `archive`: what the zip was called that it lay in."""
-    names = [name for name in os.listdir(folder) if not _is_hidden(name) or name == ".git"]
-    if ".git" in names or MOODLE.fullmatch(folder.name):
-        return False
-    files = [name for name in names if (folder / name).is_file()]
-    if METADATA in names or any(map(CANVAS.fullmatch, files)) or any(map(MOODLE.fullmatch, names)):
-        return True
-    if any(map(stem_of, files)):
-        return False
-    if folder.name.endswith("-submissions") or folder.name == NBGRADER:
-        return True
-    return archive is not None and (folder.name == archive or len(names) - len(files) != 1)
-
-
 class _Students:
     """What students are called, by the names of the folders and files in a class folder."""
 
     def __init__(self, folder: Path, names: Iterable[str], remarks: list[str], *, flat: bool) -> None:
         self._flat = flat
-        self._submitters = _gradescope(folder / METADATA, remarks)
+        self._submitters, self._turns = _gradescope(folder / METADATA, remarks)
         numbers = defaultdict(set)
         for name in names:
             if match := MOODLE.fullmatch(name):
-                numbers[match["name"]].add(match["number"])
+                numbers[as_folder(match["name"])].add(match["number"])
         self._namesakes = {name for name, found in numbers.items() if len(found) > 1}
         remarks += [
             f"{folder}: {len(numbers[name])} students are called {name}; Moodle's number tells them apart, and is "
@@ -207,15 +177,17 @@ class _Students:
         """The folders and students in Gradescope's list."""
         return [(folder, student) for folder, students in self._submitters.items() for student in students]
 
+    def turn(self, path: Path) -> tuple[str, int]:
+        """When a folder was handed in, by Gradescope's list."""
+        return self._turns.get(path.name, ("", 0))
+
     def of_folder(self, path: Path) -> list[str]:
         """The students whose folder this is; none if it can be nobody's."""
         if path.name in self._submitters:
             return self._submitters[path.name]
         if match := MOODLE.fullmatch(path.name):
             return [self._moodle(match)]
-        name = path.name.removeprefix(self._prefix)
-        as_it_is = name == path.name and name != SUMMARY and not name.startswith(HIDDEN)
-        return [name if as_it_is else _as_folder(name)]
+        return [as_folder(path.name.removeprefix(self._prefix))]
 
     def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
         """Whose an archive's entry is that was not unpacked, and its name below their folder, if it has one."""
@@ -230,14 +202,14 @@ class _Students:
             return _handed_in(self._moodle(match), path, match["file"])
         if self._flat and (match := CANVAS.fullmatch(path.name)):
             note = "Canvas says that this was handed in late." if match["late"] else ""
-            student = _as_folder(f"{match['name']}_{match['user']}")
+            student = as_folder(f"{match['name']}_{match['user']}")
             name = match["file"] or match["typed"]
             return _handed_in(student, path, _without_attempt(name), note, of=name)
         if path.suffix.lower() == ".zip":
-            return _handed_in(_as_folder(path.stem), path, path.name)
+            return _handed_in(as_folder(path.stem), path, path.name)
         ending = next((ending for ending in ARCHIVES if path.name.lower().endswith(ending)), "")
         if ending and not path.name.startswith(HIDDEN):
-            student = _as_folder(path.name[: -len(ending)])
+            student = as_folder(path.name[: -len(ending)])
             return HandIn(student, path, path.name, why="an archive that is no zip; hand in the files themselves")
         stem = stem_of(path.name)
         if not stem or (path.name.startswith(HIDDEN) and not lessons_named(stem)):
@@ -245,8 +217,8 @@ class _Students:
         return _handed_in(UNKNOWN, path, path.name)
 
     def _moodle(self, match: re.Match[str]) -> str:
-        name = match["name"]
-        return _as_folder(f"{name}_{match['number']}" if name in self._namesakes | {"Participant"} else name)
+        name = as_folder(match["name"])
+        return as_folder(f"{name}_{match['number']}") if name in self._namesakes | {"Participant"} else name
 
 
 def _handed_in(student: str, path: Path, name: str, note: str = "", *, of: str | None = None) -> HandIn:
@@ -268,10 +240,10 @@ def _assignment(folder: Path, repositories: list[str]) -> str:
     return common[: common.rfind("-") + 1]
 
 
-def _gradescope(file: Path, remarks: list[str]) -> dict[str, list[str]]:
-    """The submitters of each folder, by Gradescope's list."""
+def _gradescope(file: Path, remarks: list[str]) -> tuple[dict[str, list[str]], dict[str, tuple[str, int]]]:
+    """The submitters of each folder and when it was handed in, by Gradescope's list."""
     if not os.path.lexists(file):
-        return {}
+        return {}, {}
     import yaml
 
     try:
@@ -285,9 +257,17 @@ def _gradescope(file: Path, remarks: list[str]) -> dict[str, list[str]]:
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         what = " ".join(str(error).split())
         remarks.append(f"{file}: cannot be read ({what}); students are called by the numbers of their submissions")
-        return {}
+        return {}, {}
     found = {str(name): _submitters(entry, str(name)) for name, entry in listed.items()}
-    return {name: students for name, students in found.items() if students}
+    turns = {str(name): _turn(entry, str(name)) for name, entry in listed.items()}
+    return {name: students for name, students in found.items() if students}, turns
+
+
+def _turn(entry: Any, folder: str) -> tuple[str, int]:
+    """When a submission was made, as text that sorts by time, and its number, which is higher the later it was."""
+    made = entry.get(":created_at") if isinstance(entry, dict) else None
+    number = re.search(r"\d{1,18}$", folder)
+    return (str(made)[:40] if isinstance(made, date | str) else "", int(number[0]) if number else 0)
 
 
 def _submitters(entry: Any, folder: str) -> list[str]:
@@ -298,12 +278,5 @@ def _submitters(entry: Any, folder: str) -> list[str]:
         known = submitter if isinstance(submitter, dict) else {}
         name = known.get(":name")
         names = [known.get(":email"), known.get(":sid"), f"{name}_{folder}" if name else None]
-        found += [_as_folder(str(name)) for name in names if name][:1]
+        found += [as_folder(str(name)) for name in names if name][:1]
     return list(dict.fromkeys(found))
-
-
-def _as_folder(name: str) -> str:
-    """A student's name as that of a folder: one that reports do not take for ours, and in no other place."""
-    shown = re.sub(r"[/\\\0]", "_", name).strip() or "_"
-    shown = shown.encode("utf-8", "surrogateescape")[:NAME_BYTES].decode("utf-8", "surrogateescape")
-    return f"student {shown}" if shown.startswith(HIDDEN) or shown == SUMMARY else shown

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from autograder.classroom.class_folder import Work
+from autograder.classroom.course_files import is_solution
 from autograder.classroom.lesson_names import lessons_within
 from autograder.judging.errors import CheckError
 from autograder.judging.results import SubmissionResult
@@ -35,6 +36,9 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
     except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
         what = f"the grader itself failed ({type(error).__name__}: {error}); please report it."
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
+    if is_solution(submission.sha256):
+        what = f"{clean(work.file.name, 80)} is the course's own solution, byte for byte."
+        result.message = f"{result.message} {what}".strip()
     if result.exercises and all(exercise.status == "missing" for exercise in result.exercises):
         others = lessons_within(submission.cells)
         if others and work.lesson not in others:
@@ -72,7 +76,7 @@ def file_sha256(work: Work) -> str:
 def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
     """Whether a result is still that of this file, this grader and this salt. Reads the file if all else is.
 
-    The file's name counts: a result shows it, and what is said of it.
+    The file's name counts: a result shows it, and what is said of it, as which other files there were.
     """
     return (
         result is not None
@@ -81,5 +85,6 @@ def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
         and result.grader_version == grader_version(work.lesson)
         and result.salt_sha256 == fingerprint(salt)
         and result.file == work.file.name
+        and work.remark in result.message
         and result.sha256 == file_sha256(work)
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 
 from autograder.submission import Cell
 from course.syllabus import syllabus
@@ -14,6 +16,8 @@ NUMBERED = re.compile(r"(?<![a-z])ch(?:apter)?[\W_]*0*(\d+)")
 SLUG = re.compile(r"ch(\d+)_(.+)")
 COPY = re.compile(r"(?:[-_ (]|copy)(\d{1,4})\)?$", re.IGNORECASE)
 """`(1)` of a browser, `-Copy1` of Jupyter, `-1` of Canvas."""
+MOST_NAMES = 10_000
+"""Definitions of one file that are looked at."""
 DEFINITION = re.compile(r"^(?:def|class) +(\w+)", re.MULTILINE)
 
 
@@ -43,19 +47,27 @@ def copy_number(stem: str) -> int:
 def lessons_within(cells: Sequence[Cell]) -> list[str]:
     """The lessons that exercises could all be of: by the course's marks on cells, else by what they define.
 
-    Nothing is run.
+    Nothing is run. Of a file that defines a million names the first are looked at.
     """
-    marked = {cell.exercise for cell in cells if cell.exercise}
-    defined = {name for cell in cells for name in DEFINITION.findall(cell.source)}
-    for names in (marked, defined):
-        taught = [
-            {lesson.slug for lesson in syllabus().values() if any(one.name == name for one in lesson.exercises)}
-            for name in names
-        ]
-        possible = set.intersection(*known) if (known := [slugs for slugs in taught if slugs]) else set()
+    taught = _taught()
+    marked = {cell.exercise for cell in cells}
+    found = (match[1] for cell in cells for match in DEFINITION.finditer(cell.source))
+    defined = taught.keys() & set(islice(found, MOST_NAMES))
+    for names in (marked & taught.keys(), defined):
+        possible = frozenset.intersection(*(taught[name] for name in names)) if names else frozenset()
         if possible:
             return sorted(possible)
     return []
+
+
+@cache
+def _taught() -> dict[str, frozenset[str]]:
+    """The lessons that have an exercise of that name."""
+    taught: dict[str, set[str]] = defaultdict(set)
+    for slug, lesson in syllabus().items():
+        for exercise in lesson.exercises:
+            taught[exercise.name].add(slug)
+    return {name: frozenset(slugs) for name, slugs in taught.items()}
 
 
 @cache

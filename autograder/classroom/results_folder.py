@@ -13,6 +13,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from autograder.judging.results import SubmissionResult, whole_file, write_json
+from autograder.wording import printable_json
 
 SUMMARY = "class.json"
 """The summary's name; the other entries are named after students."""
@@ -106,7 +107,7 @@ def write_summary(
             file.write(start)
             for number, result in enumerate(listed):
                 row = {name: getattr(result, name) for name in SUMMARISED}
-                file.write(("," if number else "") + "\n  " + json.dumps(row, ensure_ascii=False))
+                file.write(("," if number else "") + "\n  " + printable_json(row))
                 yield result
         file.write("\n ]\n}\n")
 

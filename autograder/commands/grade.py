@@ -45,18 +45,33 @@ def grade(
     diff: Annotated[
         bool, typer.Option("--diff", help="Show whose points would move and why; overwrite nothing.")
     ] = False,
+    export: Annotated[
+        bool | None,
+        typer.Option(
+            "--export/--no-export",
+            help="Whether CLASS is, or holds one folder that is, a platform's export; else that folder is a student's.",
+            show_default=False,
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let hand-ins replace results that are of another class folder.")
+    ] = False,
 ) -> None:
     """Grade a class. What was graded before and has not changed stays as it is.
 
-    The exit status is 0 if all that was handed in is graded; 1 if a submission could not be graded or a result not be
-    written or taken over; 3 if a file was handed in that is not recognised as a lesson's, and so not graded.
+    The exit status is 0 if all that was handed in is graded; 1 if a submission could not be graded, a result not be
+    written or taken over, or a result is another class folder's; 3 if a file was handed in that is not recognised as a
+    lesson's, and so not graded.
     """
     from autograder.classroom.results_folder import hold
     from autograder.isolation import EARLIER
     from autograder.judging.salt import PUBLIC_SALT, class_key
 
+    isolation = EARLIER.get(isolation, isolation)
     key = class_key(salt or PUBLIC_SALT)
-    order = _Order(folder, out, jobs, scheduler, EARLIER.get(isolation, isolation), key, regrade=regrade, diff=diff)
+    order = _Order(
+        *(folder, out, jobs, scheduler, isolation, key), regrade=regrade, diff=diff, export=export, replace=replace
+    )
     _refuse_nonsense(order)
     if salt:
         _warn_of_a_weak(salt)
@@ -80,6 +95,8 @@ class _Order:
     """As `class_key` gives it: the secret itself is in no grading process."""
     regrade: bool
     diff: bool
+    export: bool | None
+    replace: bool
 
 
 def _refuse_nonsense(order: _Order) -> None:
@@ -109,7 +126,7 @@ class _Grading:
 
     def run(self) -> tuple[Plan, ClassRecord, ClassFolder]:
         """Read the class, grade what must be graded, and show what came of it."""
-        from autograder.classroom.class_folder import find_work
+        from autograder.classroom.claims import set_claims_aside
         from autograder.classroom.class_record import ClassRecord
         from autograder.classroom.plan import Plan
         from autograder.classroom.results_folder import UNFINISHED
@@ -119,12 +136,13 @@ class _Grading:
         from autograder.reports.progress import progress
 
         order = self.order
-        found = find_work(order.folder, scratch=order.out / UNFINISHED / "handed-in")
+        found = _found(order, order.out / UNFINISHED / "handed-in")
         if not found.work and not found.not_recognised:
             say_all(found.remarks)
             give_up(f"there are no submissions in {order.folder}; {LAYOUT}")
         record = ClassRecord(order.out)
         _see_to_the_salt(record, order)
+        set_claims_aside(found, record, order.folder, order.out, replace=order.replace)
         record.note(order.folder, found)
         if not order.diff:
             record.write()
@@ -157,7 +175,7 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
 
     not_graded = [f"{row.student}/{row.file}: {row.why}" for row in found.not_recognised]
     damaged = [record.problem] if record.problem else []
-    remarks = [*found.remarks, *not_graded, *damaged, *about_others(record, order.folder, order.out)]
+    remarks = [*found.remarks, *not_graded, *damaged, *about_others(record, found, order.folder, order.out)]
     say_all([*remarks, *plan.problems, *plan.ungraded])
     if order.salt == PUBLIC_SALT:
         say("no --salt: the hidden inputs are the public ones, and answers to them can be memorised")
@@ -170,7 +188,21 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
     else:
         typer.echo(f"\nFull results:  {order.out}/<student>/<lesson>.json")
         typer.echo(f"One student:   backprop report {order.out} --student NAME")
-    raise typer.Exit(1 if plan.problems or plan.ungraded else 3 if found.not_recognised else 0)
+    lost = plan.problems or plan.ungraded or found.claimed
+    raise typer.Exit(1 if lost else 3 if found.not_recognised else 0)
+
+
+def _found(order: _Order, scratch: Path) -> ClassFolder:
+    """What was handed in; on a terminal, whose is looked at, where that takes long."""
+    from autograder.classroom.class_folder import find_work
+    from autograder.commands.console import said_on_a_terminal
+    from autograder.wording import clean
+
+    now = [""]
+    with said_on_a_terminal(lambda: f"reading what was handed in: {clean(now[0], 40)}"):
+        return find_work(
+            order.folder, scratch=scratch, export=order.export, at_student=lambda student: now.__setitem__(0, student)
+        )
 
 
 def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, None]:
@@ -187,6 +219,7 @@ def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, Non
 def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
     """End the command with one line on what went wrong, how much is kept and how to go on."""
     from autograder.classroom.archives import ArchiveError
+    from autograder.classroom.class_level import ClassUnclearError
     from autograder.classroom.pool import PoolError
     from autograder.classroom.results_folder import UNFINISHED, FolderBusy
     from autograder.commands.console import give_up
@@ -196,7 +229,7 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         give_up(f"interrupted: {grading.so_far()}; go on with: {_command()}", code=130)
-    except ArchiveError as error:
+    except (ArchiveError, ClassUnclearError) as error:
         give_up(f"{order.folder}: {error}")
     except (PoolError, FolderBusy) as error:
         give_up(f"{error}" + (f"; {grading.so_far()}" if grading.plan and grading.plan.done else ""))

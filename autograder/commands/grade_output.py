@@ -60,7 +60,7 @@ def say_what_was_there(plan: Plan) -> None:
         )
 
 
-def about_others(record: ClassRecord, folder: Path, out: Path) -> list[str]:
+def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Path) -> list[str]:
     """A line for each result that does not count any more, and one for those of other class folders."""
     lines = [
         f"{student}/{lesson} was handed in before, and the file is gone: its result stays in {out} and does not count"
@@ -69,6 +69,11 @@ def about_others(record: ClassRecord, folder: Path, out: Path) -> list[str]:
     others = record.elsewhere(folder)
     if others:
         lines.append(f"{others:,} submissions of other class folders are in {out} too, and stay as they are")
+    if found.given_up:
+        lines.append(
+            f"{found.given_up:,} hand-ins in {folder} were replaced by those of other class folders; --replace takes "
+            "them back"
+        )
     if record.unplaced:
         lines.append(
             f"{record.unplaced:,} results in {out} are of hand-ins that no class folder graded since holds; they "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from autograder.judging.status import ExerciseStatus, SubmissionStatus
+from autograder.wording import printable_json
 
 
 @dataclass
@@ -111,4 +111,4 @@ def whole_file(path: Path, scratch: Path | None = None) -> Iterator[TextIO]:
 def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
     """Write a JSON file whole or not at all; the arguments are those of `whole_file`."""
     with whole_file(path, scratch) as file:
-        file.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n")  # at once: `dump` writes it word by word
+        file.write(printable_json(data, indent=1) + "\n")  # at once: `dump` writes it word by word

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from autograder.submission import Cell, Submission
-from autograder.worker.execution import Failure
+from autograder.worker.execution import WENT_ON, Failure
 
 ALIKE = 0.8
 """How much a name resembles the one that is meant; `relu_vpj`, `Relu_vjp` and `my_relu_vjp` do."""
 
 MOST_LOOKED_AT = 50_000
 """Characters of a cell in which calls are looked for."""
+MOST_NAMES = 2000
+"""Names that are compared with one that is missing; a file may have a million."""
+MOST_LINES = 2000
+"""Lines of a cell that are looked at, of those which have a name in them."""
 _NO_CODE = re.compile(r'""".*?"""|\'\'\'.*?\'\'\'|#[^\n]*', re.DOTALL)
 _DEFINED = re.compile(r"^(?:async\s+)?def\s+(\w+)", re.MULTILINE)
 
@@ -50,6 +55,11 @@ class SourceText:
         return max(problems, key=lambda problem: problem.cell.number, default=None)
 
     def failed_to_redefine(self, name: str) -> CellProblem | None:
+        """What befell the last of all cells that should define `name`; None if it ran, or its definitions did."""
+        problem = self._failed_to_define(name)
+        return None if problem is None or problem.text.endswith(WENT_ON) else problem
+
+    def _failed_to_define(self, name: str) -> CellProblem | None:
         """What befell the last of all cells that should define `name`; None if it ran."""
         problem = self.tried_to_define(name)
         last = max((cell.number for cell in self._submission.cells if _is_to_define(cell, name)), default=0)
@@ -60,7 +70,7 @@ class SourceText:
 
         A name that is much like it may be what its owner means, unless it is among `others`.
         """
-        problem = self.failed_to_redefine(name)  # where a later cell ran, it is that one which left no function
+        problem = self._failed_to_define(name)  # where a later cell ran, it is that one which left no function
         if problem is not None:
             return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
         last = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
@@ -73,17 +83,35 @@ class SourceText:
         if last is not None and _only_assigns(last, name):
             return f"{name} is not defined as a function: {last.label} has given that name to something else."
         why = f"{name} is not defined: there is no function of that name in {self._submission.name}."
-        defined = {found for cell in self._submission.cells for found in _DEFINED.findall(cell.source)}
-        like = difflib.get_close_matches(name, defined.difference(others), 1, ALIKE)
+        like = self._like(name, others)
         return f"{why} There is {like[0]}: is that it?" if like else why
+
+    def _like(self, name: str, others: Iterable[str]) -> list[str]:
+        """The defined name that is most like `name`, if one is; only names about as long as it can be."""
+        longest = (2 / ALIKE - 1) * len(name)
+        shortest = len(name) ** 2 / longest
+        known = self._defined_names.difference(others)
+        return difflib.get_close_matches(name, [one for one in known if shortest <= len(one) <= longest], 1, ALIKE)
+
+    @cached_property
+    def _defined_names(self) -> set[str]:
+        """The functions that the submission defines, the first of very many."""
+        matches = (match[1] for cell in self._submission.cells for match in _DEFINED.finditer(cell.source))
+        found: set[str] = set()
+        for name in matches:
+            found.add(name)
+            if len(found) == MOST_NAMES:
+                break
+        return found
 
     def _class_made_after(self, name: str, attached: Cell | None) -> Cell | None:
         """The cell that defines the class of a method again, after the one that attaches the method; None if none."""
-        owner = re.escape(name.rpartition(".")[0])
+        owner = name.rpartition(".")[0]
         if not owner or attached is None:
             return None
-        made = [one for one in self._submission.cells if re.search(rf"^class\s+{owner}\b", one.source, re.MULTILINE)]
-        return next((one for one in made if one.number > attached.number), None)
+        made = re.compile(rf"class\s+{owner}\b")
+        later = (one for one in self._submission.cells if one.number > attached.number)
+        return next((one for one in later if any(map(made.match, _lines_with(owner, one)))), None)
 
     def calls(self, name: str, among: Iterable[str]) -> str:
         """The first of these functions that the definition of `name` calls by its name; empty if none."""
@@ -133,6 +161,20 @@ def _only_assigns(cell: Cell, name: str) -> bool:
 
 
 def _is_to_define(cell: Cell, name: str) -> bool:
+    if cell.exercise == name:
+        return True
     known = re.escape(name)
-    definition = rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b|^{known}\s*="
-    return cell.exercise == name or re.search(definition, cell.source, re.MULTILINE) is not None
+    definition = re.compile(rf"[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b|{known}\s*=")
+    return any(map(definition.match, _lines_with(name, cell)))
+
+
+def _lines_with(text: str, cell: Cell) -> Iterator[str]:
+    """The lines of a cell that have `text` in them, the first of very many: a cell may be a million lines."""
+    source, end = cell.source, 0
+    for _ in range(MOST_LINES):
+        place = source.find(text, end)
+        if place < 0:
+            return
+        start, end = source.rfind("\n", 0, place) + 1, source.find("\n", place)
+        end = len(source) if end < 0 else end
+        yield source[start : min(end, start + MOST_LOOKED_AT)]

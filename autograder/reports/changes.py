@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, fields
@@ -17,8 +16,8 @@ from rich.text import Text
 from autograder.classroom.changes import Changes, Move
 from autograder.judging.results import whole_file
 from autograder.reports.class_table import NAME, widths
-from autograder.reports.safety import cell
-from autograder.wording import clean
+from autograder.reports.safety import cell, printable
+from autograder.wording import clean, printable_json
 
 LINES = 100
 """Moves that a terminal shows; the files have all."""
@@ -42,7 +41,7 @@ class ChangesTable:
         style = "green" if move.after > move.before else "red"
         name = f"{clean(move.student, NAME):{self._who}}  {move.lesson:{self._what}}  {move.exercise}  "
         self._screen.print(Text.assemble(name, (f"{points}  ({move.after - move.before:+.4g})", style)))
-        self._screen.print(Padding(Text(move.why, style="dim"), (0, 0, 0, 4), expand=False))
+        self._screen.print(Padding(Text(printable(move.why), style="dim"), (0, 0, 0, 4), expand=False))
 
     def finish(self, changes: Changes) -> None:
         """Print the counts."""
@@ -82,8 +81,8 @@ def change_files(folder: Path) -> Iterator[tuple[Any, Changes]]:
         def write(move: Move) -> None:
             nonlocal comma
             rows.writerow([cell(value) if isinstance(value, str) else value for value in astuple(move)])
-            data.write(f"{comma}\n  {json.dumps(asdict(move), ensure_ascii=False)}")
+            data.write(f"{comma}\n  {printable_json(asdict(move))}")
             comma = ","
 
         yield write, changes
-        data.write(f'\n ],\n "summary": {json.dumps(changes.to_json())}\n}}\n')
+        data.write(f'\n ],\n "summary": {printable_json(changes.to_json())}\n}}\n')

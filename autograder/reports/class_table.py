@@ -12,6 +12,7 @@ from rich.text import Text
 
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.reports.feedback import GLYPHS, WRONG
+from autograder.reports.safety import printable
 from autograder.wording import clean
 
 NAME = 40
@@ -37,7 +38,7 @@ class ClassTable:
         self._screen.print(line + _marks(result.exercises))
         note = _note(result)
         if note:
-            self._screen.print(Padding(Text(note, style="dim"), (0, 0, 0, 4), expand=False))
+            self._screen.print(Padding(Text(printable(note), style="dim"), (0, 0, 0, 4), expand=False))
 
     def finish(self) -> None:
         """Print what the marks mean, and the counts."""

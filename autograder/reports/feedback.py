@@ -9,6 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.reports.safety import printable
+from autograder.wording import clean
 from course.syllabus import Lesson
 
 GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
@@ -23,11 +25,15 @@ def print_feedback(
     Args:
         hints: how many of an exercise's hints to show.
     """
-    screen.print(Text.assemble((f"{lesson.title}", "bold"), f"  {file or result.file}  ", (result.sha256[:12], "dim")))
+    screen.print(
+        Text.assemble(
+            (f"{lesson.title}", "bold"), f"  {clean(str(file or result.file), 300)}  ", (result.sha256[:12], "dim")
+        )
+    )
     if result.status != "graded":
-        screen.print(Text(f"  {result.status}: {result.message}", style="red"))
+        screen.print(Text(printable(f"  {result.status}: {result.message}"), style="red"))
     elif result.message:
-        screen.print(Text(f"  Note: {result.message}", style="yellow"))
+        screen.print(Text(printable(f"  Note: {result.message}"), style="yellow"))
     width = max((len(exercise.name) for exercise in result.exercises), default=0)
     for exercise in result.exercises:
         _print_exercise(screen, lesson, exercise, width, hints)
@@ -45,7 +51,7 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
         status += f"  {sum(check.passed for check in exercise.checks)} of {len(exercise.checks)} checks pass"
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
     if exercise.status != "passed" and not _not_started(exercise):
-        screen.print(Padding(Text(exercise.message), (0, 0, 0, 6), expand=False))
+        screen.print(Padding(Text(printable(exercise.message)), (0, 0, 0, 6), expand=False))
         if listed:
             section = Text(f"Section: book/{lesson.slug}.md#{listed.anchor}", style="cyan")
             screen.print(Padding(section, (0, 0, 0, 6), expand=False))

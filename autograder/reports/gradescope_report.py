@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container
 from typing import Any
 
@@ -10,7 +9,7 @@ from autograder.judging.results import CheckResult, ExerciseResult, SubmissionRe
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean
+from autograder.wording import clean, printable_json
 
 
 class GradescopeReport(Report):
@@ -25,7 +24,7 @@ class GradescopeReport(Report):
     def add(self, work: StudentWork) -> None:
         name = "results" if self._alone else file_stem(work.student)
         results = gradescope(work, self.order.hidden_checks, self.order.classroom.due)
-        write_text(self._folder / f"{name}.json", json.dumps(results, indent=1, ensure_ascii=False))
+        write_text(self._folder / f"{name}.json", printable_json(results, indent=1))
         self._written += 1
 
     def finish(self) -> list[str]:

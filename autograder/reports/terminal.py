@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.class_table import ClassTable
 from autograder.reports.feedback import print_feedback
 from autograder.reports.formats import Order, Report
+from autograder.wording import printable_json
 
 
 class TerminalReport(Report):
@@ -44,9 +44,7 @@ class JsonReport(Report):
 
     def add(self, work: StudentWork) -> None:
         for result in (*work.results, *work.uncounted):
-            entry = json.dumps(result.to_json(), indent=1, ensure_ascii=False)
-            text = f"{self._before}\n{entry}".encode(errors="backslashreplace")  # names that are no UTF-8
-            sys.stdout.write(text.decode())
+            sys.stdout.write(f"{self._before}\n{printable_json(result.to_json(), indent=1)}")
             self._before = ","
 
     def finish(self) -> list[str]:

@@ -34,7 +34,10 @@ def main() -> None:
     asked: list[str] = []
     finder = imports.AllowedImports(config["locations"], asked)
     sys.meta_path.insert(0, finder)
+    from autograder.worker.stand_ins import spec_of
     from autograder.worker.uncompiled import without_compiler
+
+    finder.stand_in = spec_of
 
     without_compiler()
     if "layers" in config:

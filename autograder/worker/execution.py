@@ -10,15 +10,23 @@ import re
 import sys
 import traceback
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.worker.imports import CELLS
+from autograder.worker.stand_ins import in_a_notebook
 
 _AWAITS = 0x80
 """`inspect.CO_COROUTINE`: what code has that awaits at its top. Most submissions do without `inspect`."""
 _MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?|[\w, ]+=\s*[%!].*)\s*$")
+
+
+MOST_FAILURES = 100
+"""Statements of a cell that may fail before what follows is left alone."""
+WENT_ON = "what is defined below it was defined all the same"
+WENT_ON_AFTER_ALL = "what else is defined below it was defined all the same"
+"""How a failure ends that did not end the definitions: of a statement that defines nothing, and of one that does."""
 
 
 @dataclass(frozen=True)
@@ -44,42 +52,40 @@ class Program:
 
     def __init__(self, name: str) -> None:
         self.module = ModuleType(name)
-        self._await = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if name == "__main__" else 0
+        self.awaits = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if name == "__main__" else 0
         """A notebook's cell may `await` outside of functions, as Jupyter runs it; in a file that is not Python."""
         sys.modules[name] = self.module
+        self.module.__dict__.update(in_a_notebook())
         warnings.simplefilter("ignore")
 
     def run_cell(self, source: str, label: str, offset: int) -> Failure | None:
-        """Run one cell; `offset` lines precede it in its file. An import that fails does not end the cell."""
-        refused: dict[str, Failure] = {}
-        try:
-            linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
-            whole = _whole(source, label, offset)
-            if whole is not None:
-                exec(whole, self.module.__dict__)
-                return None
-            tree = _parse(source)
-            if offset:
-                ast.increment_lineno(tree, offset)
-            flags = 0
-            for imports, statements in itertools.groupby(tree.body, key=_imports):
-                for body in [[one] for one in statements] if imports else [list(statements)]:
-                    flags |= _future_flags(body[0])
-                    code = compile(ast.Module(body, []), label, "exec", flags=flags | self._await, dont_inherit=True)
-                    try:
-                        self._run(code)
-                    except ImportError as error:
-                        if not imports:
-                            raise
-                        refused |= dict.fromkeys(_bound_by(body[0]), failure(error))
-        except BaseException as error:
-            lacking = error.name if type(error) is NameError else None
-            if type(lacking) is str and lacking in refused:
-                return refused[lacking]
-            return failure(error, label, offset)
-        return next(iter(refused.values()), None)
+        """Run one cell; `offset` lines precede it in its file.
 
-    def _run(self, code: CodeType) -> None:
+        An import that fails does not end the cell. What else fails does, but for the imports and definitions below it,
+        and the failure says so.
+        """
+        linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
+        try:
+            whole = _whole(source, label, offset)
+            if whole is None:
+                tree = _parse(source)
+                if offset:
+                    ast.increment_lineno(tree, offset)
+        except BaseException as error:
+            return failure(error, label, offset)
+        cell = _CellRun(self, label, offset)
+        if whole is None:
+            cell.run(tree.body)
+        else:
+            try:
+                exec(whole, self.module.__dict__)
+            except BaseException as error:
+                tree = ast.parse("\n" * offset + source)
+                cell.ended(error, tree.body)
+        return cell.told()
+
+    def execute(self, code: CodeType) -> None:
+        """Run code of the module."""
         if not code.co_flags & _AWAITS:
             exec(code, self.module.__dict__)
             return
@@ -100,6 +106,73 @@ class Program:
     def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call what the submission calls `name`."""
         return self.module.__dict__[name](*args, **kwargs)
+
+
+class _CellRun:
+    """The run of one cell, statement by statement, and what befell them."""
+
+    def __init__(self, program: Program, label: str, offset: int) -> None:
+        self._program = program
+        self._label = label
+        self._offset = offset
+        self._flags = 0
+        self._refused: dict[str, Failure] = {}
+        """What kept imports from their names."""
+        self._first: Failure | None = None
+        """What ended the cell."""
+        self._failures = 0
+        self._goes_on = False
+        """Whether something below it was run all the same."""
+        self._lost_definition = False
+
+    def run(self, statements: list[ast.stmt]) -> None:
+        """Run statements that follow each other: imports one by one, the others in groups."""
+        place = 0
+        for imports, group in itertools.groupby(statements, key=_imports):
+            for body in [[one] for one in group] if imports else [list(group)]:
+                try:
+                    self._execute(body)
+                except ImportError as error:
+                    if not imports:
+                        return self.ended(error, statements[place:])
+                    self._refused |= dict.fromkeys(_bound_by(body[0]), failure(error))
+                except BaseException as error:
+                    return self.ended(error, statements[place:])
+                place += len(body)
+        return None
+
+    def ended(self, error: BaseException, statements: list[ast.stmt]) -> None:
+        """One of these statements has raised: go on with the imports and definitions below it."""
+        told = self._failure(error)
+        self._first = self._first or told
+        self._failures += 1
+        failed = _failed(error, statements, self._label)
+        if failed is None or self._failures > MOST_FAILURES:
+            return
+        self._lost_definition |= _defines(statements[failed])
+        below = _definitions(statements[failed + 1 :])
+        self._goes_on |= bool(below)
+        self.run(below)
+
+    def told(self) -> Failure | None:
+        """What there is to say of the cell; None if nothing went wrong."""
+        if self._first is None:
+            return next(iter(self._refused.values()), None)
+        if self._goes_on:
+            note = WENT_ON_AFTER_ALL if self._lost_definition else WENT_ON
+            return replace(self._first, message="; ".join(filter(None, [self._first.message, note])))
+        return self._first
+
+    def _execute(self, body: list[ast.stmt]) -> None:
+        self._flags |= _future_flags(body[0])
+        flags = self._flags | self._program.awaits
+        self._program.execute(compile(ast.Module(body, []), self._label, "exec", flags=flags, dont_inherit=True))
+
+    def _failure(self, error: BaseException) -> Failure:
+        lacking = error.name if type(error) is NameError else None
+        if type(lacking) is str and lacking in self._refused:
+            return self._refused[lacking]
+        return failure(error, self._label, self._offset)
 
 
 def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
@@ -144,6 +217,57 @@ def _parse(source: str) -> ast.Module:
         if plain == lines:
             raise
         return ast.parse("\n".join(plain))
+
+
+def _failed(error: BaseException, statements: list[ast.stmt], label: str) -> int | None:
+    """Which of the statements an exception comes from, by the line of the module that was running."""
+    at, line = error.__traceback__, None
+    while at is not None:
+        code = at.tb_frame.f_code
+        if code.co_filename == label and code.co_name == "<module>":
+            line = at.tb_lineno
+        at = at.tb_next
+    if line is None:
+        return None
+    before = [i for i, one in enumerate(statements) if _first_line(one) <= line]
+    return before[-1] if before else None
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(one.lineno for one in decorators)])
+
+
+def _defines(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The imports and definitions among statements, with the assignments that definitions need or attach."""
+    kept: list[ast.stmt] = []
+    needed: set[str] = set()
+    for one in reversed(statements):
+        if _imports(one):
+            keep = True
+        elif isinstance(one, ast.Assign | ast.AnnAssign):
+            names = {name.id for name in ast.walk(one) if isinstance(name, ast.Name) and not _loads(name)}
+            keep = bool(names & needed) or _gives_a_function(one)
+        else:
+            keep = _defines(one)
+        if keep:
+            kept.append(one)
+            needed |= {name.id for name in ast.walk(one) if isinstance(name, ast.Name) and _loads(name)}
+    return kept[::-1]
+
+
+def _gives_a_function(statement: ast.Assign | ast.AnnAssign) -> bool:
+    """Whether an assignment is like `relu_vjp = lambda ...`, `Tensor.backward = backward` or `N = 10`."""
+    values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+    return all(isinstance(value, ast.Lambda | ast.Name | ast.Attribute | ast.Constant) for value in values)
+
+
+def _loads(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
 
 
 def _imports(statement: ast.stmt) -> bool:

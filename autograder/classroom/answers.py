@@ -1,0 +1,75 @@
+"""Whether a file holds work on a lesson, or only what the course hands out. Nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+
+from autograder.places import Places
+from autograder.submission import Cell, SubmissionError, read_submission
+from course.syllabus import find_lesson
+
+PLACES = Places()
+MOST_LINES = 50_000
+"""Lines of a file that are looked at: what the course hands out has a few hundred."""
+_TEXTS = re.compile(r'""".*?"""|\'\'\'.*?\'\'\'', re.DOTALL)
+_TOP = re.compile(r"(?:(?:async +)?def|class) +(\w+)|([\w.]+) *=(?!=)")
+"""What gives a name at the top of a cell."""
+_NO_ANSWER = re.compile(
+    r"""(?:async\ def|def|class)\b.*[:(,]\ *(?:\#.*)?$
+    | (?:(?:async\ def|def|class)\b.*:\ *)?(?:pass|\.\.\.|raise\ NotImplementedError\b.*)\ *(?:\#.*)?$
+    | .*,$ | import\b | from\b | @ | [)\]}]""",
+    re.VERBOSE,
+)
+"""Lines that a stub has, of whichever version of the course."""
+
+
+def holds_work(cells: Sequence[Cell], slug: str) -> bool:
+    """Whether any exercise of the lesson has code that the course did not hand out.
+
+    That is a line which is in no stub; where a program to mend is handed out, another order of its lines will do.
+    """
+    ours, programs = _handed_out(slug)
+    theirs: dict[str, list[str]] = {}
+    for name, line in islice(_lines_of(cells, slug), MOST_LINES):
+        if name and line not in ours and not _NO_ANSWER.match(line):
+            return True
+        theirs.setdefault(name, []).append(line)
+    return any(theirs[name] != lines for name, lines in programs.items() if name in theirs)
+
+
+def _lines_of(cells: Sequence[Cell], slug: str) -> Iterator[tuple[str, str]]:
+    """The lines of code of a file, each with the exercise that it is a part of; "" if it is of none."""
+    exercises = {exercise.name for exercise in find_lesson(slug).exercises}
+    roots = exercises | {name.partition(".")[0] for name in exercises}
+    return (pair for cell in cells for pair in _lines(cell, roots))
+
+
+def _lines(cell: Cell, exercises: set[str]) -> Iterator[tuple[str, str]]:
+    within = ""
+    for line in _TEXTS.sub("", cell.source).splitlines():
+        code = line.strip()
+        if not code or code.startswith("#"):
+            continue
+        if not line[0].isspace() and code[0] not in ")]}@":
+            match = _TOP.match(line)
+            name = (match[1] or match[2]) if match else ""
+            within = name if name in exercises else ""
+        yield (cell.exercise if cell.exercise in exercises else within), code
+
+
+@cache
+def _handed_out(slug: str) -> tuple[frozenset[str], dict[str, list[str]]]:
+    """The lines of code of the lesson's notebook as it is handed out, and those of each program to mend."""
+    try:
+        cells = read_submission(PLACES.notebook(slug)).cells
+    except SubmissionError:
+        return frozenset(), {}
+    stubs: dict[str, list[str]] = {}
+    for name, line in _lines_of(cells, slug):
+        stubs.setdefault(name, []).append(line)
+    to_write = {name for name, lines in stubs.items() if any("NotImplementedError" in line for line in lines)}
+    programs = {name: lines for name, lines in stubs.items() if name and name not in to_write}
+    return frozenset(line for lines in stubs.values() for line in lines), programs

@@ -1,0 +1,74 @@
+"""Hand-ins under a name whose result is of another class folder: they wait until the instructor says --replace.
+
+Who hands in can choose a name in many places; that a classmate's result is overwritten is no one's choice but the
+instructor's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from autograder.classroom.class_folder import ClassFolder, Work
+from autograder.classroom.class_record import ClassRecord
+from autograder.classroom.grading import file_sha256
+from autograder.classroom.hand_in_files import Unrecognised
+from autograder.classroom.results_folder import LOCK, read_result, result_file
+from autograder.classroom.student_names import alike
+
+CLAIMED = "its result is that of {other}, and stays: type --replace to grade this file in its place"
+
+
+def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, results: Path, *, replace: bool) -> None:
+    """Take out of `found` what would overwrite another's result: each is a row, and listed in `found.claimed`.
+
+    With `replace` the results of other class folders are given up to these, and `record` remembers for which files:
+    grading such a folder again does not bring them back.
+    """
+    may_be_taken = _names_that_are_taken(found, record, results)
+    work = []
+    for item in found.work:
+        place = (item.student, item.lesson)
+        if taken_by := may_be_taken(item.student):
+            _claimed(
+                found, item, f"the folder of results cannot tell {item.student} from {taken_by}; rename one of them"
+            )
+            continue
+        other = record.owner(place, beside=folder)
+        if other is None:
+            work.append(item)
+            continue
+        recorded = read_result(result_file(results, *place))
+        sha256 = file_sha256(item)
+        if recorded is not None and sha256 and recorded.sha256 == sha256:
+            work.append(item)  # the same file in two folders is one hand-in
+        elif replace:
+            record.give_up(place, beside=folder, sha256=recorded.sha256 if recorded is not None else "")
+            found.remarks.append(f"{item.student}/{item.lesson}: the result of {other} is replaced, as --replace says")
+            work.append(item)
+        elif record.was_given_up(place, folder, sha256):
+            found.given_up += 1
+        else:
+            _claimed(found, item, CLAIMED.format(other=other))
+    found.work = work
+
+
+def _claimed(found: ClassFolder, item: Work, why: str) -> None:
+    row = Unrecognised(item.student, item.file.name, why, is_work=True)
+    found.not_recognised.append(row)
+    found.claimed.append(row)
+
+
+def _names_that_are_taken(found: ClassFolder, record: ClassRecord, results: Path) -> Callable[[str], str]:
+    """A function that says with whom a student would share a folder; "" for nobody, as where capitals count."""
+    if not _knows_no_capitals(results):
+        return lambda student: ""
+    first: dict[str, str] = {}
+    for student in (*sorted({student for student, _ in record.handed_in}), *(item.student for item in found.work)):
+        first.setdefault(alike(student), student)
+    return lambda student: "" if first[alike(student)] == student else first[alike(student)]
+
+
+def _knows_no_capitals(results: Path) -> bool:
+    """Whether `Ann` and `ann` are one folder there; the lock lies there while a class is graded."""
+    return (results / LOCK).exists() and (results / LOCK.upper()).exists()

@@ -1,0 +1,86 @@
+"""Which folder of what was given is the class: itself, or the one in it that a platform or a system put around it.
+
+Only the instructor can say that the one folder in a class folder is no student's: a student's own may look like any
+platform's export, with classmates' names in it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from autograder.classroom.exports import CANVAS, METADATA, MOODLE, NBGRADER, is_hidden
+from autograder.submission import stem_of
+
+MOST_AROUND = 4
+"""Folders around a class that are gone into."""
+
+
+class ClassUnclearError(ValueError):
+    """What was given may be a class or one student's; the message says what to type."""
+
+
+def class_in(folder: Path, *, archive: str | None, export: bool | None) -> Path:
+    """The class folder in what was given.
+
+    Args:
+        archive: what the zip was called that was unpacked into `folder`; None where it is no zip.
+        export: whether it is, or holds one folder that is, a platform's export; None if nobody said so.
+
+    Raises:
+        ClassUnclearError: the one folder in it may be a class as well as a student's, and nobody said which.
+        OSError: a folder cannot be read.
+    """
+    within = _only_folder_in(folder)
+    if within is None or export is False:
+        return folder
+    if not export:
+        if _looks_like_a_class(within, archive):
+            raise ClassUnclearError(
+                f"the one folder in it, {within.name}, may be a platform's export or a student's: type --export if it "
+                f"is an export, --no-export if {within.name} is a student"
+            )
+        return folder
+    if not (_looks_like_a_class(within, archive) or (_may_hold_students(within) and not _is_platforms(folder.name))):
+        return folder
+    for _ in range(MOST_AROUND):
+        deeper = _only_folder_in(within)
+        if deeper is None or not _looks_like_a_class(deeper, None):
+            break
+        within = deeper
+    return within
+
+
+def _only_folder_in(folder: Path) -> Path | None:
+    """The folder that lies alone, beside what systems put there; None if there is none."""
+    with os.scandir(folder) as found:
+        entries = [entry for entry in found if not is_hidden(entry.name)]
+    if len(entries) != 1 or entries[0].is_symlink() or not entries[0].is_dir():
+        return None
+    return folder / entries[0].name
+
+
+def _is_platforms(name: str) -> bool:
+    return name.endswith("-submissions") or name == NBGRADER
+
+
+def _may_hold_students(folder: Path) -> bool:
+    """Whether a folder can be a class at all: no repository, no folder of one student's in Moodle, no work in it."""
+    names = os.listdir(folder)
+    work = any(stem_of(name) for name in names if not is_hidden(name) and (folder / name).is_file())
+    return not (".git" in names or MOODLE.fullmatch(folder.name) or work)
+
+
+def _looks_like_a_class(folder: Path, archive: str | None) -> bool:
+    """Whether a folder that lies alone is like one that a platform makes, or an instructor who zips a class."""
+    names = [name for name in os.listdir(folder) if not is_hidden(name) or name == ".git"]
+    if ".git" in names or MOODLE.fullmatch(folder.name):
+        return False
+    files = [name for name in names if (folder / name).is_file()]
+    if METADATA in names or any(map(CANVAS.fullmatch, files)) or any(map(MOODLE.fullmatch, names)):
+        return True
+    if any(map(stem_of, files)):
+        return False
+    return _is_platforms(folder.name) or (
+        archive is not None and (folder.name == archive or len(names) - len(files) != 1)
+    )

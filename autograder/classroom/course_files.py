@@ -1,0 +1,48 @@
+"""What of a hand-in is the course's own: learners clone the course, and work in the clone."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+from autograder.places import ROOT, Places
+
+PLACES = Places()
+COURSE_FOLDERS = frozenset({"autograder", "benchmarks", "book", "course", "docs", "tests"})
+"""Folders of a clone in which nobody works."""
+COURSE_FILES = frozenset({"setup.py"})
+SOLUTIONS = "solutions"
+AUTHORED = re.compile(rb"^[ \t]*### BEGIN SOLUTION\b", re.MULTILINE)
+"""By what an older version of a solution is known: notebooks have nothing of the kind."""
+
+
+def is_clone(folder: Path) -> bool:
+    """Whether a folder is a copy of the course, which its student has cloned or downloaded."""
+    return (folder / "course" / "syllabus.toml").is_file() and (folder / "autograder").is_dir()
+
+
+def is_ours(data: bytes) -> bool:
+    """Whether a file is the course's, byte for byte but for the ends of lines, which Git changes on Windows."""
+    return _fingerprint(data) in _ours() or AUTHORED.search(data) is not None
+
+
+def is_solution(sha256: str) -> bool:
+    """Whether a file with this hash is a solution of the course."""
+    return sha256 in _solutions()
+
+
+@cache
+def _ours() -> frozenset[str]:
+    notebooks = [*PLACES.notebooks.glob("*.ipynb"), *(ROOT / "autograder" / "sample_class").glob("*/*")]
+    return frozenset(_fingerprint(file.read_bytes()) for file in notebooks if file.is_file()) | _solutions()
+
+
+@cache
+def _solutions() -> frozenset[str]:
+    return frozenset(_fingerprint(file.read_bytes()) for file in PLACES.solutions.glob("*.py"))
+
+
+def _fingerprint(data: bytes) -> str:
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()

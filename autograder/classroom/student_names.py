@@ -1,0 +1,31 @@
+"""What students are called: one name for one student, whichever system wrote it, that results can have a folder of."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from autograder.classroom.results_folder import HIDDEN, SUMMARY
+
+NAME_BYTES = 200
+
+
+def as_folder(name: str) -> str:
+    """A student's name as that of a folder: one that reports do not take for ours, and in no other place.
+
+    macOS writes ü as two characters and everyone else as one, and nobody sees a blank at the end: such names are one.
+    A name that is too long ends in its hash.
+    """
+    plain = unicodedata.normalize("NFC", re.sub(r"[/\\\0]", "_", name))
+    shown = " ".join(plain.split()) or "_"
+    encoded = shown.encode("utf-8", "surrogateescape")
+    if len(encoded) > NAME_BYTES:
+        kept = encoded[: NAME_BYTES - 17].decode("utf-8", "ignore")
+        shown = f"{kept}~{hashlib.sha256(encoded).hexdigest()[:16]}"
+    return f"student {shown}" if shown.startswith(HIDDEN) or shown == SUMMARY else shown
+
+
+def alike(name: str) -> str:
+    """What two names have in common that a file system which knows no capitals takes for one."""
+    return unicodedata.normalize("NFC", name.casefold())

@@ -1,0 +1,149 @@
+"""A class of odd hand-ins, one student each, graded by the real command: work counts, whatever is around it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import run_backprop
+from test_choice import PLACES, clone, untouched, worked
+
+from autograder.workbook import copy_lessons
+
+pytestmark = pytest.mark.slow
+
+RELU = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+LESSON = "ch06_vjps"
+
+OF_ONE_CELL = {
+    "nbconvert": "#!/usr/bin/env python\n\n# In[1]:\n\n\nget_ipython().run_line_magic('matplotlib', 'inline')\n",
+    "vs_code": "# %%\nfrom IPython import get_ipython\n\n# %%\nget_ipython().run_line_magic('load_ext', 'x')\n\n# %%\n",
+    "rc_params": "import matplotlib.pyplot as plt\nplt.rcParams['figure.figsize'] = (8, 3)\nfig, ax = plt.subplots()\n",
+    "colab": "from google.colab import drive\ndrive.mount('/content/drive')\n",
+    "seaborn": "import seaborn as sns\nsns.set()\n",
+    "chdir": "import os\nos.chdir('/home/ann/course')\n",
+    "argparse": "import argparse\np = argparse.ArgumentParser()\np.add_argument('lr')\nargs = p.parse_args()\n",
+    "tqdm": "from tqdm import tqdm\nfor i in tqdm(range(3)):\n    pass\n",
+    "failed_assert": "assert abs(0.1 + 0.2 - 0.3) < 1e-20\n",
+    "asks": "n = int(input('How many rows? '))\n",
+    "device_first": "device = torch.device('cuda')\nimport numpy as np\n",
+    "opens_a_file": "data = open('digits.csv').read()\nrows = data.splitlines()\nN = len(rows)\n",
+    "wrong_below_an_error": "1 / 0\ndef relu_vjp(g, x):\n    return g\n",
+    "no_python": "def relu_vjp(g, x:\n    return g\n",
+}
+"""What stands above a right function in its cell; the last two have another one."""
+SAID = {
+    "chdir": "raised FileNotFoundError",
+    "argparse": "raised SystemExit: 2; what is defined below it was defined all the same",
+    "failed_assert": "raised AssertionError: what is defined below it was defined all the same",
+    "asks": "nobody answers input() when this is graded; write the value into the code",
+    "device_first": "raised NameError: name 'torch' is not defined; what is defined below it",
+    "opens_a_file": "raised FileNotFoundError",
+    "wrong_below_an_error": "raised ZeroDivisionError",
+    "no_python": "is not Python (SyntaxError",
+}
+"""What is said of an error all the same."""
+
+
+def the_class(folder: Path) -> None:
+    for name, above in OF_ONE_CELL.items():
+        below = "" if name in ("wrong_below_an_error", "no_python") else RELU
+        file = folder / name / f"{LESSON}.{'py' if name in ('nbconvert', 'vs_code') else 'ipynb'}"
+        file.parent.mkdir(parents=True)
+        cell = {"cell_type": "code", "metadata": {}, "source": above + below}
+        file.write_text(above + below if file.suffix == ".py" else json.dumps({"cells": [cell], "nbformat": 4}))
+    right = "return (g * (x > 0)).astype(x.dtype)"
+    stub = relu_first(folder.parent / "stub.ipynb")
+    for name, git in (("cloned", True), ("downloaded", False)):
+        copy_lessons(clone(folder / name, git=git) / "my-work", "ipynb")
+        worked(folder / name / "my-work" / f"{LESSON}.ipynb", stub, with_what=right)
+    clone(folder / "cloned_without_exercises", without=("exercises",))
+    worked(folder / "cloned_without_exercises" / "mine.ipynb", stub, with_what=right)
+    clone(folder / "only_cloned")
+    for name in ("partner_one", "partner_two"):
+        untouched(folder / name / f"{LESSON}.ipynb")
+        (folder / name / ".git").mkdir()
+        worked(folder / name / "src" / f"{LESSON}.ipynb", stub, with_what=right)
+    untouched(folder / "final" / f"{LESSON}.ipynb")
+    worked(folder / "final" / f"{LESSON}_FINAL.ipynb", stub, with_what=right)
+    untouched(folder / "untouched" / f"{LESSON}.ipynb")
+    untouched(folder / "of_the_course" / "ch03_accumulation.py", PLACES.source("ch03_accumulation"))
+
+
+def relu_first(file: Path) -> Path:
+    """The stub of one exercise alone, the first that `worked` finds."""
+    notebook = json.loads(PLACES.notebook(LESSON).read_text())
+    notebook["cells"] = [cell for cell in notebook["cells"] if cell["metadata"].get("exercise") == "relu_vjp"]
+    file.write_text(json.dumps(notebook))
+    return file
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """The class, graded by the command."""
+    folder = tmp_path_factory.mktemp("odd")
+    the_class(folder / "class")
+    return folder, run_backprop("grade", "class", "--out", "res", cwd=folder)
+
+
+def result(folder: Path, student: str, lesson: str = LESSON) -> dict[str, object]:
+    return dict(json.loads((folder / "res" / student / f"{lesson}.json").read_text()))
+
+
+def relu(found: dict[str, object]) -> str:
+    (status,) = [one["status"] for one in found["exercises"] if one["name"] == "relu_vjp"]  # type: ignore[attr-defined]
+    return str(status)
+
+
+Graded = tuple[Path, subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("student", OF_ONE_CELL)
+def test_what_stands_above_a_function_does_not_lose_it(graded: Graded, student: str) -> None:
+    """It lost all that was below it: 0 of 63."""
+    found = result(graded[0], student)
+    expected = {"wrong_below_an_error": "failed", "no_python": "error"}.get(student, "passed")
+    assert relu(found) == expected, found["message"]
+    told = json.dumps(found, ensure_ascii=False)
+    assert SAID.get(student, "") in told, "an error is said all the same"
+    if student not in SAID:
+        assert " raised " not in told
+
+
+@pytest.mark.parametrize(
+    ("student", "remark"),
+    [
+        ("cloned", "'my-work/ch06_vjps.ipynb' was graded."),
+        ("downloaded", "'my-work/ch06_vjps.ipynb' was graded."),
+        ("cloned_without_exercises", "'mine.ipynb' was graded as ch06_vjps, by the exercises in it."),
+        ("partner_one", "'src/ch06_vjps.ipynb' was graded; 'ch06_vjps.ipynb' was handed in, too."),
+        ("partner_two", "'src/ch06_vjps.ipynb' was graded; 'ch06_vjps.ipynb' was handed in, too."),
+        ("final", "'ch06_vjps_FINAL.ipynb' was graded; 'ch06_vjps.ipynb' was handed in, too."),
+    ],
+)
+def test_work_is_graded_and_not_the_template(graded: Graded, student: str, remark: str) -> None:
+    found = result(graded[0], student)
+    assert (relu(found), remark in str(found["message"])) == ("passed", True), found["message"]
+    assert len(list((graded[0] / "res" / student).iterdir())) == 1, "the course's own files are no hand-ins"
+
+
+def test_what_is_not_worked_on_is_said(graded: Graded) -> None:
+    folder, done = graded
+    assert done.returncode == 3
+    assert "only_cloned/.: nothing in it but the course's own files: no exercise is worked on" in done.stderr
+    assert not (folder / "res" / "only_cloned").exists()
+    assert result(folder, "untouched")["points"] == 0
+    told = str(result(folder, "of_the_course", "ch03_accumulation")["message"])
+    assert told == "ch03_accumulation.py is the course's own solution, byte for byte."
+
+
+def test_what_else_was_handed_in_is_said_when_it_comes_later(graded: Graded) -> None:
+    folder, _ = graded
+    worked(folder / "class" / "chdir" / "old" / "ch06.ipynb")
+    again = run_backprop("grade", "class", "--out", "res", cwd=folder)
+    assert again.returncode == 3
+    assert "'ch06_vjps.ipynb' was graded; 'old/ch06.ipynb' was handed in, too." in str(
+        result(folder, "chdir")["message"]
+    )
