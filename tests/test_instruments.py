@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.checkpoint import (
     CheckpointPolicy,
     checkpoint,
@@ -21,6 +22,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from course.instruments.flops import FlopCounter
 from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.saved import SavedTensorMeter
+from course.instruments.traced import TracedStorages
 
 N = 4 * 100  # bytes of a float32 vector of 100
 
@@ -248,3 +250,64 @@ def test_flops_and_bytes_can_be_measured_together() -> None:
         return live.peak
 
     assert peak(counting=True) == peak(counting=False)
+
+
+# TracedStorages
+
+
+def test_what_operations_make_of_what_is_given_is_traced() -> None:
+    a = vector().detach()
+    with TracedStorages([a]) as live:
+        out = torch.zeros(100)
+        for start in range(0, 100, 32):
+            out[start : start + 32] = torch.exp(a[start : start + 32] * 0.5) - torch.tensor(1.0)
+        out /= out.sum()
+        torch._foreach_mul_([out], 2.0)
+    assert live.is_traced(out, out[:10], out.view(10, 10).mT)
+
+
+def _from_numpy(a: Tensor) -> Tensor:
+    return torch.from_numpy(a.numpy() * 2)
+
+
+def _into_memory(a: Tensor) -> Tensor:
+    out = torch.empty_like(a)
+    out.numpy()[...] = a.numpy() * 2
+    return out
+
+
+def _without_modes(a: Tensor) -> Tensor:
+    with _disable_current_modes():
+        return a * 2
+
+
+def _written_without_modes(a: Tensor) -> Tensor:
+    out = torch.zeros_like(a)
+    with _disable_current_modes():
+        out.add_(a)
+    return out
+
+
+def _number_by_number(a: Tensor) -> Tensor:
+    return torch.stack([torch.tensor(2.0 * value) for value in a.tolist()])
+
+
+def _constants(a: Tensor) -> Tensor:
+    out = torch.zeros(2000)
+    for i in range(2000):
+        out[i] = 1.5 * i
+    return out
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [_from_numpy, _into_memory, _without_modes, _written_without_modes, _number_by_number, _constants],
+    ids=lambda function: function.__name__,
+)
+def test_what_comes_from_elsewhere_is_not_traced(compute: Callable[[Tensor], Tensor]) -> None:
+    """Returned as it is, or after an operation that was seen. Some numbers may come from Python; here are more."""
+    for after in (lambda out: out, lambda out: out * 1):
+        a = torch.linspace(0, 1, 2000)
+        with TracedStorages([a]) as live:
+            out = after(compute(a))
+        assert not live.is_traced(out)

@@ -482,6 +482,21 @@ def test_points_for_an_answer_without_work_are_named(whole: Course) -> None:
     assert any(line.startswith(f"{start}zeros like the first argument passes test_matrix") for line in lines), lines
 
 
+def test_points_for_raising_an_error_whatever_is_asked_are_named(whole: Course) -> None:
+    """A check that asks for errors alone is passed by an answer that is nothing but an error."""
+    checks = whole.checks("ch01_double")
+    alone = 'expect_raises(TypeError, learner.double, "a", case="a")'
+    text = checks.read_text(encoding="utf-8")
+    checks.write_text(
+        f"{text}\n\nfrom autograder.judging import expect_raises\n\n"
+        f'@exercise("double")\ndef test_of_text(learner):\n    {alone}\n',
+        encoding="utf-8",
+    )
+    lines = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
+    start = "autograder/lessons/ch01_double/checks.py: an answer without work passes: double: "
+    assert any(line.startswith(f"{start}a TypeError passes test_of_text") for line in lines), lines
+
+
 def test_a_reference_that_fails_its_check_is_named(whole: Course) -> None:
     _edit(whole.checks("ch01_double"), 'reference.double(x), case="a matrix"', '3 * x, case="a matrix"')
     said = [str(problem) for problem in in_class.a_class_is_graded_rightly(whole)]

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.session import with_judge
 from autograder.lessons.ch08_custom_functions.scenarios import verdict
 from autograder.submission import Submission
-from autograder.worker.calls import resolve
+from autograder.worker.functions import resolve
 from course.syllabus import Exercise, Kit, Lesson, syllabus
 
 SLUG = "ch01_objects"
@@ -42,6 +42,8 @@ def tripled(x):
     return 3 * x
 """
 SCENARIOS = """
+MAY_CALL = ("torch.mul",)
+
 def counted(submission, start, steps):
     counter = submission.Counter(start)
     for step in steps:
@@ -136,7 +138,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lesson(torch: Kit = TORCH) -> Lesson:
     kits = {"Counter": NUMPY, "Counter.increase": NUMPY, "tripled": torch}
     exercises = [Exercise(SLUG, name, 2, "core", ("a", "b"), kit) for name, kit in kits.items()]
-    exercises[-1] = replace(exercises[-1], forbidden=("torch.mul", "torch.nn.Dropout", "torch.no_such_thing"))
+    calls = "torch.mul", "torch.einsum", "torch.ops.aten.lerp", "torch.nn.Dropout", "torch.no_such_thing"
+    exercises[-1] = replace(exercises[-1], forbidden=calls)
     return Lesson(SLUG, "Objects", "Part", 5, NUMPY, tuple(exercises))
 
 
@@ -253,6 +256,99 @@ def test_a_call_that_does_the_work_is_refused(grade: Callable[..., SubmissionRes
     assert result.message.startswith("tripled calls torch.mul, which does this exercise's work")
 
 
+GONE_AROUND = {
+    "an operation, where it is": ("import torch\ndef tripled(x): return torch.ops.aten.lerp(0 * x, x, 3.0)", "lerp"),
+    "an operation, by its other name": ("import torch\ndef tripled(x): return torch.lerp(0 * x, x, 3.0)", "lerp"),
+    "an operation, with modes switched off": (
+        """
+        import torch
+        from torch.utils._python_dispatch import _disable_current_modes
+        def tripled(x):
+            with _disable_current_modes():
+                return torch.lerp(0 * x, x, 3.0)""",
+        "lerp",
+    ),
+    "an operation's kernel": (
+        """
+        import torch
+        from torch._C import DispatchKey, DispatchKeySet
+        lerp = torch.ops.aten.lerp.Scalar
+        def tripled(x): return lerp.redispatch(DispatchKeySet(DispatchKey.CPU), 0 * x.detach(), x.detach(), 3.0)""",
+        "lerp",
+    ),
+    "nothing in between": (
+        "import functools, torch\ntripled = functools.partial(torch.einsum, '...,->...', torch.tensor(3.0).double())",
+        "einsum",
+    ),
+    "nothing but a backward pass in between": (
+        """
+        import functools, torch
+        def tripled(x):
+            y = 3 * x.detach() + (x - x.detach())
+            y.register_hook(functools.partial(torch.mul, 3))
+            return y""",
+        "mul",
+    ),
+    "where the watch was taken off": (
+        """
+        import torch
+        einsum = getattr(torch.einsum, "__wrapped__", torch.einsum)
+        def tripled(x): return 3 * einsum("...->...", x)""",
+        "einsum",
+    ),
+    "under another file's name": (
+        """
+        import torch
+        code = "import torch\\ndef tripled(x): return 3 * torch.einsum('...->...', x)"
+        exec(compile(code, torch.__file__, "exec"), globals())""",
+        "einsum",
+    ),
+    "under the name of what checks": (
+        """
+        import sys, torch
+        code = "import torch\\ndef mine(x): return 3 * torch.einsum('...->...', x)"
+        def tripled(x):
+            frame = sys._getframe()
+            while "MAY_CALL" not in frame.f_globals:
+                frame = frame.f_back
+            exec(compile(code, frame.f_code.co_filename, "exec"), frame.f_globals)
+            return frame.f_globals["mine"](x)""",
+        "einsum",
+    ),
+    "the source once more": (
+        """
+        import inspect, torch
+        copy = dict(vars(torch.functional))
+        exec(inspect.getsource(torch.einsum), copy)
+        def tripled(x): return 3 * copy["einsum"]("...->...", x)""",
+        "einsum",
+    ),
+    "the code in another function": (
+        """
+        import importlib.util, torch, types
+        loader = importlib.util.find_spec("torch.functional").loader
+        code = next(c for c in loader.get_code("torch.functional").co_consts if getattr(c, "co_name", "") == "einsum")
+        copy = types.FunctionType(code, vars(torch.functional))
+        def tripled(x): return 3 * copy("...->...", x)""",
+        "einsum",
+    ),
+}
+
+
+@pytest.mark.parametrize(("cell", "name"), GONE_AROUND.values(), ids=list(GONE_AROUND))
+def test_a_way_around_is_refused(grade: Callable[..., SubmissionResult], cell: str, name: str) -> None:
+    result = by_name(grade(RIGHT, cell))["tripled"]
+    assert (result.status, result.points) == ("forbidden", 0)
+    assert f"{name}, which does this exercise's work" in result.message
+
+
+def test_a_watch_that_was_taken_off_is_noticed(grade: Callable[..., SubmissionResult]) -> None:
+    cell = "import torch\ntorch.einsum.__code__ = (lambda *a: a[1]).__code__\ndef tripled(x): return 3 * x"
+    result = by_name(grade(RIGHT, cell))["tripled"]
+    assert result.points == 0
+    assert "The submission replaces torch.einsum: what is measured would not be true" in result.message
+
+
 def test_making_a_forbidden_class_is_refused(grade: Callable[..., SubmissionResult]) -> None:
     cell = "import torch\ndef tripled(x):\n    return 3 * torch.nn.Dropout(0.0)(x)"
     result = by_name(grade(RIGHT, cell))["tripled"]
@@ -268,7 +364,8 @@ def test_a_cell_may_call_what_an_exercise_may_not(grade: Callable[..., Submissio
 def test_all_that_the_syllabus_forbids_is_there() -> None:
     for exercise in (exercise for lesson in syllabus().values() for exercise in lesson.exercises):
         for name in exercise.forbidden:
-            assert callable(resolve(name)[2]), f"{exercise.full_name} forbids {name}"
+            target = resolve(name)[2]
+            assert callable(target) or isinstance(target, ModuleType), f"{exercise.full_name} forbids {name}"
 
 
 def test_a_package_that_is_not_installed_costs_its_exercises_only(

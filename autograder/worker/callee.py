@@ -68,6 +68,7 @@ class Callee:
         answer: Answer = {}
         try:
             with left_as_found():
+                self.guard.begin()
                 if scenario:
                     answer["value"] = self.scenarios[scenario](self.program.module, *args)
                 else:
@@ -81,7 +82,8 @@ class Callee:
             answer["forbidden"] = list(self.forbidden)
         if self.guard.called:
             answer["called"] = list(self.guard.called)
-        if scenario and (replaced := self.replaced()):
+        replaced = (self.replaced() if scenario else []) + (self.guard.undone() if self.guard.forbidden else [])
+        if replaced:
             answer["replaced"] = replaced
         return answer
 

@@ -1,14 +1,28 @@
-"""Calls that would do an exercise's work for the learner: they raise when the submission makes them."""
+"""Calls that would do an exercise's work for the learner: they raise when the submission makes them.
+
+A function of Python code is watched where it is, in its code: so it is under every name, in every closure. An operation
+of PyTorch's (`torch.ops.aten.gelu`) is watched in PyTorch's dispatcher, below all modes and Python. Who calls is told
+by code objects that were noted before the first cell, not by names of files, which a submission may choose.
+"""
 
 from __future__ import annotations
 
-import functools
-import importlib
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from autograder.worker.imports import CELLS
+from autograder.worker.functions import GATE, all_behind, codes_inside, resolve, with_gate, written_in
+from autograder.worker.kernels import Kernels
+
+MAY_CALL = "MAY_CALL"
+"""The name under which scenarios say which watched functions they call themselves."""
+GRADCHECK = "torch.autograd.gradcheck"
+"""The module through which a scenario may do so."""
+
+ENOUGH = 6
+"""How many names make a function one that nobody else writes by accident."""
 
 
 class ForbiddenCall(RuntimeError):
@@ -16,62 +30,152 @@ class ForbiddenCall(RuntimeError):
 
 
 class Guard:
-    """Watches functions, and the making of objects of classes, that some exercise forbids.
+    """Watches functions, operations and the making of objects of classes, that some exercise forbids.
 
-    What PyTorch calls itself, or a scenario, is no call of the submission: whoever of the two, scenario or cell,
-    stands nearer to the call has made it.
+    Any call is the submission's, but for those that a scenario makes itself: of what its `MAY_CALL` names, with nothing
+    between the two but PyTorch's functions for that. Not even a backward pass: what runs in one is the submission's.
     """
 
     def __init__(self, scenarios: dict[str, Any]) -> None:
-        self.forbidden: frozenset[str] = frozenset()
-        """What the exercise that is called now forbids."""
         self.called: list[str] = []
         """What was called and refused, in order."""
         self._scenarios = scenarios
+        self._forbidden: frozenset[str] = frozenset()
+        self._kernels = Kernels(self._refuse)
+        self._gates: dict[str, list[tuple[FunctionType, CodeType]]] = {}
+        self._replaced: list[tuple[str, Any, str, Any]] = []
+        self._copies: dict[tuple[tuple[str, ...], ...], str] = {}
+        """What the code of a watched function speaks of, to its name."""
+        self._copied: set[str] = set()
+        """The watched functions of which the submission has copies."""
+        self._audited = False
+        self._may_call: frozenset[str] = frozenset()
+        self._ours: set[int] = set()
+        self._between: set[int] = set()
+        self._held: list[CodeType] = []  # so that no other code object can have the address of one of these
+
+    @property
+    def forbidden(self) -> frozenset[str]:
+        """What the exercise that is called now forbids."""
+        return self._forbidden
+
+    @forbidden.setter
+    def forbidden(self, names: frozenset[str]) -> None:
+        if names != self._forbidden:
+            self._forbidden = names
+            self._kernels.refuse_only(names)
 
     def watch(self, names: Iterable[str]) -> None:
-        """Put a watch on each, by its full name: `torch.utils.checkpoint.checkpoint`. What is not there is left out."""
+        """Put a watch on each, by its full name: `torch.utils.checkpoint.checkpoint`. What is not there is left out.
+
+        A module's name stands for all functions and classes that are written in it.
+        """
+        self._may_call = frozenset(self._scenarios.get(MAY_CALL, ()))
         for name in names:
             try:
                 owner, attribute, target = resolve(name)
             except (ImportError, AttributeError):  # another version of the package
                 continue
-            if isinstance(target, type):
+            if Kernels.is_operation(target):
+                self._kernels.watch(name, target)
+                continue
+            for function in written_in(target):
+                self._gate(name, function)
+            if isinstance(target, type) and "__init__" not in vars(target):
                 owner, attribute, target = target, "__init__", target.__init__  # type: ignore[misc]
-            setattr(owner, attribute, self._watched(name, target))
+            if not isinstance(target, type | FunctionType | ModuleType):
+                self._put_in_place(name, owner, attribute, target)
+        self._note_ours()
+        if self._copies and not self._audited:
+            sys.addaudithook(self._audit)
+            self._audited = True
 
-    def _watched(self, name: str, target: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(target)
+    def begin(self) -> None:
+        """At the beginning of a call: `ForbiddenCall` where the submission has a copy of what is forbidden now."""
+        for name in sorted(self._copied & self._forbidden):
+            self._refuse(name)
+
+    def undone(self) -> list[str]:
+        """The names of watched functions that are no longer what `watch` has made of them."""
+        found = [name for name, gates in self._gates.items() if any(one.__code__ is not code for one, code in gates)]
+        return found + [name for name, owner, key, value in self._replaced if getattr(owner, key, None) is not value]
+
+    def _gate(self, name: str, function: FunctionType) -> None:
+        if any(function is known for gates in self._gates.values() for known, _ in gates):
+            return
+        before = function.__code__
+        code = with_gate(function, partial(self._check, name))
+        self._gates.setdefault(name, []).append((function, code))
+        if sum(map(len, said := _said(before))) >= ENOUGH:
+            self._copies[said] = name
+        if name in self._may_call:
+            self._note(self._between, [code, *codes_inside(before)])
+
+    def _put_in_place(self, name: str, owner: Any, attribute: str, target: Callable[..., Any]) -> None:
+        """Put a function of ours in the place of one that is not written in Python: an operation's, for the most part.
+
+        Where it is to be had under other names, its operation is forbidden as well.
+        """
+
         def call(*args: Any, **kwargs: Any) -> Any:
-            if name in self.forbidden and self._asked_by_submission():
-                self.called.append(name)
-                raise ForbiddenCall(f"{name} does the work of this exercise")
+            self._check(name)
             return target(*args, **kwargs)
 
-        return call
+        call.__name__ = call.__qualname__ = attribute
+        call.__doc__ = target.__doc__
+        call.__module__ = getattr(target, "__module__", None) or ""
+        setattr(owner, attribute, call)
+        self._replaced.append((name, owner, attribute, call))
 
-    def _asked_by_submission(self) -> bool:
-        frame = sys._getframe(2)
-        while frame is not None:
-            if frame.f_globals is self._scenarios:
-                return False
-            if frame.f_code.co_filename.startswith(CELLS):
-                return True
-            frame = frame.f_back  # type: ignore[assignment]
-        return True  # a thread of its own
+    def _note_ours(self) -> None:
+        module = self._scenarios.get("__name__", "builtins")
+        for value in list(self._scenarios.values()):
+            for function in all_behind(value, module):
+                if function.__globals__ is self._scenarios:
+                    self._note(self._ours, codes_inside(function.__code__))
+        self._note(self._between, [GATE])
+        gradcheck = sys.modules.get(GRADCHECK)
+        if gradcheck is not None and self._may_call:
+            for function in written_in(gradcheck):
+                self._note(self._between, codes_inside(function.__code__))
+
+    def _note(self, known: set[int], codes: Iterable[CodeType]) -> None:
+        for code in codes:
+            self._held.append(code)
+            known.add(id(code))
+
+    def _check(self, name: str) -> None:
+        if name in self._forbidden and not (name in self._may_call and self._asked_by_us(sys._getframe(2))):
+            self._refuse(name)
+
+    def _refuse(self, name: str) -> None:
+        self.called.append(name)
+        raise ForbiddenCall(f"{name} does the work of this exercise")
+
+    def _asked_by_us(self, frame: FrameType | None) -> bool:
+        while frame is not None and id(frame.f_code) in self._between:
+            frame = frame.f_back
+        return frame is not None and id(frame.f_code) in self._ours
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Note code that is a watched function's once more: of its file, run again, or in a function of one's own."""
+        if event == "exec" or event == "function.__new__":
+            code = arguments[0]
+        elif event == "object.__setattr__" and arguments[1] == "__code__":
+            code = arguments[2]
+        else:
+            return
+        if isinstance(code, CodeType):
+            for inner in codes_inside(code):
+                name = self._copies.get(_said(inner))
+                if name is not None:
+                    self._copied.add(name)
+                    self.begin()
 
 
-def resolve(name: str) -> tuple[Any, str, Any]:
-    """The module or class that holds what a full name says, its attribute there, and its value.
+def _said(code: CodeType) -> tuple[tuple[str, ...], ...]:
+    """What code speaks of, whatever it is called and wherever it stands: the same source has it, in any file.
 
-    Raises:
-        ImportError, AttributeError: there is no such thing.
+    Its operations need not be the same: they depend on what the module imports.
     """
-    parts = name.split(".")
-    owner = importlib.import_module(parts[0])
-    for i, part in enumerate(parts[1:-1], start=2):
-        try:
-            owner = getattr(owner, part)
-        except AttributeError:
-            owner = importlib.import_module(".".join(parts[:i]))
-    return owner, parts[-1], getattr(owner, parts[-1])
+    return code.co_names, code.co_varnames, code.co_freevars

@@ -56,10 +56,10 @@ class LiveStorages(TorchDispatchMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         if func is not torch.ops.aten.lift_fresh.default:  # `torch.tensor`: its argument is what it has just made
-            for tensor in _tensors((*args, *(kwargs or {}).values())):
+            for tensor in tensors_in((*args, *(kwargs or {}).values())):
                 self._notice(tensor, counts=False)
         out = func(*args, **(kwargs or {}))
-        for tensor in _tensors((out,)):
+        for tensor in tensors_in((out,)):
             self._notice(tensor, counts=self._counting)
         return out
 
@@ -81,13 +81,13 @@ class LiveStorages(TorchDispatchMode):
             self.timeline.append(self.bytes)
 
 
-def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
+def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
     """The tensors among an operation's arguments or results, which lie in lists and tuples and in nothing else."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
         elif isinstance(value, list | tuple):
-            yield from _tensors(value)
+            yield from tensors_in(value)
 
 
 def storage_bytes(tensors: Iterable[Tensor]) -> int:

@@ -7,16 +7,15 @@ They return dicts. A bool stands under the sentence that a learner is told if it
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import gc
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.instruments.live import LiveStorages
 from course.instruments.saved import SavedTensorMeter
@@ -31,33 +30,20 @@ _Node = torch.autograd.function.BackwardCFunction
 NO_GRAPH = "The result has no graph, so no gradient flows back"
 NO_SECOND = "The gradient has no graph: it cannot be differentiated again"
 MARKED = "The gradient cannot be differentiated again: backward is marked once_differentiable"
+RECORDED = "Autograd records operations inside of forward or backward: write the rule yourself, and leave gradients off"
 ATTRIBUTE = "A tensor is kept in an attribute of ctx: what backward needs goes through ctx.save_for_backward"
 
 
-FINISHED = {f"aten::{name}" for name in ("gelu", "gelu_backward", "nll_loss_backward")}
-FINISHED |= {"aten::_softmax_backward_data", "aten::_log_softmax_backward_data"}
-"""Kernels that do the work of an exercise, under whatever name they are called."""
-
-
-class _Watch(TorchDispatchMode):
-    """Refuses the finished kernels."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # as the course's instruments: PyTorch's compiler would be imported
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
-        if func._schema.name in FINISHED:
-            raise TypeError(f"{func._schema.name} is PyTorch's own kernel for this; write the rule yourself")
-        return func(*args, **(kwargs or {}))
+MAY_CALL = ("torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward")
+"""What the exercises forbid and scenarios call."""
 
 
 def _watched(scenario: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The scenario with gradients switched on, whatever a cell did to them, and finished kernels refused."""
+    """The scenario with gradients switched on, whatever a cell did to them."""
 
     @functools.wraps(scenario)
     def run(*args: Any) -> dict[str, Any]:
-        with torch.enable_grad(), _Watch():
+        with torch.enable_grad():
             return scenario(*args)
 
     return run
@@ -306,19 +292,32 @@ def calls(submission: Any, function: str, inputs: tuple[np.ndarray, ...], g: np.
 def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: float) -> dict[str, Any]:
     """What one forward and one backward pass call, and the gradient, where backward's is multiplied by a factor."""
     counts = {"forward": 0, "backward": 0}
+    recorded: list[torch.Tensor] = []
+
+    def note(tensor: torch.Tensor) -> torch.Tensor:
+        recorded.append(tensor)
+        return tensor
+
+    def unrecorded(original: Any, *args: Any) -> Any:
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+            return original(*args)
 
     def forward(original: Any, *args: Any) -> Any:
         counts["forward"] += 1
-        return original(*args)
+        return unrecorded(original, *args)
 
     def backward(original: Any, *args: Any) -> Any:
         counts["backward"] += 1
-        returned = original(*args)
+        returned = unrecorded(original, *args)
         several = isinstance(returned, tuple | list)
         first, *others = returned if several and returned else (returned,)
         return factor * first if isinstance(first, torch.Tensor) else first, *others
 
-    with _through(cls, "forward", forward), _through(cls, "backward", backward):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_through(cls, "forward", forward))
+        stack.enter_context(_through(cls, "backward", backward))
+        if cls.setup_context is not Function.setup_context:  # else PyTorch takes the other one for the class's own
+            stack.enter_context(_through(cls, "setup_context", unrecorded))
         x = _leaf(inputs[0])
         y = _tensor(cls.apply(x, *map(torch.tensor, inputs[1:])), cls)
         before = counts["backward"]
@@ -331,11 +330,12 @@ def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: f
         "The result is not what forward returned: other operations made its graph": node is not None
         and not (isinstance(node, _Node) and node._forward_cls is cls),
         "The backward pass did not call backward": not counts["backward"],
+        RECORDED: bool(recorded),
         "dx": dx,
     }
 
 
-@contextmanager
+@contextlib.contextmanager
 def _through(cls: Any, name: str, around: Callable[..., Any]) -> Iterator[None]:
     """Let the calls of a static method go through `around`, which gets the method first."""
     owner = next(owner for owner in cls.__mro__ if name in vars(owner))

@@ -203,10 +203,11 @@ def test_recomputed(learner, reference, rng):
 
 
 @exercise("llama_block_bytes")
-def test_unknown_policy(learner):
-    """ValueError."""
+def test_unknown_policy(learner, reference):
+    """ValueError; of a policy that is known, the bytes."""
+    config = {"hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 96, "vocab": 100}
+    agree_on_block(learner, reference, config, 8, 1, "none", "recompute='none'")
     for recompute in ("everything", "", "None"):
-        config = {"hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 96, "vocab": 100}
         case = f"recompute={recompute!r}"
         expect_raises(ValueError, learner.scenario.block_bytes, *config.values(), 8, 1, recompute, case=case)
 

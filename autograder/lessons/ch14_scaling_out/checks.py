@@ -247,8 +247,10 @@ def test_parts(learner, reference, rng, name):
 
 
 @exercise("ColumnParallelLinear", "RowParallelLinear")
-def test_uneven_parts(learner, name):
-    """ValueError where the outputs, or the inputs, cannot be shared evenly."""
+def test_uneven_parts(learner, reference, name):
+    """ValueError where the outputs, or the inputs, cannot be shared evenly; parts where they can."""
+    W, b = np.arange(4.0).reshape(2, 2), np.arange(2.0)
+    agree("parts_of_layer", learner, reference, name, W, b, 2, case=f"{cut(2)}, weight 2 x 2", **EXACT)
     for size, n in [(2, 3), (3, 4), (4, 6), (3, 2)]:
         case = f"{n} {'outputs' if name.startswith('Column') else 'inputs'} on {cut(size)}"
         arguments = np.ones((n, n)), np.ones(n), size
@@ -378,8 +380,10 @@ def test_shares_that_are_not_whole(learner, reference, rng):
 
 
 @exercise("zero_bytes_per_rank")
-def test_unknown_stages(learner):
-    """ValueError."""
+def test_unknown_stages(learner, reference):
+    """ValueError; of a stage that is known, the bytes."""
+    got, expected = (who.zero_bytes_per_rank(100, 2, 3) for who in (learner, reference))
+    expect_close(got, expected, case="stage=3", **EXACT)
     for stage in (4, -1, 7):
         expect_raises(ValueError, learner.zero_bytes_per_rank, 100, 2, stage, case=f"stage={stage}")
 

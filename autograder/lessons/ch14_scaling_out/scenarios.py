@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course.instruments.live import LiveStorages
+from course.instruments.traced import TracedStorages
 from course.process_groups import Call, Group, GroupError, in_threads
 
 Arrays = list[np.ndarray]
@@ -375,38 +375,54 @@ class _TooMuch(Exception):
     """Raised inside of a submission's call to end it."""
 
 
-class _Limited(LiveStorages):
-    """Ends a run that keeps more bytes alive than it may, or lets PyTorch's own attention work."""
+class _Limited(TracedStorages):
+    """Ends a run that keeps more bytes alive than it may, and counts the exponentials that are taken."""
 
-    def __init__(self, limit: int) -> None:
-        super().__init__()
+    def __init__(self, limit: int, given: Iterable[Tensor]) -> None:
+        super().__init__(given)
         self.limit = limit
-        self.fused = False
+        self.exponentials = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
-        self.fused |= "attention" in str(func)
+        if func._schema.name.removeprefix("aten::").rstrip("_") in EXPONENTIALS:
+            self.exponentials += sum(tensor.numel() for tensor in args if isinstance(tensor, Tensor))
         out = super().__torch_dispatch__(func, types, args, kwargs)
-        if self.fused or self.peak > self.limit:
+        if self.peak > self.limit:
             raise _TooMuch
         return out
 
 
+EXPONENTIALS = ("exp", "exp2", "expm1", "pow", "_softmax", "_log_softmax", "_safe_softmax", "logsumexp", "sigmoid")
+"""Operations that take the exponential of a score."""
 ALIVE = "More than n_q · n_k / 4 numbers were alive at one time"
-FUSED = "PyTorch's own attention does the work"
+UNSEEN = (
+    "The result, or something on the way to it, was not computed by PyTorch's operations on q, k and v, one after the "
+    "other: what NumPy or a loop of Python computes has memory, too"
+)
+RECORDED = "Autograd records operations: the gradients are to be computed by their formulas, block by block"
+NO_SCORES = "Not every query's score of every key was computed, block by block: fewer exponentials were taken"
 
 
-def _within(limit: int, call: Callable[[], Any], shapes: list[tuple[int, ...]]) -> dict[str, Any]:
-    """Whether a call keeps to a number of bytes, and returns tensors of these shapes."""
+def _within(
+    limit: int, pairs: int, call: Callable[..., Any], given: Sequence[Tensor], shapes: list[tuple[int, ...]]
+) -> dict[str, Any]:
+    """Whether a call keeps to a number of bytes, returns tensors of these shapes, and has computed them from the pairs.
+
+    What it returns must come from what it was given, by operations that were seen; with the exponential of each pair's
+    score among them.
+    """
     results: Any = None
-    with _Limited(limit) as live, contextlib.suppress(_TooMuch):
-        results = call()
-    ended = live.fused or live.peak > limit
+    with _Limited(limit, given) as live, contextlib.suppress(_TooMuch):
+        results = call(*given)
+    ended = live.peak > limit
     several = list(results) if isinstance(results, tuple | list) else []
     found = [tuple(value.shape) if isinstance(value, Tensor) else None for value in several]
+    fits = found == shapes
     return {
-        ALIVE: live.peak > limit,
-        FUSED: live.fused,
-        f"The results are not {len(shapes)} tensors of the right shapes": not ended and found != shapes,
+        ALIVE: ended,
+        f"The results are not {len(shapes)} tensors of the right shapes": not ended and not fits,
+        UNSEEN: fits and not live.is_traced(*several),
+        NO_SCORES: fits and live.exponentials < pairs,
     }
 
 
@@ -416,7 +432,8 @@ def memory_of_attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.nda
     tensors = [torch.tensor(value) for value in (q, k, v)]
     limit = len(q) * len(k) * q.itemsize // 4
     shapes = [(len(q), v.shape[-1]), (len(q),)]
-    return _within(limit, lambda: submission.chunked_attention(*tensors, block, return_lse=True), shapes)
+    pairs = len(q) * len(k)
+    return _within(limit, pairs, lambda *x: submission.chunked_attention(*x, block, return_lse=True), tensors, shapes)
 
 
 @torch.enable_grad()
@@ -428,4 +445,13 @@ def memory_of_the_gradients(
     out, lse = _attention(q_, k_, v_)
     limit = len(q) * len(k) * q.itemsize // 4
     shapes = [of.shape for of in (q, k, v)]
-    return _within(limit, lambda: submission.chunked_attention_vjp(g_, q_, k_, v_, out, lse, block), shapes)
+    given, pairs = (g_, q_, k_, v_, out, lse), len(q) * len(k)
+    recorded: list[Tensor] = []
+
+    def note(tensor: Tensor) -> Tensor:
+        recorded.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        found = _within(limit, pairs, lambda *x: submission.chunked_attention_vjp(*x, block), given, shapes)
+    return {**found, RECORDED: bool(recorded)}
