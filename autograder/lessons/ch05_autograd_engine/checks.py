@@ -385,9 +385,13 @@ REDUCTIONS = [  # the arguments, and the shapes they fit
     ("axis=-1", [(2, 3), (2, 3, 2)]),
     ("axis=(0, 2)", [(2, 3, 2)]),
     ("axis=(-1, 0)", [(2, 3, 4)]),
+    ("axis=(-2, -1)", [(2, 3), (2, 3, 4), (2, 3, 4, 2)]),
+    ("axis=(-1, -3)", [(2, 3, 4)]),
+    ("axis=(2, 0)", [(2, 3, 4)]),
     ("axis=()", [(2, 3)]),
     ("axis=1, keepdims=True", [(2, 3), (2, 3, 2)]),
     ("axis=(0, 1), keepdims=True", [(2, 3)]),
+    ("axis=(-1, -2), keepdims=True", [(2, 3, 4)]),
     ("keepdims=True", [(2, 3)]),
     ("1, True", [(2, 3)]),
 ]
@@ -1185,8 +1189,22 @@ def test_seeds(learner, rng):
     expect(
         not np.array_equal(first, other), "Two seeds gave the same labels: is everything drawn from seed?", case=case
     )
+
+
+@exercise("train_digits")
+def test_few_images(learner, rng):
+    """20 images, fewer than a batch often has: it does not raise, and learns what their labels are."""
+    (X, y), (X_held, y_held) = permuted_digits(rng)
     few = np.concatenate([np.flatnonzero(y == label)[:2] for label in range(10)])
-    learner.train_digits(X[few], y[few], X_held[:20], 0)  # fewer than a batch often has: it does not raise
+    case = "20 images"
+    labels = [
+        as_labels(learner.train_digits(X[few], of_few, X_held, 0), len(y_held), case)
+        for of_few in (y[few], (y[few] + 1) % 10)
+    ]
+    if any(one is None for one in labels):
+        return
+    message = "20 images with other labels give the same network: was no step made, as no batch is full?"
+    expect(not np.array_equal(*labels), message, case=case)
 
 
 # Right trainings on 200 digits read 81% at least with the gradients of another one (532 runs of 16 kinds); those that

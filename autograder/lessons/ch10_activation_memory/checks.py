@@ -96,6 +96,12 @@ def test_what_is_saved(learner, reference, rng):
 
 
 @exercise("SavedTensorMeter")
+def test_constants_count(learner, reference, rng):
+    """What requires no gradient and is saved all the same: a factor, the data of a layer, indices, a mask."""
+    agree_on_meter(learner, reference, rng, ("a constant factor", "data in front of a layer", "indices and a mask"))
+
+
+@exercise("SavedTensorMeter")
 def test_storages_count_once(learner, reference, rng):
     """What two operations save, and views of one storage."""
     kinds = "one storage, saved by two operations", "two views that begin at different places"
@@ -104,20 +110,20 @@ def test_storages_count_once(learner, reference, rng):
 
 @exercise("SavedTensorMeter")
 def test_storages_count_whole(learner, reference, rng):
-    """A view of one column keeps the whole matrix."""
-    agree_on_meter(learner, reference, rng, ("a view of a part",))
+    """A view of one column keeps the whole matrix, one that repeats a row keeps the row."""
+    agree_on_meter(learner, reference, rng, ("a view of a part", "a view that repeats one row"))
 
 
 @exercise("SavedTensorMeter")
 def test_parameters_do_not_count(learner, reference, rng):
-    """Neither a parameter nor a view of one."""
-    agree_on_meter(learner, reference, rng, ("parameters and their views",))
+    """Neither a parameter nor a view of one, frozen or not."""
+    agree_on_meter(learner, reference, rng, ("parameters and their views", "a frozen parameter and its views"))
 
 
 @exercise("SavedTensorMeter")
 def test_the_block(learner, reference, rng):
-    """Before it, after it, when it raises, one in another; tensors made before it count."""
-    for how in ("plain", "raises", "nested"):
+    """Before it, after it, when it raises, one in another, one after another; tensors made before it count."""
+    for how in ("plain", "raises", "nested", "one after the other"):
         n, m = (int(size) for size in rng.integers(2, 40, size=2))
         agree("block_of_the_meter", learner, reference, n, m, how, case=f"the block: {how}, x is {n} x {m}")
 

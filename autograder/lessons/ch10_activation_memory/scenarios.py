@@ -75,6 +75,8 @@ def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
         return [h * h, h.sin(), h.t() @ h]
     if kind == "a view of a part":
         return [(2 * x)[:, :1].sin()]
+    if kind == "a view that repeats one row":
+        return [(2 * x[:1]).expand(n, m).sin()]
     if kind == "two views that begin at different places":
         h = 2 * x
         return [h[:1].sin(), h[1:].cos()]
@@ -85,6 +87,16 @@ def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
         return [x.double().exp(), x.bfloat16().sin()]
     if kind == "no numbers":
         return [x[:0].exp().sum() + (x * 2).sin().sum()]
+    if kind == "a constant factor":
+        return [x * torch.ones(n, m, device=device)]
+    if kind == "data in front of a layer":
+        return [nn.Linear(m, n, device=device)(torch.ones(n, m, device=device))]
+    if kind == "indices and a mask":
+        rows = torch.zeros(m, dtype=torch.int64, device=device)
+        return [x[rows] + 1, torch.where(torch.ones(n, 1, dtype=torch.bool, device=device), x, 2 * x)]
+    if kind == "a frozen parameter and its views":
+        frozen = nn.Parameter(torch.ones(n, m, device=device), requires_grad=False)
+        return [x * frozen, x * frozen[:1], x @ frozen.t()]
     if kind == "parameters and their views":
         first, second = nn.Linear(m, n + 1, device=device), nn.Linear(n + 1, 2, device=device)
         weight = nn.Parameter(torch.ones(n, m, device=device))
@@ -125,6 +137,10 @@ def block_of_the_meter(submission: Any, n: int, m: int, how: str) -> dict[str, A
     except KeyError:
         came_out = True
     at_the_end = outer.bytes
+    if how == "one after the other":  # of what the first meter knows already
+        with inner:
+            kept.append(made.tanh() * made)
+        nested = inner.bytes
     kept.append((2 * x).sin())
     return {
         "The exception of the block did not come out of it": not came_out,

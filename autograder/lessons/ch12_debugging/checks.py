@@ -331,6 +331,30 @@ def test_outputs_that_are_written_into(learner, reference, rng):
         check_name(learner, reference, "nonfinite", ("overwritten", value), points(rng), case=case)
 
 
+LARGEST = {"float64": 1.5e308, "float32": 3e38, "float16": 6e4, "bfloat16": 3e38}
+
+
+@exercise("first_nonfinite")
+def test_finite_outputs_of_all_sizes(learner, reference, rng):
+    """Entries so large that their sum or their squares are no longer finite; none at all; complex ones, bools."""
+    for dtype, largest in LARGEST.items():
+        names, signs = some_names(rng, 3), rng.choice([-1, 1], size=2)
+        large = (largest * np.array([[1, 1, 1], signs[[0, 0, 0]]])).tolist()
+        for last in (math.nan, 1.0):
+            setting = [(names[0], [[0.5]], dtype), (names[1], large, dtype), (names[2], [[last]], dtype)]
+            case = f"a layer gives {dtype} numbers of {largest}, which are finite, and the next one {last}"
+            check_name(learner, reference, "nonfinite", ("given", setting), points(rng), case=case)
+    for told, values, dtype in [
+        ("a tensor without entries", [], "float32"),
+        ("bools", [True, False], "bool"),
+        ("complex numbers", [1 + 2j], "complex64"),
+        ("complex numbers, one with a nan", [1.0, complex(0, math.nan)], "complex64"),
+    ]:
+        names = some_names(rng, 2)
+        setting = [(names[0], values, dtype), (names[1], [math.inf], "float32")]
+        check_name(learner, reference, "nonfinite", ("given", setting), points(rng), case=f"a layer gives {told}")
+
+
 @exercise("first_nonfinite")
 def test_in_the_mode_of_the_model(learner, reference, rng):
     """Two layers: one is bad in train mode alone, one in eval mode alone."""

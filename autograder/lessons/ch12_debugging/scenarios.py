@@ -158,6 +158,17 @@ class _InOrder(torch.nn.Module):
         return x
 
 
+class _Gives(torch.nn.Module):
+    """Gives a tensor of its own, whatever comes in."""
+
+    def __init__(self, values: Any, dtype: str) -> None:
+        super().__init__()
+        self.values = torch.tensor(np.asarray(values), dtype=getattr(torch, dtype))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.values
+
+
 class _Blows(torch.nn.Module):
     """Fine the first time, inf the second."""
 
@@ -257,6 +268,8 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
         return torch.nn.Sequential(torch.nn.Tanh(), *blocks)
     if kind == "leaf":
         return _Spoils(setting)
+    if kind == "given":  # name, what the layer gives and its dtype, for each
+        return _InOrder({name: _Gives(values, dtype) for name, values, dtype in setting}, [name for name, *_ in setting])
     if kind == "shared":
         names, value = setting
         shared, other = _Spoils(value), _Spoils(None)
@@ -485,6 +498,16 @@ def _series(values: Any) -> np.ndarray | None:
     return np.array([value.item() if hasattr(value, "item") else value for value in values], dtype=np.float64)
 
 
+def _has_graph(*returned: Any) -> bool:
+    """Whether one of the values that a program returned, or one of a list of them, requires a gradient."""
+    return any(
+        isinstance(value, torch.Tensor) and value.requires_grad
+        for values in returned
+        for value in (values if isinstance(values, list | tuple) else [values])
+    )
+
+
+GRAPH = "A number is returned with its graph, which keeps all activations of its step: .item() gives a float"
 NOTHING = "Nothing is returned: a function that ends without `return` gives None"
 NO_PAIR = "Two values are to be returned, as they were by the program that was handed out"
 
@@ -523,6 +546,7 @@ def one_model(submission: Any, name: str, layers: list[dict], data: list, settin
         losses = getattr(submission, name)(model, batches, *settings)
         return {
             NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "losses": _series(losses),
             "parameters": _state(model),
@@ -536,6 +560,7 @@ def residual(submission: Any, layers: list[dict], head: dict, data: list, lr: fl
         losses = submission.fix_02(stack, last, batches, lr)
         return {
             NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "losses": _series(losses),
             "parameters": _state(stack, last),
@@ -549,6 +574,7 @@ def encoder_and_head(submission: Any, layers: list[dict], head: dict, data: list
         (losses, spreads), returned = _pair(submission.fix_03(encoder, last, batches, lr))
         return {
             **returned,
+            GRAPH: _has_graph(losses, spreads),
             **_changed(batches, data),
             "losses": _series(losses),
             "spreads": _series(spreads),
@@ -563,6 +589,7 @@ def validated(submission: Any, layers: list[dict], data: list, validation: list,
         (losses, others), returned = _pair(submission.fix_04(model, batches, held_out[0], lr))
         return {
             **returned,
+            GRAPH: _has_graph(losses, others),
             **_changed([*batches, *held_out], [*data, validation]),
             "losses": _series(losses),
             "validation losses": _series(others),
@@ -577,6 +604,7 @@ def built(submission: Any, seed: int, sizes: tuple, data: list, X: np.ndarray, l
         (model, losses), returned = _pair(submission.fix_05(*sizes, batches, lr))
         found: dict[str, Any] = {
             **returned,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "The first value returned is no network": not isinstance(model, torch.nn.Module),
             "losses": _series(losses),
@@ -639,11 +667,6 @@ def history(submission: Any, layers: list[dict], data: list, validation: list, l
     with _fresh():
         model, batches, held_out = _Watched(_network(layers)), _batches(data), _batches([validation])
         (losses, others), returned = _pair(submission.fix_06(model, batches, held_out[0], lr))
-        graphs = any(
-            isinstance(value, torch.Tensor) and value.requires_grad
-            for values in (losses, others)
-            for value in (values if isinstance(values, list | tuple) else [values])
-        )
         return {
             **returned,
             **_changed([*batches, *held_out], [*data, validation]),
@@ -651,7 +674,7 @@ def history(submission: Any, layers: list[dict], data: list, validation: list, l
             "validation losses": _series(others),
             "parameters": _state(model),
             "graphs": model.most,
-            "returned graphs": graphs,
+            "returned graphs": _has_graph(losses, others),
         }
 
 
@@ -662,6 +685,7 @@ def probabilities(submission: Any, layers: list[dict], data: list, X: np.ndarray
         (losses, p), returned = _pair(submission.fix_07(model, batches, torch.tensor(X), lr))
         return {
             **returned,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "losses": _series(losses),
             "probabilities": p.detach().numpy() if isinstance(p, torch.Tensor) else None,
@@ -681,6 +705,7 @@ def epochs(
         scores = submission.fix_09(model, batches, held_out[0], n, lr)
         return {
             NOTHING: scores is None,
+            GRAPH: _has_graph(scores),
             **_changed([*batches, *held_out], [*data, validation]),
             "validation losses": _series(scores),
             "parameters": _state(model),
@@ -698,6 +723,7 @@ def half_precision(submission: Any, layers: list[dict], data: list, n_tokens: fl
         losses = submission.fix_11(model, batches, n_tokens, lr)
         return {
             NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "the dtype of the matrix products": ", ".join(sorted(map(str, dtypes))),
             "losses": _series(losses),
