@@ -49,7 +49,8 @@ def losses(
         only: an exercise; all without.
         visible: the visible checks, too: for answers that no test grades.
     """
-    files, found = list(files), defaultdict(Lost)
+    files = list(files)
+    found: defaultdict[tuple[str, str, str], Lost] = defaultdict(Lost)
     for number, salt in enumerate(salts):
         look = partial(_refused, files=files, only=only, visible=visible and not number)
         for key, says in with_judge(lesson, look, salt=salt):
@@ -99,7 +100,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("files", nargs="*", type=Path, help="right answers, one or more exercises each")
     parser.add_argument("--salts", type=int, default=100, help="how many")
     parser.add_argument("--visible", action="store_true", help="the visible checks, too, once")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     slug, _, only = options.lesson.partition("/")
     salts = [f"salt {number}" for number in range(options.salts)]
     found = losses(find_lesson(slug), options.files, salts, only=only, visible=options.visible)

@@ -826,14 +826,17 @@ def test_long_chain(learner, reference):
 
 
 @exercise("Tensor.backward", promise="instrumented")
-def test_each_vjp_once(learner, reference):
+def test_each_vjp_once(learner, reference, rng):
     """Each VJP is called exactly once, however many paths go through it."""
     if learner.scenario.has_its_own_tape():
         code = "y = a\nfor _ in range(60):\n    y = (y + y) * 0.5\ny.backward(g)"
-        leaves, given = {"a": np.array([0.5, 2.0])}, {"g": np.array([3.0, -0.75])}
+        leaves, given = {"a": rng.normal(size=2)}, {"g": rng.normal(size=2)}
         check_program(learner, reference, code, leaves, ["a.grad"], given, case="2⁶⁰ paths")
         return
-    for rungs in (1, 2, 12):
+    code = "y = a\nfor _ in range(3):\n    y = (y + y) * b\ny.backward(g)"
+    leaves, given = normal(rng, "a", "b"), normal(rng, "g")
+    check_program(learner, reference, code, leaves, ["a.grad", "b.grad"], given, case="8 paths")
+    for rungs in (1, 2, int(rng.integers(10, 13))):
         calls = learner.scenario.vjp_calls(rungs)
         least, most = (min(calls), max(calls)) if calls else (0, 0)
         message = (

@@ -137,6 +137,14 @@ def test_gradients(learner, reference, rng):
         agree("gradients_under_the_meter", learner, reference, *arguments, case=case, rtol=1e-5, atol=1e-6)
 
 
+@exercise("SavedTensorMeter")
+def test_networks(learner, reference, rng):
+    """What the meter is for: embeddings, attention with a mask, dropout, a norm, frozen layers, a cross-entropy."""
+    for kind in ("a classifier of data", "a language model", "a frozen body and a head"):
+        n, m = (int(size) for size in rng.integers(3, 20, size=2))
+        agree("metered", learner, reference, kind, n, m, "cpu", case=f"{kind}, sizes {n} and {m}")
+
+
 @exercise("SavedTensorMeter", promise="instrumented")
 def test_memory_is_let_go(learner, reference, rng):
     """Storages that come and go at one address count each; none is kept alive."""
@@ -209,12 +217,14 @@ def test_recomputed(learner, reference, rng):
 
 
 @exercise("llama_block_bytes")
-def test_unknown_policy(learner):
-    """ValueError."""
+def test_unknown_policy(learner, reference, rng):
+    """ValueError, and none for the policies that there are."""
     for recompute in ("everything", "", "None"):
-        config = {"hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 96, "vocab": 100}
+        config = sizes(rng)
         case = f"recompute={recompute!r}"
         expect_raises(ValueError, learner.scenario.block_bytes, *config.values(), 8, 1, recompute, case=case)
+        known = str(rng.choice(RECOMPUTE))
+        agree_on_block(learner, reference, config, 8, 1, known, f"beside that: recompute={known!r}")
 
 
 # largest_batch
@@ -278,14 +288,14 @@ def test_where_the_peak_is(learner, reference, rng):
 
 
 @exercise("largest_batch")
-def test_nothing_fits(learner, reference):
+def test_nothing_fits(learner, reference, rng):
     """0 where the states alone are too large, and where no sequence has room beside them."""
-    config, s = {"hidden": 256, "layers": 3, "heads": 8, "kv_heads": 2, "ffn": 700, "vocab": 3000}, 1024
+    config, s = {**sizes(rng), "vocab": int(rng.integers(2000, 5000))}, 1024
     for recompute in RECOMPUTE:
         for told, sequences in {
             "half a sequence has room": 0.5,
             "not even the states have room": -3.5,
-            "beside that: some fit": 7.5,
+            "beside that: some fit": int(rng.integers(2, 30)) + 0.5,
         }.items():
             gpu_bytes = max(0, card(reference, config, s, recompute, sequences))
             agree_on_card(learner, reference, config, s, gpu_bytes, recompute, f"{recompute}, {told}")

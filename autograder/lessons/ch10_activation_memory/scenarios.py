@@ -101,6 +101,26 @@ def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
         first, second = nn.Linear(m, n + 1, device=device), nn.Linear(n + 1, 2, device=device)
         weight = nn.Parameter(torch.ones(n, m, device=device))
         return [second(first(x).relu()), x * weight, x.detach() * weight[:1], x.detach() @ weight.t()]
+    return [_network(kind, n, m)]
+
+
+def _network(kind: str, n: int, m: int) -> Tensor:
+    """The loss of a small network, n rows or tokens of a width that follows from m."""
+    width = 4 * m
+    labels = torch.arange(n) % 3
+    if kind == "a classifier of data":
+        hidden = nn.Linear(m, width)(torch.ones(n, m))
+        hidden = nn.functional.dropout(nn.functional.layer_norm(hidden, (width,)).relu(), 0.5)
+        return nn.functional.cross_entropy(nn.Linear(width, 3)(hidden), labels)
+    if kind == "a language model":
+        h = nn.Embedding(5, width)(torch.arange(n) % 5)
+        q, k, v = nn.Linear(width, 3 * width)(h).split(width, dim=-1)
+        scores = (q @ k.t() / width**0.5).masked_fill(torch.ones(n, n).triu(1) > 0, -torch.inf)
+        h = h + nn.Linear(width, width)(scores.softmax(dim=-1) @ v)
+        return nn.functional.cross_entropy(nn.Linear(width, 3)(h), labels)
+    if kind == "a frozen body and a head":
+        body = nn.Sequential(nn.Linear(m, width), nn.Tanh(), nn.Linear(width, width)).requires_grad_(False)
+        return nn.Linear(width, 1)(body(torch.ones(n, m))).square().mean()
     raise ValueError(kind)
 
 

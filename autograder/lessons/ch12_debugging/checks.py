@@ -214,6 +214,25 @@ def test_a_shared_parameter(learner, reference, rng):
         compare_reports(got, expected, case="a Linear that the model has under two names")
 
 
+@exercise("gradient_report")
+def test_a_whole_model(learner, reference, rng):
+    """What the report is for: one model with all kinds of gradients, and one that is just over the limit or under."""
+    for told, factor in [("over", 2100), ("under", 1900)]:
+        scale = float(rng.uniform(1, 9))
+        parameters = [
+            *(
+                gradient(rng, scale * norm, dtype=dtype)
+                for norm, dtype in [(1, "bfloat16"), (1, "float16"), (3, "float32")]
+            ),
+            (*gradient(rng, 3 * scale)[:3], False),
+            gradient(rng, factor * scale),
+            gradient(rng, 1e-27, dtype="float32"),
+            *(zeros(rng), without(rng), spoiled(rng, math.nan), spoiled(rng, math.inf, dtype="float32")),
+        ]
+        case = f"a model of many kinds of gradients, one just {told} 1,000 times the median"
+        check_report(learner, reference, rng, parameters, case)
+
+
 # first_nonfinite
 
 BAD = (math.nan, math.inf, -math.inf)
@@ -364,6 +383,16 @@ def test_in_the_mode_of_the_model(learner, reference, rng):
         check_name(learner, reference, "nonfinite", ("modes", setting), points(rng), training, case=case)
 
 
+@exercise("first_nonfinite")
+def test_a_whole_model_of_layers(learner, reference, rng):
+    """What it is for: blocks in another order than they run, large outputs, containers, a layer of the other mode."""
+    for training in (True, False):
+        for place in rng.permutation(["tuple", "list", "dict", "deep", ""]).tolist():
+            setting = some_names(rng, 5), place, training
+            case = f"a model of blocks in {'train' if training else 'eval'} mode"
+            check_name(learner, reference, "nonfinite", ("whole", setting), points(rng), training, case=case)
+
+
 @exercise("first_nonfinite", promise="instrumented")
 def test_no_hook_is_left(learner, reference, rng):
     """Hooks, parameters, .grad and mode are those from before, also where the model raises."""
@@ -424,14 +453,14 @@ def test_the_mode_afterwards(learner, reference, rng):
 
 
 @exercise("anomaly_op", promise="instrumented")
-def test_other_exceptions(learner, reference):
+def test_other_exceptions(learner, reference, rng):
     """Those of fn, and those of the backward pass that are no anomaly."""
     for who_raises, case in [
         ("fn", "fn raises a RuntimeError"),
         ("backward", "backward raises: a saved tensor was modified by an inplace operation"),
         ("no graph", "backward raises: the loss has no graph"),
     ]:
-        message = "Function 'Loader' returned nothing"
+        message = f"Function 'Loader{rng.integers(1000)}' returned nothing"
         expected, got = (who.scenario.anomaly_raises(who_raises, message) for who in (reference, learner))
         compare(got, expected, case=case)
 
@@ -536,6 +565,24 @@ def test_nan_and_small_differences(learner, reference, rng):
     ]:
         order = rng.permutation(len(arrays))
         check_pairs(learner, reference, tensors(*(arrays[i] for i in order)), case)
+
+
+@exercise("repeated_batches")
+def test_a_loader(learner, reference, rng):
+    """What it is for: one list of batches that are nearly alike, some of them equal."""
+    x = random(rng, (2, 3))
+    x[0, int(rng.integers(3))] = math.nan
+    other = np.nan_to_num(x, nan=math.inf)
+    moved = np.roll(x, 1, axis=1)
+    X, Z, y, w = tensors(x, x[::-1].copy(), rng.integers(9, size=2), rng.integers(10, 19, size=2))
+    kinds = [
+        *((X, y), (X.clone(), y.clone()), (X, w), (Z, y), (X,), X, (X.clone(),), (X, y, y), (X, y.clone())),
+        *tensors(x.astype(F32), x[None], other, moved, x, np.zeros((0, 3)), np.zeros((0, 2)), x[1, 1], x[1, 1:2]),
+        *tensors(np.repeat(x[1:2, 1:2], 6).reshape(2, 3), x + np.array([0, 1e-9, 0])),
+    ]
+    for count in (6, len(kinds)):
+        batches = [kinds[i] for i in rng.permutation(len(kinds))[:count]]
+        check_pairs(learner, reference, batches, f"{count} batches of all kinds")
 
 
 @exercise("repeated_batches")

@@ -269,7 +269,9 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
     if kind == "leaf":
         return _Spoils(setting)
     if kind == "given":  # name, what the layer gives and its dtype, for each
-        return _InOrder({name: _Gives(values, dtype) for name, values, dtype in setting}, [name for name, *_ in setting])
+        return _InOrder(
+            {name: _Gives(values, dtype) for name, values, dtype in setting}, [name for name, *_ in setting]
+        )
     if kind == "shared":
         names, value = setting
         shared, other = _Spoils(value), _Spoils(None)
@@ -283,6 +285,16 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
     if kind == "packed":
         names, place = setting
         return _InOrder({names[0]: _Spoils(None), names[1]: _Packed(place), names[2]: _Unpacks()}, names)
+    if kind == "whole":  # registered in another order than they run; the place of a nan in what the second one gives
+        (last, packed, large, unpacks, mode), place, training = setting
+        of_blocks = {
+            last: _Spoils(float("nan")),
+            packed: torch.nn.Sequential(_Spoils(None), torch.nn.Sequential(_Spoils(None), _Packed(place))),
+            large: _Gives([[1.5e308, 1.5e308]], "float64"),
+            unpacks: _Unpacks(),
+            mode: _OfMode(not training),
+        }
+        return _InOrder(of_blocks, [large, mode, packed, unpacks, last])
     if kind == "overwritten":
         return _Overwrites(setting)
     if kind == "between":
@@ -476,6 +488,7 @@ def anomaly_raises(submission: Any, who: str, message: str) -> dict[str, Any]:
         "An exception that is no anomaly was caught; let it pass": name is not None or not kind,
         "Another exception is raised than the one that there was": bool(kind) and own not in said,
         "Anomaly mode is on after an exception": left,
+        "what is raised": said if who == "fn" else kind,
     }
 
 

@@ -396,10 +396,13 @@ def test_shares_that_are_not_whole(learner, reference, rng):
 
 
 @exercise("zero_bytes_per_rank")
-def test_unknown_stages(learner):
-    """ValueError."""
-    for stage in (4, -1, 7):
+def test_unknown_stages(learner, reference, rng):
+    """ValueError, and none for the stages that there are."""
+    for stage in (4, -1, int(rng.integers(5, 100))):
         expect_raises(ValueError, learner.zero_bytes_per_rank, 100, 2, stage, case=f"stage={stage}")
+        known, n_params = int(rng.integers(4)), int(rng.integers(100, 10**6))
+        got, expected = (who.zero_bytes_per_rank(n_params, 2, known) for who in (learner, reference))
+        expect_close(got, expected, case=f"beside that: stage={known}", **EXACT)
 
 
 # pipeline_bubble

@@ -121,8 +121,10 @@ def buckets(
     if layout == "every other entry":
         tensors = [torch.stack([tensor, tensor + 1], dim=-1)[..., 0] for tensor in tensors]
     if layout == "columns first":
-        tensors = [tensor.permute(*reversed(range(tensor.ndim))).contiguous().permute(
-            *reversed(range(tensor.ndim))) for tensor in tensors]
+        tensors = [
+            tensor.permute(*reversed(range(tensor.ndim))).contiguous().permute(*reversed(range(tensor.ndim)))
+            for tensor in tensors
+        ]
     before = [tensor.clone() for tensor in tensors]
     messages: list[tuple[tuple[int, ...], int, str]] = []
 
