@@ -1,7 +1,7 @@
 """`python -m autograder.authoring.salts LESSON [FILE ...] --salts 100`: do right answers lose by what a salt draws?
 
-Runs the hidden checks of a lesson with one salt after the other on the reference and on files of right answers, in this
-process and without isolation: trusted code only. A check that refuses a right answer once in a hundred classes has a
+Runs the hidden checks of a lesson with one salt after the other on files of right answers, or on the reference where
+none are named, in this process and without isolation: trusted code only. A check that refuses a right answer once in a hundred classes has a
 tolerance that forgets the scale of what was cancelled, or a property that holds of most inputs.
 """
 
@@ -43,7 +43,7 @@ Losses = dict[tuple[str, str, str], Lost]
 def losses(
     lesson: Lesson, files: Iterable[Path], salts: Iterable[str], *, only: str = "", visible: bool = False
 ) -> Losses:
-    """The checks that refuse the reference or one of the answers in `files`, and with which salts.
+    """The checks that refuse one of the answers in `files`, or the reference if there are none, and with which salts.
 
     Args:
         only: an exercise; all without.
@@ -74,7 +74,7 @@ def _refused(judge: Judge, files: list[Path], only: str, visible: bool) -> list[
 def _answers(judge: Judge, files: list[Path]) -> Iterator[tuple[str, str, LocalRun]]:
     """The name of an answer, an exercise that it defines, and the run of it."""
     names = [exercise.name for exercise in judge.lesson.exercises]
-    for name in names:
+    for name in () if files else names:
         yield REFERENCE, name, judge.reference.local()
     for file in files:
         defined = set(re.findall(r"^(?:def|class) (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE))

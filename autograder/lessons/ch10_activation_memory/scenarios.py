@@ -120,7 +120,8 @@ def _network(kind: str, n: int, m: int) -> Tensor:
         return nn.functional.cross_entropy(nn.Linear(width, 3)(h), labels)
     if kind == "a frozen body and a head":
         body = nn.Sequential(nn.Linear(m, width), nn.Tanh(), nn.Linear(width, width)).requires_grad_(False)
-        return nn.Linear(width, 1)(body(torch.ones(n, m))).square().mean()
+        prompt = _leaf((n, m))  # what is tuned goes in front, so that the way back leads through the frozen weights
+        return nn.Linear(width, 1)(body(prompt)).square().mean()
     raise ValueError(kind)
 
 

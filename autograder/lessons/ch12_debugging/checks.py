@@ -426,6 +426,10 @@ def test_names_of_nodes(learner, reference, rng):
     for kind in (KINDS[i] for i in rng.permutation(len(KINDS))):
         expected, got = (who.scenario.anomaly(kind, with_a_zero(rng)) for who in (reference, learner))
         compare(got, expected, case="a loss of one operation and torch.where, one entry is 0")
+    for shape in [(1,), (1, 1)]:
+        arguments = str(rng.choice(KINDS)), with_a_zero(rng), False, shape
+        expected, got = (who.scenario.anomaly(*arguments) for who in (reference, learner))
+        compare(got, expected, case=f"a loss of shape {shape}, one entry is 0")
 
 
 @exercise("anomaly_op")

@@ -436,8 +436,10 @@ def _loss(kind: str, x: torch.Tensor) -> torch.Tensor:
     return torch.where(x == 0, torch.zeros_like(y), y).tanh().sum()
 
 
-def anomaly(submission: Any, kind: str, x: np.ndarray, already: bool = False) -> dict[str, Any]:
-    """The node that it names, how often fn ran, and whether anomaly mode is what it was."""
+def anomaly(
+    submission: Any, kind: str, x: np.ndarray, already: bool = False, shape: tuple[int, ...] = ()
+) -> dict[str, Any]:
+    """The node that it names, how often fn ran, and whether anomaly mode is what it was; the loss is of this shape."""
     calls = 0
 
     def fn() -> torch.Tensor:
@@ -448,7 +450,7 @@ def anomaly(submission: Any, kind: str, x: np.ndarray, already: bool = False) ->
             return leaf.abs().sqrt().sum()
         if kind == "nan in the values alone":
             return (leaf.detach().abs().neg().sub(1).sqrt() + leaf).sum()
-        return _loss(kind, leaf)
+        return _loss(kind, leaf).reshape(shape)
 
     with _fresh(), torch.autograd.set_detect_anomaly(already):
         name = submission.anomaly_op(fn)
