@@ -13,12 +13,13 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.judging.rejections import Rejections
 from autograder.places import Places
 
 EXERCISE = re.compile(r'exercise="([\w.]+)"')
-END = re.compile(r"(?<=[.!?])(?<!al\.)(?<!e\.g\.)(\*{0,2}\)?)\s+(?=[A-Z0-9`*\"(∂Σ$])")
+END = re.compile(r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(\*{0,2}\)?)\s+(?=[A-Z0-9`*\"(∂Σ$])")
 LINK = re.compile(r"^\[[^]]*\]\(\.\./book/[^)]*\)\.?$", re.MULTILINE)
 ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
 
@@ -41,9 +42,9 @@ class Row:
 
 def rows_of(path: Path) -> list[Row]:
     """The rows of a lesson's file, in order. `tomllib.TOMLDecodeError` or `TypeError` where it is wrong."""
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    content: dict[str, list[dict[str, Any]]] = tomllib.loads(path.read_text(encoding="utf-8"))
     return [
-        Row(exercise, **{key: tuple(value) if key == "checks" else value for key, value in row.items()})
+        Row(exercise, **{**row, "checks": tuple(row.get("checks", ()))})
         for exercise, rows in content.items()
         for row in rows
     ]

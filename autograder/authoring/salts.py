@@ -1,8 +1,8 @@
 """`python -m autograder.authoring.salts LESSON [FILE ...] --salts 100`: do right answers lose by what a salt draws?
 
 Runs the hidden checks of a lesson with one salt after the other on files of right answers, or on the reference where
-none are named, in this process and without isolation: trusted code only. A check that refuses a right answer once in a hundred classes has a
-tolerance that forgets the scale of what was cancelled, or a property that holds of most inputs.
+none are named, in this process and without isolation: trusted code only. A check that refuses a right answer once in
+a hundred classes has a tolerance that forgets the scale of what was cancelled, or a property that holds of most inputs.
 """
 
 from __future__ import annotations

@@ -85,8 +85,8 @@ def checks_in(path: Path) -> list[Written]:
     except SyntaxError:  # said by whoever runs it
         return []
     found = []
-    for function in tree.body:
-        for decorator in function.decorator_list if isinstance(function, ast.FunctionDef) else ():
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        for decorator in function.decorator_list:
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "exercise":
                 names = tuple(ast.literal_eval(argument) for argument in decorator.args)
                 visible = all(ast.unparse(one) != "visible=False" for one in decorator.keywords)
