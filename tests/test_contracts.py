@@ -102,6 +102,15 @@ def test_no_file_no_question(course: Course) -> None:
     assert sentences_have_cases(course) == []
 
 
+def test_every_lesson_has_one_if_one_has(course: Course) -> None:
+    both = Course(course.root, {**course.lessons, "ch06_vjps": syllabus()["ch06_vjps"]})
+    for path in (both.source, both.checks):
+        path("ch06_vjps").parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / both.relative(path("ch06_vjps")), path("ch06_vjps"))
+    (problem,) = sentences_have_cases(both)
+    assert str(problem).startswith("autograder/lessons/ch06_vjps/contract.toml: this file is missing")
+
+
 EDITS = {
     "a sentence that changed": ("source", "counts what autograd saves", "counts all that autograd saves", "no row for"),
     "the old one": ("source", "counts what autograd saves", "counts all that autograd saves", "has no sentence"),

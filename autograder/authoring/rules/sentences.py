@@ -20,14 +20,19 @@ POINT = 1 / 3
 def sentences_have_cases(course: Course) -> list[Problem]:
     """Contracts and the lesson's `contract.toml` say the same, and the checks that it names are there.
 
-    Asked of lessons that have the file.
+    Where one lesson of a course has the file, each has.
     """
     problems = []
+    wanted = any(course.contract(slug).is_file() for slug in course.lessons)
     for slug, lesson in course.lessons.items():
         path = course.contract(slug)
-        if not path.is_file() or not (course.source(slug).is_file() and course.checks(slug).is_file()):
-            continue  # of the others `drift.listed_files` speaks
+        if not wanted or not (course.source(slug).is_file() and course.checks(slug).is_file()):
+            continue  # `drift.listed_files` says what is missing
         file = course.relative(path)
+        if not path.is_file():
+            do = f"write what `python -m autograder.authoring.contracts {slug}` prints, and fill it in"
+            problems.append(Problem(file, "this file is missing", do))
+            continue
         try:
             rows = rows_of(path)
         except (tomllib.TOMLDecodeError, TypeError) as error:
