@@ -1,4 +1,4 @@
-"""Right answers lose nothing with any salt, as far as some salts tell, and the tool finds a check that is too narrow."""
+"""Right answers lose nothing with a few salts, and the tool finds a check that refuses one."""
 
 from __future__ import annotations
 
