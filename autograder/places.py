@@ -9,6 +9,7 @@ autograder/lessons/ch06_vjps/       what the grader knows of the lesson
     misconceptions.py               wrong answers, with what is said of them
     oracle.py                       the reference against something independent
     equivalents.toml                changes of the reference that no check can notice, each with its proof
+    contract.toml                   which checks ask the sentences of its contracts
     rejections.toml                 which checks reject which wrong answer; `backprop build` writes it
 autograder/lessons/                 beside the folders: what several lessons' checks read
 """
@@ -78,6 +79,9 @@ class Places:
 
     def rejections(self, slug: str) -> Path:
         return self.folder(slug) / "rejections.toml"
+
+    def contract(self, slug: str) -> Path:
+        return self.folder(slug) / "contract.toml"
 
     def equivalents(self, slug: str) -> Path:
         return self.folder(slug) / "equivalents.toml"

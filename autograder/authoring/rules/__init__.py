@@ -19,6 +19,7 @@ from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
 from autograder.authoring.rules.notebooks import solved_notebooks_pass
 from autograder.authoring.rules.order import imports_of_the_lesson, nothing_from_a_later_lesson
 from autograder.authoring.rules.problem import Problem
+from autograder.authoring.rules.sentences import sentences_have_cases
 from autograder.authoring.sample_class import WITH_MISTAKES
 from autograder.authoring.tree import Course
 from autograder.judging.session import SeenOfMistakes
@@ -35,6 +36,7 @@ READ = (
     named_checks,
     three_misconceptions,
     contracts,
+    sentences_have_cases,
     live_anchors,
     imports_of_the_lesson,
     nothing_from_a_later_lesson,

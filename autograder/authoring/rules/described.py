@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.rules.problem import Problem
@@ -42,18 +43,20 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
 
 def named_checks(course: Course) -> list[Problem]:
     """Checks are of exercises of their lesson, else they would never run; those that the syllabus names are there."""
-    checks = {slug: _checks(course.checks(slug)) for slug in course.lessons if course.checks(slug).is_file()}
+    checks = {slug: checks_in(course.checks(slug)) for slug in course.lessons if course.checks(slug).is_file()}
     problems = [
-        Problem(course.relative(course.checks(slug)), f"{check} is of {name!r}, no exercise of {slug}", "mend the name")
+        Problem(
+            course.relative(course.checks(slug)), f"{check.name} is of {name!r}, no exercise of {slug}", "mend the name"
+        )
         for slug, of_lesson in checks.items()
-        for check, exercises in of_lesson
-        for name in exercises
+        for check in of_lesson
+        for name in check.exercises
         if name not in {exercise.name for exercise in course.lessons[slug].exercises}
     ]
     for exercise in _exercises(course):
         if exercise.lesson not in checks:
             continue  # `drift.listed_files` says so
-        there = {check for check, exercises in checks[exercise.lesson] if exercise.name in exercises}
+        there = {check.name for check in checks[exercise.lesson] if exercise.name in check.exercises}
         for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
             for name in names:
                 if name not in there:
@@ -63,19 +66,33 @@ def named_checks(course: Course) -> list[Problem]:
     return problems
 
 
-def _checks(path: Path) -> list[tuple[str, list[str]]]:
-    """The names of checks with those of their exercises, as their file has them; none where it is not Python."""
+@dataclass(frozen=True)
+class Written:
+    """A check as its file has it."""
+
+    name: str
+    exercises: tuple[str, ...]
+    visible: bool
+    """Whether it is run on visible inputs."""
+    hidden: bool
+    """Whether on hidden ones."""
+
+
+def checks_in(path: Path) -> list[Written]:
+    """The checks of a file; none where it is not Python."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError:  # said by whoever runs it
         return []
-    return [
-        (function.name, [ast.literal_eval(argument) for argument in decorator.args])
-        for function in tree.body
-        if isinstance(function, ast.FunctionDef)
-        for decorator in function.decorator_list
-        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "exercise"
-    ]
+    found = []
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        for decorator in function.decorator_list:
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "exercise":
+                names = tuple(ast.literal_eval(argument) for argument in decorator.args)
+                visible = all(ast.unparse(one) != "visible=False" for one in decorator.keywords)
+                drawn = "rng" in [argument.arg for argument in function.args.args]
+                found.append(Written(function.name, names, visible, drawn or not visible))
+    return found
 
 
 def three_misconceptions(course: Course) -> list[Problem]:

@@ -407,8 +407,22 @@ def test_random_graphs(learner, rng):
             check_order(learner, graph, f"a random graph of {size} nodes", named=False)
 
 
+def with_a_cycle(rng, graph: str) -> str:
+    """A graph, one of whose nodes below the output depends on one that depends on it."""
+    parents = parents_of(graph)
+    output = list(parents)[-1]
+    inner = [node for node in parents if parents[node] and node in reachable(parents, output) and node != output]
+    child = str(rng.choice(inner or [output]))
+    below = sorted(reachable(parents, child) - {child}) or [child]
+    parent = str(rng.choice(below))
+    statements = graph.split("; ")
+    if not any(statement.startswith(f"{parent} from ") for statement in statements):
+        return "; ".join([f"{parent} from {child}", *(one for one in statements if one != parent)])
+    return "; ".join(f"{one}, {child}" if one.startswith(f"{parent} from ") else one for one in statements)
+
+
 @exercise("topological_order")
-def test_cycles(learner):
+def test_cycles(learner, rng):
     """A node that depends on itself: ValueError. A node that is reached twice is no cycle."""
     cycles = {
         "a node that is its own parent": "a from a",
@@ -423,13 +437,21 @@ def test_cycles(learner):
         check_order(learner, SHARED[case], f"{case}: {SHARED[case]}")
 
     why = "On a graph with a cycle topological_order does not come back: 10 seconds were not enough."
+
+    def expect_refused(graph: str, case: str) -> None:
+        def ordered(graph: str) -> Any:
+            return within_time(lambda: learner.scenario.topological_order(graph), why, case)
+
+        expect_raises(ValueError, ordered, graph, case=case)
+
     for case, graph in cycles.items():
-        where = f"{case}: {graph}"
-
-        def ordered(graph: str, where: str = where) -> Any:
-            return within_time(lambda: learner.scenario.topological_order(graph), why, where)
-
-        expect_raises(ValueError, ordered, graph, case=where)
+        expect_refused(graph, f"{case}: {graph}")
+    for size in (4, 6, 9, 14, 20):
+        graph = random_graph(rng, size)
+        while not parents_of(graph)[f"n{size - 1}"]:
+            graph = random_graph(rng, size)
+        check_order(learner, graph, f"a random graph of {size} nodes", named=False)
+        expect_refused(with_a_cycle(rng, graph), f"a random graph of {size} nodes with a cycle in it")
 
 
 def expect_untouched(learner, function, graph, case):
@@ -448,23 +470,26 @@ def test_nodes_stay_as_they_are(learner):
 
 
 @exercise("topological_order")
-def test_many_paths_and_wide_graphs(learner):
+def test_many_paths_and_wide_graphs(learner, rng):
     """Each node is visited once, however many ways lead to it and however many parents it has."""
-    for count in (1, 300):
+    for count in (1, int(rng.integers(250, 350))):
         rung = 3 * np.arange(count)
         children = np.ravel([rung + 1, rung + 2, rung + 3, rung + 3])
         parents = np.ravel([rung, rung, rung + 1, rung + 2])
         case = "a diamond" if count == 1 else f"{count} diamonds, one after the other"
         expect_order_of_many(learner, children, parents, case)
-    layers = np.arange(30)[:, None, None] * 20
-    children = layers + 20 + np.arange(20)[:, None] + 0 * np.arange(20)
-    parents = layers + 0 * np.arange(20)[:, None] + np.arange(20)
-    last = np.full(20, 31 * 20)
-    children, parents = np.append(children, last), np.append(parents, 30 * 20 + np.arange(20))
-    expect_order_of_many(learner, children, parents, "30 layers, each node of one a parent of all nodes of the next")
-    leaves = np.arange(10_000)
-    expect_order_of_many(learner, np.full(10_000, 10_000), leaves, "a node with 10,000 parents")
-    expect_order_of_many(learner, np.ones(10_000, dtype=int), 0 * leaves, "a node that is a parent 10,000 times")
+    deep, wide = int(rng.integers(26, 34)), int(rng.integers(16, 24))
+    layers = np.arange(deep)[:, None, None] * wide
+    children = layers + wide + np.arange(wide)[:, None] + 0 * np.arange(wide)
+    parents = layers + 0 * np.arange(wide)[:, None] + np.arange(wide)
+    last = np.full(wide, (deep + 1) * wide)
+    children, parents = np.append(children, last), np.append(parents, deep * wide + np.arange(wide))
+    case = f"{deep} layers, each node of one a parent of all nodes of the next"
+    expect_order_of_many(learner, children, parents, case)
+    many = int(rng.integers(9_000, 10_000))
+    leaves = np.arange(many)
+    expect_order_of_many(learner, np.full(many, many), leaves, f"a node with {many:,} parents")
+    expect_order_of_many(learner, np.ones(many, dtype=int), 0 * leaves, f"a node that is a parent {many:,} times")
 
 
 @exercise("topological_order")

@@ -240,8 +240,8 @@ def check_frozen(scenario, learner, reference, rng, names, *arguments: Any, case
     compare(got, expected, case=case)
 
 
-def drawn_names(rng) -> tuple[list[str], list[str]]:
-    """The parameters and the modules of a drawn tree. Some names begin or end with those of their neighbours."""
+def drawn_names(rng, near: float = 0.0) -> tuple[list[str], list[str]]:
+    """The parameters and the modules of a drawn tree. This share of names begin or end with those of neighbours."""
     parameters: list[str] = []
     modules: list[str] = []
 
@@ -250,9 +250,9 @@ def drawn_names(rng) -> tuple[list[str], list[str]]:
 
     def part(taken) -> str:
         name = word()
-        if taken and rng.random() < 0.6:
-            near = str(rng.choice(taken))
-            name = str(rng.choice([f"{near}{digit(rng)}", f"{near}_{name}", f"{name}{near}"]))
+        if taken and rng.random() < near:
+            other = str(rng.choice(taken))
+            name = str(rng.choice([f"{other}{digit(rng)}", f"{other}_{name}", f"{name}{other}"]))
         return part(taken) if name in taken else name
 
     def grow(path: str, depth: int) -> None:
@@ -271,16 +271,19 @@ def drawn_names(rng) -> tuple[list[str], list[str]]:
     return [str(name) for name in rng.permutation(parameters)], modules
 
 
-def check_drawn(learner, reference, rng, scenario="frozen", arguments=lambda names: (), end=""):
+def check_drawn(learner, reference, rng, scenario="frozen", arguments=lambda names: (), end="", near=0.0):
     """Two drawn trees, and prefixes of several kinds: a list of known trees does not have them.
 
     Args:
         arguments: what else the scenario is given with these names.
+        near: the share of names that begin or end with those of their neighbours; if any do, a prefix is a part of a
+            name, too. What takes those for prefixes is the mistake of one check, not of all.
     """
     for _ in range(2):
-        names, modules = drawn_names(rng)
+        names, modules = drawn_names(rng, near)
         inner = [name for name in modules if "." in name]
-        for prefix in (rng.choice(modules), rng.choice(inner), rng.choice(names), rng.choice(modules)[:-1]):
+        prefixes = [rng.choice(modules), rng.choice(inner), rng.choice(names)]
+        for prefix in prefixes + [rng.choice(modules)[:-1]] * bool(near):
             prefix = f"{prefix}{end}"
             check_frozen(scenario, learner, reference, rng, names, *arguments(names), prefix, case="a drawn tree")
 
@@ -309,7 +312,7 @@ def test_layer1_is_not_layer10(learner, reference, rng):
     check_frozen("frozen", learner, reference, rng, blocks, f"blocks.{i}", case="a longer number, numbered blocks")
     inside = [f"layer{i}.weight", f"wide.layer{i}.weight", f"prelayer{i}.weight"]
     check_frozen("frozen", learner, reference, rng, inside, f"layer{i}", case="the prefix in the middle of a name")
-    check_drawn(learner, reference, rng)
+    check_drawn(learner, reference, rng, near=0.6)
 
 
 @exercise("freeze")

@@ -385,9 +385,13 @@ REDUCTIONS = [  # the arguments, and the shapes they fit
     ("axis=-1", [(2, 3), (2, 3, 2)]),
     ("axis=(0, 2)", [(2, 3, 2)]),
     ("axis=(-1, 0)", [(2, 3, 4)]),
+    ("axis=(-2, -1)", [(2, 3), (2, 3, 4), (2, 3, 4, 2)]),
+    ("axis=(-1, -3)", [(2, 3, 4)]),
+    ("axis=(2, 0)", [(2, 3, 4)]),
     ("axis=()", [(2, 3)]),
     ("axis=1, keepdims=True", [(2, 3), (2, 3, 2)]),
     ("axis=(0, 1), keepdims=True", [(2, 3)]),
+    ("axis=(-1, -2), keepdims=True", [(2, 3, 4)]),
     ("keepdims=True", [(2, 3)]),
     ("1, True", [(2, 3)]),
 ]
@@ -822,14 +826,17 @@ def test_long_chain(learner, reference):
 
 
 @exercise("Tensor.backward", promise="instrumented")
-def test_each_vjp_once(learner, reference):
+def test_each_vjp_once(learner, reference, rng):
     """Each VJP is called exactly once, however many paths go through it."""
     if learner.scenario.has_its_own_tape():
         code = "y = a\nfor _ in range(60):\n    y = (y + y) * 0.5\ny.backward(g)"
-        leaves, given = {"a": np.array([0.5, 2.0])}, {"g": np.array([3.0, -0.75])}
+        leaves, given = {"a": rng.normal(size=2)}, {"g": rng.normal(size=2)}
         check_program(learner, reference, code, leaves, ["a.grad"], given, case="2⁶⁰ paths")
         return
-    for rungs in (1, 2, 12):
+    code = "y = a\nfor _ in range(3):\n    y = (y + y) * b\ny.backward(g)"
+    leaves, given = normal(rng, "a", "b"), normal(rng, "g")
+    check_program(learner, reference, code, leaves, ["a.grad", "b.grad"], given, case="8 paths")
+    for rungs in (1, 2, int(rng.integers(10, 13))):
         calls = learner.scenario.vjp_calls(rungs)
         least, most = (min(calls), max(calls)) if calls else (0, 0)
         message = (
@@ -1185,8 +1192,22 @@ def test_seeds(learner, rng):
     expect(
         not np.array_equal(first, other), "Two seeds gave the same labels: is everything drawn from seed?", case=case
     )
+
+
+@exercise("train_digits")
+def test_few_images(learner, rng):
+    """20 images, fewer than a batch often has: it does not raise, and learns what their labels are."""
+    (X, y), (X_held, y_held) = permuted_digits(rng)
     few = np.concatenate([np.flatnonzero(y == label)[:2] for label in range(10)])
-    learner.train_digits(X[few], y[few], X_held[:20], 0)  # fewer than a batch often has: it does not raise
+    case = "20 images"
+    labels = [
+        as_labels(learner.train_digits(X[few], of_few, X_held, 0), len(y_held), case)
+        for of_few in (y[few], (y[few] + 1) % 10)
+    ]
+    if any(one is None for one in labels):
+        return
+    message = "20 images with other labels give the same network: was no step made, as no batch is full?"
+    expect(not np.array_equal(*labels), message, case=case)
 
 
 # Right trainings on 200 digits read 81% at least with the gradients of another one (532 runs of 16 kinds); those that

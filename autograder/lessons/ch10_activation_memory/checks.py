@@ -96,6 +96,12 @@ def test_what_is_saved(learner, reference, rng):
 
 
 @exercise("SavedTensorMeter")
+def test_constants_count(learner, reference, rng):
+    """What requires no gradient and is saved all the same: a factor, the data of a layer, indices, a mask."""
+    agree_on_meter(learner, reference, rng, ("a constant factor", "data in front of a layer", "indices and a mask"))
+
+
+@exercise("SavedTensorMeter")
 def test_storages_count_once(learner, reference, rng):
     """What two operations save, and views of one storage."""
     kinds = "one storage, saved by two operations", "two views that begin at different places"
@@ -104,20 +110,20 @@ def test_storages_count_once(learner, reference, rng):
 
 @exercise("SavedTensorMeter")
 def test_storages_count_whole(learner, reference, rng):
-    """A view of one column keeps the whole matrix."""
-    agree_on_meter(learner, reference, rng, ("a view of a part",))
+    """A view of one column keeps the whole matrix, one that repeats a row keeps the row."""
+    agree_on_meter(learner, reference, rng, ("a view of a part", "a view that repeats one row"))
 
 
 @exercise("SavedTensorMeter")
 def test_parameters_do_not_count(learner, reference, rng):
-    """Neither a parameter nor a view of one."""
-    agree_on_meter(learner, reference, rng, ("parameters and their views",))
+    """Neither a parameter nor a view of one, frozen or not."""
+    agree_on_meter(learner, reference, rng, ("parameters and their views", "a frozen parameter and its views"))
 
 
 @exercise("SavedTensorMeter")
 def test_the_block(learner, reference, rng):
-    """Before it, after it, when it raises, one in another; tensors made before it count."""
-    for how in ("plain", "raises", "nested"):
+    """Before it, after it, when it raises, one in another, one after another; tensors made before it count."""
+    for how in ("plain", "raises", "nested", "one after the other"):
         n, m = (int(size) for size in rng.integers(2, 40, size=2))
         agree("block_of_the_meter", learner, reference, n, m, how, case=f"the block: {how}, x is {n} x {m}")
 
@@ -129,6 +135,14 @@ def test_gradients(learner, reference, rng):
         arguments = random(rng, shape, dtype), random(rng, shape, dtype)
         case = f"gradients under the meter, {dtype.__name__}, x has shape {shape}"
         agree("gradients_under_the_meter", learner, reference, *arguments, case=case, rtol=1e-5, atol=1e-6)
+
+
+@exercise("SavedTensorMeter")
+def test_networks(learner, reference, rng):
+    """What the meter is for: embeddings, attention with a mask, dropout, a norm, frozen layers, a cross-entropy."""
+    for kind in ("a classifier of data", "a language model", "a frozen body and a head"):
+        n, m = (int(size) for size in rng.integers(3, 20, size=2))
+        agree("metered", learner, reference, kind, n, m, "cpu", case=f"{kind}, sizes {n} and {m}")
 
 
 @exercise("SavedTensorMeter", promise="instrumented")
@@ -203,13 +217,14 @@ def test_recomputed(learner, reference, rng):
 
 
 @exercise("llama_block_bytes")
-def test_unknown_policy(learner, reference):
-    """ValueError; of a policy that is known, the bytes."""
-    config = {"hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 96, "vocab": 100}
-    agree_on_block(learner, reference, config, 8, 1, "none", "recompute='none'")
+def test_unknown_policy(learner, reference, rng):
+    """ValueError, and none for the policies that there are."""
     for recompute in ("everything", "", "None"):
+        config = sizes(rng)
         case = f"recompute={recompute!r}"
         expect_raises(ValueError, learner.scenario.block_bytes, *config.values(), 8, 1, recompute, case=case)
+        known = str(rng.choice(RECOMPUTE))
+        agree_on_block(learner, reference, config, 8, 1, known, f"beside that: recompute={known!r}")
 
 
 # largest_batch
@@ -273,14 +288,14 @@ def test_where_the_peak_is(learner, reference, rng):
 
 
 @exercise("largest_batch")
-def test_nothing_fits(learner, reference):
+def test_nothing_fits(learner, reference, rng):
     """0 where the states alone are too large, and where no sequence has room beside them."""
-    config, s = {"hidden": 256, "layers": 3, "heads": 8, "kv_heads": 2, "ffn": 700, "vocab": 3000}, 1024
+    config, s = {**sizes(rng), "vocab": int(rng.integers(2000, 5000))}, 1024
     for recompute in RECOMPUTE:
         for told, sequences in {
             "half a sequence has room": 0.5,
             "not even the states have room": -3.5,
-            "beside that: some fit": 7.5,
+            "beside that: some fit": int(rng.integers(2, 30)) + 0.5,
         }.items():
             gpu_bytes = max(0, card(reference, config, s, recompute, sequences))
             agree_on_card(learner, reference, config, s, gpu_bytes, recompute, f"{recompute}, {told}")

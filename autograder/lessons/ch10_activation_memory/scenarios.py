@@ -75,6 +75,8 @@ def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
         return [h * h, h.sin(), h.t() @ h]
     if kind == "a view of a part":
         return [(2 * x)[:, :1].sin()]
+    if kind == "a view that repeats one row":
+        return [(2 * x[:1]).expand(n, m).sin()]
     if kind == "two views that begin at different places":
         h = 2 * x
         return [h[:1].sin(), h[1:].cos()]
@@ -85,10 +87,41 @@ def _program(kind: str, n: int, m: int, device: str) -> list[Any]:
         return [x.double().exp(), x.bfloat16().sin()]
     if kind == "no numbers":
         return [x[:0].exp().sum() + (x * 2).sin().sum()]
+    if kind == "a constant factor":
+        return [x * torch.ones(n, m, device=device)]
+    if kind == "data in front of a layer":
+        return [nn.Linear(m, n, device=device)(torch.ones(n, m, device=device))]
+    if kind == "indices and a mask":
+        rows = torch.zeros(m, dtype=torch.int64, device=device)
+        return [x[rows] + 1, torch.where(torch.ones(n, 1, dtype=torch.bool, device=device), x, 2 * x)]
+    if kind == "a frozen parameter and its views":
+        frozen = nn.Parameter(torch.ones(n, m, device=device), requires_grad=False)
+        return [x * frozen, x * frozen[:1], x @ frozen.t()]
     if kind == "parameters and their views":
         first, second = nn.Linear(m, n + 1, device=device), nn.Linear(n + 1, 2, device=device)
         weight = nn.Parameter(torch.ones(n, m, device=device))
         return [second(first(x).relu()), x * weight, x.detach() * weight[:1], x.detach() @ weight.t()]
+    return [_network(kind, n, m)]
+
+
+def _network(kind: str, n: int, m: int) -> Tensor:
+    """The loss of a small network, n rows or tokens of a width that follows from m."""
+    width = 4 * m
+    labels = torch.arange(n) % 3
+    if kind == "a classifier of data":
+        hidden = nn.Linear(m, width)(torch.ones(n, m))
+        hidden = nn.functional.dropout(nn.functional.layer_norm(hidden, (width,)).relu(), 0.5)
+        return nn.functional.cross_entropy(nn.Linear(width, 3)(hidden), labels)
+    if kind == "a language model":
+        h = nn.Embedding(5, width)(torch.arange(n) % 5)
+        q, k, v = nn.Linear(width, 3 * width)(h).split(width, dim=-1)
+        scores = (q @ k.t() / width**0.5).masked_fill(torch.ones(n, n).triu(1) > 0, -torch.inf)
+        h = h + nn.Linear(width, width)(scores.softmax(dim=-1) @ v)
+        return nn.functional.cross_entropy(nn.Linear(width, 3)(h), labels)
+    if kind == "a frozen body and a head":
+        body = nn.Sequential(nn.Linear(m, width), nn.Tanh(), nn.Linear(width, width)).requires_grad_(False)
+        prompt = _leaf((n, m))  # what is tuned goes in front, so that the way back leads through the frozen weights
+        return nn.Linear(width, 1)(body(prompt)).square().mean()
     raise ValueError(kind)
 
 
@@ -125,6 +158,10 @@ def block_of_the_meter(submission: Any, n: int, m: int, how: str) -> dict[str, A
     except KeyError:
         came_out = True
     at_the_end = outer.bytes
+    if how == "one after the other":  # of what the first meter knows already
+        with inner:
+            kept.append(made.tanh() * made)
+        nested = inner.bytes
     kept.append((2 * x).sin())
     return {
         "The exception of the block did not come out of it": not came_out,

@@ -214,6 +214,25 @@ def test_a_shared_parameter(learner, reference, rng):
         compare_reports(got, expected, case="a Linear that the model has under two names")
 
 
+@exercise("gradient_report")
+def test_a_whole_model(learner, reference, rng):
+    """What the report is for: one model with all kinds of gradients, and one that is just over the limit or under."""
+    for told, factor in [("over", 2100), ("under", 1900)]:
+        scale = float(rng.uniform(1, 9))
+        parameters = [
+            *(
+                gradient(rng, scale * norm, dtype=dtype)
+                for norm, dtype in [(1, "bfloat16"), (1, "float16"), (3, "float32")]
+            ),
+            (*gradient(rng, 3 * scale)[:3], False),
+            gradient(rng, factor * scale),
+            gradient(rng, 1e-27, dtype="float32"),
+            *(zeros(rng), without(rng), spoiled(rng, math.nan), spoiled(rng, math.inf, dtype="float32")),
+        ]
+        case = f"a model of many kinds of gradients, one just {told} 1,000 times the median"
+        check_report(learner, reference, rng, parameters, case)
+
+
 # first_nonfinite
 
 BAD = (math.nan, math.inf, -math.inf)
@@ -331,6 +350,30 @@ def test_outputs_that_are_written_into(learner, reference, rng):
         check_name(learner, reference, "nonfinite", ("overwritten", value), points(rng), case=case)
 
 
+LARGEST = {"float64": 1.5e308, "float32": 3e38, "float16": 6e4, "bfloat16": 3e38}
+
+
+@exercise("first_nonfinite")
+def test_finite_outputs_of_all_sizes(learner, reference, rng):
+    """Entries so large that their sum or their squares are no longer finite; none at all; complex ones, bools."""
+    for dtype, largest in LARGEST.items():
+        names, signs = some_names(rng, 3), rng.choice([-1, 1], size=2)
+        large = (largest * np.array([[1, 1, 1], signs[[0, 0, 0]]])).tolist()
+        for last in (math.nan, 1.0):
+            setting = [(names[0], [[0.5]], dtype), (names[1], large, dtype), (names[2], [[last]], dtype)]
+            case = f"a layer gives {dtype} numbers of {largest}, which are finite, and the next one {last}"
+            check_name(learner, reference, "nonfinite", ("given", setting), points(rng), case=case)
+    for told, values, dtype in [
+        ("a tensor without entries", [], "float32"),
+        ("bools", [True, False], "bool"),
+        ("complex numbers", [1 + 2j], "complex64"),
+        ("complex numbers, one with a nan", [1.0, complex(0, math.nan)], "complex64"),
+    ]:
+        names = some_names(rng, 2)
+        setting = [(names[0], values, dtype), (names[1], [math.inf], "float32")]
+        check_name(learner, reference, "nonfinite", ("given", setting), points(rng), case=f"a layer gives {told}")
+
+
 @exercise("first_nonfinite")
 def test_in_the_mode_of_the_model(learner, reference, rng):
     """Two layers: one is bad in train mode alone, one in eval mode alone."""
@@ -338,6 +381,16 @@ def test_in_the_mode_of_the_model(learner, reference, rng):
         case = f"the model is in {'train' if training else 'eval'} mode"
         setting = some_names(rng, 4), *rng.permutation(4)[:2].tolist()
         check_name(learner, reference, "nonfinite", ("modes", setting), points(rng), training, case=case)
+
+
+@exercise("first_nonfinite")
+def test_a_whole_model_of_layers(learner, reference, rng):
+    """What it is for: blocks in another order than they run, large outputs, containers, a layer of the other mode."""
+    for training in (True, False):
+        for place in rng.permutation(["tuple", "list", "dict", "deep", ""]).tolist():
+            setting = some_names(rng, 5), place, training
+            case = f"a model of blocks in {'train' if training else 'eval'} mode"
+            check_name(learner, reference, "nonfinite", ("whole", setting), points(rng), training, case=case)
 
 
 @exercise("first_nonfinite", promise="instrumented")
@@ -373,6 +426,10 @@ def test_names_of_nodes(learner, reference, rng):
     for kind in (KINDS[i] for i in rng.permutation(len(KINDS))):
         expected, got = (who.scenario.anomaly(kind, with_a_zero(rng)) for who in (reference, learner))
         compare(got, expected, case="a loss of one operation and torch.where, one entry is 0")
+    for shape in [(1,), (1, 1)]:
+        arguments = str(rng.choice(KINDS)), with_a_zero(rng), False, shape
+        expected, got = (who.scenario.anomaly(*arguments) for who in (reference, learner))
+        compare(got, expected, case=f"a loss of shape {shape}, one entry is 0")
 
 
 @exercise("anomaly_op")
@@ -400,14 +457,14 @@ def test_the_mode_afterwards(learner, reference, rng):
 
 
 @exercise("anomaly_op", promise="instrumented")
-def test_other_exceptions(learner, reference):
+def test_other_exceptions(learner, reference, rng):
     """Those of fn, and those of the backward pass that are no anomaly."""
     for who_raises, case in [
         ("fn", "fn raises a RuntimeError"),
         ("backward", "backward raises: a saved tensor was modified by an inplace operation"),
         ("no graph", "backward raises: the loss has no graph"),
     ]:
-        message = "Function 'Loader' returned nothing"
+        message = f"Function 'Loader{rng.integers(1000)}' returned nothing"
         expected, got = (who.scenario.anomaly_raises(who_raises, message) for who in (reference, learner))
         compare(got, expected, case=case)
 
@@ -512,6 +569,24 @@ def test_nan_and_small_differences(learner, reference, rng):
     ]:
         order = rng.permutation(len(arrays))
         check_pairs(learner, reference, tensors(*(arrays[i] for i in order)), case)
+
+
+@exercise("repeated_batches")
+def test_a_loader(learner, reference, rng):
+    """What it is for: one list of batches that are nearly alike, some of them equal."""
+    x = random(rng, (2, 3))
+    x[0, int(rng.integers(3))] = math.nan
+    other = np.nan_to_num(x, nan=math.inf)
+    moved = np.roll(x, 1, axis=1)
+    X, Z, y, w = tensors(x, x[::-1].copy(), rng.integers(9, size=2), rng.integers(10, 19, size=2))
+    kinds = [
+        *((X, y), (X.clone(), y.clone()), (X, w), (Z, y), (X,), X, (X.clone(),), (X, y, y), (X, y.clone())),
+        *tensors(x.astype(F32), x[None], other, moved, x, np.zeros((0, 3)), np.zeros((0, 2)), x[1, 1], x[1, 1:2]),
+        *tensors(np.repeat(x[1:2, 1:2], 6).reshape(2, 3), x + np.array([0, 1e-9, 0])),
+    ]
+    for count in (6, len(kinds)):
+        batches = [kinds[i] for i in rng.permutation(len(kinds))[:count]]
+        check_pairs(learner, reference, batches, f"{count} batches of all kinds")
 
 
 @exercise("repeated_batches")

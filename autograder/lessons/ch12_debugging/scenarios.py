@@ -158,6 +158,17 @@ class _InOrder(torch.nn.Module):
         return x
 
 
+class _Gives(torch.nn.Module):
+    """Gives a tensor of its own, whatever comes in."""
+
+    def __init__(self, values: Any, dtype: str) -> None:
+        super().__init__()
+        self.values = torch.tensor(np.asarray(values), dtype=getattr(torch, dtype))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.values
+
+
 class _Blows(torch.nn.Module):
     """Fine the first time, inf the second."""
 
@@ -257,6 +268,10 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
         return torch.nn.Sequential(torch.nn.Tanh(), *blocks)
     if kind == "leaf":
         return _Spoils(setting)
+    if kind == "given":  # name, what the layer gives and its dtype, for each
+        return _InOrder(
+            {name: _Gives(values, dtype) for name, values, dtype in setting}, [name for name, *_ in setting]
+        )
     if kind == "shared":
         names, value = setting
         shared, other = _Spoils(value), _Spoils(None)
@@ -270,6 +285,16 @@ def _model(kind: str, setting: Any) -> torch.nn.Module:
     if kind == "packed":
         names, place = setting
         return _InOrder({names[0]: _Spoils(None), names[1]: _Packed(place), names[2]: _Unpacks()}, names)
+    if kind == "whole":  # registered in another order than they run; the place of a nan in what the second one gives
+        (last, packed, large, unpacks, mode), place, training = setting
+        of_blocks = {
+            last: _Spoils(float("nan")),
+            packed: torch.nn.Sequential(_Spoils(None), torch.nn.Sequential(_Spoils(None), _Packed(place))),
+            large: _Gives([[1.5e308, 1.5e308]], "float64"),
+            unpacks: _Unpacks(),
+            mode: _OfMode(not training),
+        }
+        return _InOrder(of_blocks, [large, mode, packed, unpacks, last])
     if kind == "overwritten":
         return _Overwrites(setting)
     if kind == "between":
@@ -411,8 +436,10 @@ def _loss(kind: str, x: torch.Tensor) -> torch.Tensor:
     return torch.where(x == 0, torch.zeros_like(y), y).tanh().sum()
 
 
-def anomaly(submission: Any, kind: str, x: np.ndarray, already: bool = False) -> dict[str, Any]:
-    """The node that it names, how often fn ran, and whether anomaly mode is what it was."""
+def anomaly(
+    submission: Any, kind: str, x: np.ndarray, already: bool = False, shape: tuple[int, ...] = ()
+) -> dict[str, Any]:
+    """The node that it names, how often fn ran, and whether anomaly mode is what it was; the loss is of this shape."""
     calls = 0
 
     def fn() -> torch.Tensor:
@@ -423,7 +450,7 @@ def anomaly(submission: Any, kind: str, x: np.ndarray, already: bool = False) ->
             return leaf.abs().sqrt().sum()
         if kind == "nan in the values alone":
             return (leaf.detach().abs().neg().sub(1).sqrt() + leaf).sum()
-        return _loss(kind, leaf)
+        return _loss(kind, leaf).reshape(shape)
 
     with _fresh(), torch.autograd.set_detect_anomaly(already):
         name = submission.anomaly_op(fn)
@@ -463,6 +490,7 @@ def anomaly_raises(submission: Any, who: str, message: str) -> dict[str, Any]:
         "An exception that is no anomaly was caught; let it pass": name is not None or not kind,
         "Another exception is raised than the one that there was": bool(kind) and own not in said,
         "Anomaly mode is on after an exception": left,
+        "what is raised": said if who == "fn" else kind,
     }
 
 
@@ -485,6 +513,16 @@ def _series(values: Any) -> np.ndarray | None:
     return np.array([value.item() if hasattr(value, "item") else value for value in values], dtype=np.float64)
 
 
+def _has_graph(*returned: Any) -> bool:
+    """Whether one of the values that a program returned, or one of a list of them, requires a gradient."""
+    return any(
+        isinstance(value, torch.Tensor) and value.requires_grad
+        for values in returned
+        for value in (values if isinstance(values, list | tuple) else [values])
+    )
+
+
+GRAPH = "A number is returned with its graph, which keeps all activations of its step: .item() gives a float"
 NOTHING = "Nothing is returned: a function that ends without `return` gives None"
 NO_PAIR = "Two values are to be returned, as they were by the program that was handed out"
 
@@ -523,6 +561,7 @@ def one_model(submission: Any, name: str, layers: list[dict], data: list, settin
         losses = getattr(submission, name)(model, batches, *settings)
         return {
             NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "losses": _series(losses),
             "parameters": _state(model),
@@ -536,6 +575,7 @@ def residual(submission: Any, layers: list[dict], head: dict, data: list, lr: fl
         losses = submission.fix_02(stack, last, batches, lr)
         return {
             NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "losses": _series(losses),
             "parameters": _state(stack, last),
@@ -549,6 +589,7 @@ def encoder_and_head(submission: Any, layers: list[dict], head: dict, data: list
         (losses, spreads), returned = _pair(submission.fix_03(encoder, last, batches, lr))
         return {
             **returned,
+            GRAPH: _has_graph(losses, spreads),
             **_changed(batches, data),
             "losses": _series(losses),
             "spreads": _series(spreads),
@@ -563,6 +604,7 @@ def validated(submission: Any, layers: list[dict], data: list, validation: list,
         (losses, others), returned = _pair(submission.fix_04(model, batches, held_out[0], lr))
         return {
             **returned,
+            GRAPH: _has_graph(losses, others),
             **_changed([*batches, *held_out], [*data, validation]),
             "losses": _series(losses),
             "validation losses": _series(others),
@@ -577,6 +619,7 @@ def built(submission: Any, seed: int, sizes: tuple, data: list, X: np.ndarray, l
         (model, losses), returned = _pair(submission.fix_05(*sizes, batches, lr))
         found: dict[str, Any] = {
             **returned,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "The first value returned is no network": not isinstance(model, torch.nn.Module),
             "losses": _series(losses),
@@ -639,11 +682,6 @@ def history(submission: Any, layers: list[dict], data: list, validation: list, l
     with _fresh():
         model, batches, held_out = _Watched(_network(layers)), _batches(data), _batches([validation])
         (losses, others), returned = _pair(submission.fix_06(model, batches, held_out[0], lr))
-        graphs = any(
-            isinstance(value, torch.Tensor) and value.requires_grad
-            for values in (losses, others)
-            for value in (values if isinstance(values, list | tuple) else [values])
-        )
         return {
             **returned,
             **_changed([*batches, *held_out], [*data, validation]),
@@ -651,7 +689,7 @@ def history(submission: Any, layers: list[dict], data: list, validation: list, l
             "validation losses": _series(others),
             "parameters": _state(model),
             "graphs": model.most,
-            "returned graphs": graphs,
+            "returned graphs": _has_graph(losses, others),
         }
 
 
@@ -662,6 +700,7 @@ def probabilities(submission: Any, layers: list[dict], data: list, X: np.ndarray
         (losses, p), returned = _pair(submission.fix_07(model, batches, torch.tensor(X), lr))
         return {
             **returned,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "losses": _series(losses),
             "probabilities": p.detach().numpy() if isinstance(p, torch.Tensor) else None,
@@ -681,6 +720,7 @@ def epochs(
         scores = submission.fix_09(model, batches, held_out[0], n, lr)
         return {
             NOTHING: scores is None,
+            GRAPH: _has_graph(scores),
             **_changed([*batches, *held_out], [*data, validation]),
             "validation losses": _series(scores),
             "parameters": _state(model),
@@ -698,6 +738,7 @@ def half_precision(submission: Any, layers: list[dict], data: list, n_tokens: fl
         losses = submission.fix_11(model, batches, n_tokens, lr)
         return {
             NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "the dtype of the matrix products": ", ".join(sorted(map(str, dtypes))),
             "losses": _series(losses),

@@ -485,9 +485,27 @@ def noise(rng, shape, dtype=F64):
     return rng.gumbel(size=shape).astype(dtype)
 
 
-def agree_on_choice(learner, reference, rng, shape, tau, case, dtype=F64, **tolerance):
-    arguments = random(rng, shape, dtype), tau, noise(rng, shape, dtype), random(rng, shape, dtype)
-    agree("chosen", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
+def agree_on_choice(learner, reference, rng, shape, tau, case, dtype=F64, logits=None, gumbels=None):
+    gumbels = noise(rng, shape, dtype) if gumbels is None else gumbels
+    logits = random(rng, shape, dtype) if logits is None else logits
+    g = random(rng, shape, dtype)
+    tolerance = of_the_softmax(logits + gumbels, tau, g)
+    agree("chosen", learner, reference, logits, tau, gumbels, g, case=case, **tolerance)
+
+
+def of_the_softmax(scores, tau, g):
+    """How far right gradients p (g − Σ g p) / tau may be apart.
+
+    Each p has the relative error of its exponent, a rounding of the largest score / tau. Where one p is nearly 1, g
+    and Σ g p cancel, and the error that is left is one of g / tau: to an entry of 1e-14 beside it that is a large one.
+    Where the scores are so far apart for tau that all p are 1 or 0, all ways give 0.
+    """
+    eps = float(np.finfo(g.dtype).eps)
+    size, largest = np.abs(scores).max(initial=0.0) / tau, np.abs(g).max(initial=0.0) / tau
+    return {
+        "rtol": 1e-9 if g.dtype == F64 else 1e-4,
+        "atol": 16 * eps * max(1.0, size) * largest if size < 1e9 else 0.0,
+    }
 
 
 def temperature(rng) -> float:
@@ -539,15 +557,18 @@ def test_temperatures(learner, reference, rng):
     """A tiny tau and a huge one: the same choice, and the gradient that belongs to the temperature."""
     for case, tau, dtype in [
         ("tau = 10", 10.0, F64),
-        ("tau = 1e-3", 1e-3, F64),
         ("tau = 1e-30", 1e-30, F64),
         ("tau = 1e9", 1e9, F64),
         ("tau = 1e9, float32", 1e9, F32),
         ("tau = 1e20", 1e20, F64),
     ]:
-        tolerance = {"rtol": 1e-6, "atol": 0.0} if dtype is F64 else {"rtol": 1e-3, "atol": 0.0}
         for shape in [(3,), (4, 3)]:
-            agree_on_choice(learner, reference, rng, shape, tau, f"{case}, shape {shape}", dtype, **tolerance)
+            agree_on_choice(learner, reference, rng, shape, tau, f"{case}, shape {shape}", dtype)
+    for shape in [(3,), (4, 3)]:  # else all probabilities are 0 or 1, and there is no gradient to speak of
+        tau, gumbels = 1e-3, noise(rng, shape)
+        logits = 1e-3 * random(rng, shape) + 1.0 - gumbels
+        case = f"tau = 1e-3, sums that are a few tau apart, shape {shape}"
+        agree_on_choice(learner, reference, rng, shape, tau, case, logits=logits, gumbels=gumbels)
 
 
 @exercise("gumbel_softmax_st")
@@ -563,7 +584,7 @@ def test_in_the_middle_of_a_graph(learner, reference, rng):
 def test_choices_in_float32(learner, reference, rng):
     """float32 logits, float32 choices and gradients."""
     for shape in [(2,), (3, 4)]:
-        agree_on_choice(learner, reference, rng, shape, temperature(rng), f"float32, shape {shape}", F32, **SINGLE)
+        agree_on_choice(learner, reference, rng, shape, temperature(rng), f"float32, shape {shape}", F32)
 
 
 @exercise("gumbel_softmax_st", promise="instrumented")

@@ -420,16 +420,19 @@ def beside_maml(
     """
     tensors = {name: _as(kind, value) for name, value in params.items()}
     sets = [{name: torch.tensor(value) for name, value in data.items()} for data in (support, query)]
+    scale = torch.ones((), dtype=next(iter(tensors.values())).dtype, requires_grad=True)
+    scale.grad = torch.full_like(scale, 7.0)
     before, keys, seen = _Before(**tensors), list(tensors), []
 
     def loss_fn(params: Params, data: Any) -> Tensor:
         seen.append(next((i for i, known in enumerate(sets) if len(data["X"]) == len(known["X"])), None))
-        return LOSSES["network"](params, data)
+        return scale * LOSSES["network"](params, data)
 
     held = list(tensors.values())
     result = submission.maml_gradient(loss_fn, tensors, *sets, inner_lr)
     return {
         **before.changes(),
+        "The .grad of a parameter that loss_fn uses is another one": scale.grad is None or scale.grad.item() != 7.0,
         "params holds other tensors, or other keys, afterwards: make a new dict": list(tensors) != keys
         or any(tensor is not known for tensor, known in zip(tensors.values(), held, strict=False)),
         "A result has a graph behind it: it requires a gradient": isinstance(result, dict)

@@ -19,7 +19,9 @@ def cut(size: int) -> str:
 
 
 def network(rng, d, h, o, dtype=F64):
-    return [random(rng, shape, dtype) for shape in ((d, h), (h,), (h, o))]
+    """W1, b and W2, of one dtype or each of its own."""
+    dtypes = dtype if isinstance(dtype, tuple) else (dtype,) * 3
+    return [random(rng, shape, of) for shape, of in zip(((d, h), (h,), (h, o)), dtypes, strict=True)]
 
 
 def shards(rng, rows, d, o, dtype=F64):
@@ -33,7 +35,8 @@ def counted(rows) -> str:
 
 def agree_on_gradients(learner, reference, rng, rows, told="", *, nan=False, spare=False, dtype=F64, **tolerance):
     d, h, o = (int(size) for size in rng.integers(1, 4, size=3))
-    arguments = network(rng, d, h, o, dtype), shards(rng, rows, d, o, dtype), nan, spare
+    of_data = F64 if isinstance(dtype, tuple) else dtype
+    arguments = network(rng, d, h, o, dtype), shards(rng, rows, d, o, of_data), nan, spare
     case = f"{told}{', ' * bool(told)}{counted(rows)}"
     agree("gradients", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
 
@@ -75,13 +78,24 @@ def test_gradients_in_float32(learner, reference, rng):
         agree_on_gradients(learner, reference, rng, rows, "float32", dtype=F32, rtol=1e-4, atol=1e-5)
 
 
+@exercise("all_reduce_gradients")
+def test_parameters_of_two_dtypes(learner, reference, rng):
+    """Each .grad has the dtype of its own parameter."""
+    for rows in ((2, 2), (1, 3), (2, 0)):
+        agree_on_gradients(
+            learner, reference, rng, rows, "float64 and float32 in turn", dtype=(F64, F32, F64), rtol=1e-4, atol=1e-5
+        )
+
+
 # bucketed_all_reduce
 
 
-def agree_on_buckets(learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), strided=False, **tolerance):
+def agree_on_buckets(
+    learner, reference, rng, shapes, bucket_bytes, case, dtypes=(F64,), layout="rows first", **tolerance
+):
     grads = [random(rng, shape, dtypes[i % len(dtypes)]) for i, shape in enumerate(shapes)]
     multiplied_by = [float(factor) for factor in 2 + np.arange(40) + rng.uniform(-0.3, 0.3, size=40)]
-    arguments = grads, bucket_bytes, multiplied_by, float(rng.uniform(0.5, 1)), strided
+    arguments = grads, bucket_bytes, multiplied_by, float(rng.uniform(0.5, 1)), layout
     agree("buckets", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
 
 
@@ -136,9 +150,13 @@ def test_mixed_dtypes(learner, reference, rng):
 
 @exercise("bucketed_all_reduce")
 def test_strided_tensors(learner, reference, rng):
-    """Tensors whose entries do not lie side by side."""
+    """Tensors whose entries do not lie side by side, or column by column, as in the gradient of a transposed weight."""
     for shapes in ([(3,), (2,)], [(2, 3), (2,), (1, 2)]):
-        agree_on_buckets(learner, reference, rng, shapes, 40, "tensors that are not contiguous", strided=True)
+        case = "tensors of every other entry of another one"
+        agree_on_buckets(learner, reference, rng, shapes, 40, case, layout="every other entry")
+    for shapes in ([(2, 3)], [(3, 2), (2,), (2, 2, 3)]):
+        case = "tensors whose entries lie column by column"
+        agree_on_buckets(learner, reference, rng, shapes, 40, case, layout="columns first")
 
 
 # ColumnParallelLinear, RowParallelLinear
@@ -380,12 +398,13 @@ def test_shares_that_are_not_whole(learner, reference, rng):
 
 
 @exercise("zero_bytes_per_rank")
-def test_unknown_stages(learner, reference):
-    """ValueError; of a stage that is known, the bytes."""
-    got, expected = (who.zero_bytes_per_rank(100, 2, 3) for who in (learner, reference))
-    expect_close(got, expected, case="stage=3", **EXACT)
-    for stage in (4, -1, 7):
+def test_unknown_stages(learner, reference, rng):
+    """ValueError, and none for the stages that there are."""
+    for stage in (4, -1, int(rng.integers(5, 100))):
         expect_raises(ValueError, learner.zero_bytes_per_rank, 100, 2, stage, case=f"stage={stage}")
+        known, n_params = int(rng.integers(4)), int(rng.integers(100, 10**6))
+        got, expected = (who.zero_bytes_per_rank(n_params, 2, known) for who in (learner, reference))
+        expect_close(got, expected, case=f"beside that: stage={known}", **EXACT)
 
 
 # pipeline_bubble

@@ -110,15 +110,21 @@ def gradients(
 
 @torch.enable_grad()
 def buckets(
-    submission: Any, grads: Arrays, bucket_bytes: int, multiplied_by: list[float], size_times: float, strided: bool
+    submission: Any, grads: Arrays, bucket_bytes: int, multiplied_by: list[float], size_times: float, layout: str
 ) -> dict[str, Any]:
     """Results of a reduction that is another one for each message, and for each size of a message.
 
     The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added.
+    `layout` says how the entries of a tensor lie: "rows first", "every other entry", "columns first".
     """
     tensors = [torch.tensor(grad) for grad in grads]
-    if strided:
+    if layout == "every other entry":
         tensors = [torch.stack([tensor, tensor + 1], dim=-1)[..., 0] for tensor in tensors]
+    if layout == "columns first":
+        tensors = [
+            tensor.permute(*reversed(range(tensor.ndim))).contiguous().permute(*reversed(range(tensor.ndim)))
+            for tensor in tensors
+        ]
     before = [tensor.clone() for tensor in tensors]
     messages: list[tuple[tuple[int, ...], int, str]] = []
 
@@ -234,6 +240,7 @@ def _parameters(layer: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {**found, **others}
 
 
+SHARED = "A parameter shares memory with the weight or the bias that the layer is made from: clone the part"
 WHOLE = "A parameter looks into memory of more than its own entries, as a view of the whole does: clone the part"
 
 
@@ -242,10 +249,12 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
     """What each rank keeps."""
 
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
-        layer, _ = _layer(submission, name, W, b, group)
+        layer, made_from = _layer(submission, name, W, b, group)
         parameters = _parameters(layer)
         storages = {of.untyped_storage()._cdata: of.untyped_storage().nbytes() for of in parameters.values()}
+        given = {of.untyped_storage()._cdata for of in made_from if of is not None}
         sentences = {
+            SHARED: bool(given & storages.keys()),
             WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
         }
         values = {

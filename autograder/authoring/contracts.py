@@ -1,0 +1,160 @@
+"""The words of contracts: every sentence of a lesson's source, and the file that says which checks ask it.
+
+`python -m autograder.authoring.contracts LESSON` prints the lesson's file with rows for sentences that it lacks.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.judging.rejections import Rejections
+from autograder.places import Places
+
+EXERCISE = re.compile(r'exercise="([\w.]+)"')
+END = re.compile(r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(\*{0,2}\)?)\s+(?=[A-Z0-9`*\"(∂Σ$])")
+LINK = re.compile(r"^\[[^]]*\]\(\.\./book/[^)]*\)\.?$", re.MULTILINE)
+ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a lesson's file says of one sentence."""
+
+    exercise: str
+    says: str
+    checks: tuple[str, ...] = ()
+    """The checks that fail where the sentence is ignored."""
+    wrong: str = ""
+    """A known mistake that these checks reject, and no other visible check."""
+    point: bool = False
+    """Whether it is what the exercise is for: its checks are worth a third of the points or more."""
+    unasked: str = ""
+    """Why no check asks it."""
+
+
+def rows_of(path: Path) -> list[Row]:
+    """The rows of a lesson's file, in order. `tomllib.TOMLDecodeError` or `TypeError` where it is wrong."""
+    content: dict[str, list[dict[str, Any]]] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return [
+        Row(exercise, **{**row, "checks": tuple(row.get("checks", ()))})
+        for exercise, rows in content.items()
+        for row in rows
+    ]
+
+
+def sentences_of(source: str) -> dict[str, list[str]]:
+    """The sentences of each exercise's contract, in order: of the Markdown before its first cell, and its docstrings.
+
+    Headings and links to chapters are left out. A row of a table is a sentence, and so is a block of code.
+    """
+    found: dict[str, list[str]] = {}
+    waiting: list[str] = []
+    for cell in re.split(r"^# %%", source, flags=re.MULTILINE)[1:]:
+        head, _, body = cell.partition("\n")
+        named = EXERCISE.search(head)
+        if head.strip().startswith("[markdown]"):
+            waiting += _of_markdown("\n".join(line.removeprefix("#").removeprefix(" ") for line in body.split("\n")))
+        elif named:
+            of_it = found.setdefault(named[1], [])
+            of_it += [one for one in [*waiting, *_of_docstrings(body)] if one not in of_it]
+            waiting = []
+    return found
+
+
+def _of_markdown(text: str) -> Iterator[str]:
+    for block in _blocks(LINK.sub("", text)):
+        if block[0].startswith(("    ", "```")):
+            yield " ".join(" ".join(line.strip("`") for line in block).split())
+        elif block[0].startswith("|"):
+            cells = " ".join(block[0].strip("| ").split())
+            if set(cells) - set("|-: "):
+                yield cells
+        else:
+            yield from _split(" ".join(block))
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    """Paragraphs, items of lists, rows of tables and blocks of code, as lines; no headings."""
+    block: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        fence = line.startswith("```")
+        code = fenced or fence or line.startswith("    ")
+        before = bool(block) and block[0].startswith(("    ", "```"))
+        begins = ITEM.match(line) or line.startswith(("#", "|")) or not line.strip() or code is not before
+        if block and begins and not fenced:
+            yield block
+            block = []
+        if line.strip() and (code or not line.startswith("#")):
+            block.append(line if code else ITEM.sub("", line, count=1))
+        if fence and fenced:
+            yield block
+            block = []
+        fenced = fenced is not fence
+    if block:
+        yield block
+
+
+def _of_docstrings(code: str) -> Iterator[str]:
+    """Those of the functions and classes of a cell, methods aside."""
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and (said := ast.get_docstring(node)):
+            yield from _split(said)
+
+
+def _split(text: str) -> Iterator[str]:
+    for one in END.sub(r"\1\n", " ".join(text.split())).split("\n"):
+        if "](../book/" not in one:
+            yield one.strip()
+
+
+def text_of(slug: str, places: Places) -> str:
+    """The lesson's file, every sentence in order, with empty rows for those that are new."""
+    path = places.contract(slug)
+    known = {(row.exercise, row.says): row for row in rows_of(path)} if path.is_file() else {}
+    lines = [
+        f"# The sentences of the contracts in solutions/{slug}.py, and the checks that fail where one is ignored.",
+        "# `wrong`: a known mistake that these checks reject and no other visible check; `point`: what the exercise is",
+        "# for, worth a third of its points or more; `unasked`: why no check asks. New sentences get their rows from",
+        "# `python -m autograder.authoring.contracts LESSON`; `backprop build --check` compares them with contracts.",
+    ]
+    for exercise, sentences in sentences_of(places.source(slug).read_text(encoding="utf-8")).items():
+        for says in sentences:
+            row = known.get((exercise, says), Row(exercise, says))
+            lines += ["", f"[[{_key(exercise)}]]", f"says = {_text(says)}"]
+            if row.unasked:
+                lines.append(f"unasked = {_text(row.unasked)}")
+                continue
+            lines.append(f"checks = {json.dumps(list(row.checks))}")
+            lines += [f'wrong = "{row.wrong}"'] if row.wrong else []
+            lines += ["point = true"] if row.point else []
+    return "\n".join(lines) + "\n"
+
+
+def witnesses(row: Row, rejections: Rejections) -> list[str]:
+    """Known mistakes that some of the row's checks reject, and no other visible check."""
+    return sorted(
+        mistake
+        for (exercise, mistake), rejecting in rejections.items()
+        if exercise == row.exercise and rejecting and rejecting <= set(row.checks)
+    )
+
+
+def _key(exercise: str) -> str:
+    return f'"{exercise}"' if "." in exercise else exercise
+
+
+def _text(said: str) -> str:
+    return json.dumps(said, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    print(text_of(sys.argv[1], Places()), end="")

@@ -1,0 +1,99 @@
+"""Rule: every sentence of a contract has a check that fails where it is ignored, or a reason why none asks it."""
+
+from __future__ import annotations
+
+import tomllib
+
+from autograder.authoring.contracts import Row, rows_of, sentences_of, witnesses
+from autograder.authoring.rules.described import checks_in
+from autograder.authoring.rules.problem import Problem
+from autograder.authoring.tree import Course
+from autograder.judging.plugin import CheckId
+from autograder.judging.rejections import written
+from autograder.judging.session import shares_of
+from course.syllabus import Exercise
+
+POINT = 1 / 3
+"""What the checks of an exercise's point are worth at least."""
+
+
+def sentences_have_cases(course: Course) -> list[Problem]:
+    """Contracts and the lesson's `contract.toml` say the same, and the checks that it names are there.
+
+    Where one lesson of a course has the file, each has.
+    """
+    problems = []
+    wanted = any(course.contract(slug).is_file() for slug in course.lessons)
+    for slug, lesson in course.lessons.items():
+        path = course.contract(slug)
+        if not wanted or not (course.source(slug).is_file() and course.checks(slug).is_file()):
+            continue  # `drift.listed_files` says what is missing
+        file = course.relative(path)
+        if not path.is_file():
+            do = f"write what `python -m autograder.authoring.contracts {slug}` prints, and fill it in"
+            problems.append(Problem(file, "this file is missing", do))
+            continue
+        try:
+            rows = rows_of(path)
+        except (tomllib.TOMLDecodeError, TypeError) as error:
+            problems.append(Problem(file, f"it cannot be read ({error})", "mend it"))
+            continue
+        sentences = sentences_of(course.source(slug).read_text(encoding="utf-8"))
+        known = {(row.exercise, row.says) for row in rows}
+        there = {(exercise, says) for exercise, of_it in sentences.items() for says in of_it}
+        for exercise, says in sorted(there - known):
+            do = "name the checks that fail where it is ignored, or in `unasked` why none does"
+            problems.append(Problem(file, f"{exercise}: no row for “{says}”", do))
+        for exercise, says in sorted(known - there):
+            problems.append(Problem(file, f"{exercise} has no sentence “{says}”", "look what it says now"))
+        rejections = written(course, slug)
+        for row in rows:
+            problems += [Problem(file, f"{row.exercise}, “{row.says}”: {what}", do) for what, do in _wrong(row)]
+            if row.wrong and rejections and row.wrong not in witnesses(row, rejections):
+                what = f"{row.exercise}, “{row.says}”: {row.wrong} is not what these checks alone reject"
+                problems.append(Problem(file, what, "name another known mistake, or none"))
+        for one in lesson.exercises:
+            problems += [Problem(file, what, do) for what, do in _of_checks(course, one, rows)]
+    return problems
+
+
+def _wrong(row: Row) -> list[tuple[str, str]]:
+    """What is wrong with a row by itself, and what to do."""
+    if bool(row.checks) == bool(row.unasked):
+        return [("it needs checks, or a reason why none asks it", "write one of the two")]
+    return []
+
+
+def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tuple[str, str]]:
+    """What is wrong with the checks that are named for an exercise, and what to do."""
+    mine = [row for row in rows if row.exercise == exercise.name]
+    checks = [check for check in checks_in(course.checks(exercise.lesson)) if exercise.name in check.exercises]
+    names = [check.name for check in checks]
+    found = [
+        (f"{exercise.name}: {name} is no check of it", "name one that is")
+        for name in sorted({name for row in mine for name in row.checks} - set(names))
+    ]
+    asked = {name for row in mine for name in row.checks}
+    found += [
+        (f"{exercise.name}: no sentence asks for what {name} checks", "name it, write the sentence, or drop the check")
+        for name in names
+        if name not in asked
+    ]
+    ids = [
+        CheckId(exercise.name, check.name, visible, "value")
+        for check in checks
+        for visible in (True, False)
+        if (check.visible if visible else check.hidden)
+    ]
+    worth = dict.fromkeys(names, 0.0)
+    for check, share in zip(ids, shares_of(exercise, ids), strict=True):
+        worth[check.name] += share
+    points = [row for row in mine if row.point]
+    if not points:
+        found.append((f"{exercise.name}: no sentence is its point", "write `point = true` where it is"))
+    for row in points:
+        share = 1.0 if set(row.checks) & set(exercise.technique) else sum(worth.get(name, 0.0) for name in row.checks)
+        if share < POINT - 1e-9:
+            what = f"{exercise.name}: “{row.says}” is its point, and worth {share:.0%}"
+            found.append((what, "give its checks more weight in the syllabus: a third at least"))
+    return found

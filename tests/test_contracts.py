@@ -1,0 +1,145 @@
+"""Every sentence of a contract has a row, and a row what it needs: each rule is seen to fail."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.contracts import rows_of, sentences_of, text_of
+from autograder.authoring.rules.sentences import sentences_have_cases
+from autograder.authoring.tree import Course
+from autograder.places import ROOT
+from course.syllabus import syllabus
+
+SLUG = "ch10_activation_memory"
+SOURCE = '''\
+# %% [markdown]
+# # Title
+#
+# One thing. By Nobody et al. 2022, another (in brackets.) A third, which goes
+# on, with 3.5 of it. `code` begins one.
+#
+# - an item. With two sentences,
+#   the second on two lines;
+# - **Bold.** Not so.
+#
+# | a | b |
+# | --- | --- |
+# | 1 | 2 |
+#
+#     x = 1
+#     y = 2
+#
+# ```python
+# a = 1
+#
+# b = 2
+# ```
+# To 9. It ends, at 92%** of it.
+# [Chapter section](../book/ch01.md#ch01-f)
+
+# %% exercise="f"
+def f(x):
+    """The f of x. Once."""
+
+# %% tags=["demo"]
+# A demo.
+
+# %% exercise="f" part="two"
+class G:
+    """A class"""
+
+    def method(self):
+        """Not said of the exercise."""
+'''
+
+
+def test_sentences() -> None:
+    assert sentences_of(SOURCE) == {
+        "f": [
+            "One thing.",
+            "By Nobody et al. 2022, another (in brackets.)",
+            "A third, which goes on, with 3.5 of it.",
+            "`code` begins one.",
+            "an item.",
+            "With two sentences, the second on two lines;",
+            "**Bold.**",
+            "Not so.",
+            "a | b",
+            "1 | 2",
+            "x = 1 y = 2",
+            "python a = 1 b = 2",
+            "To 9.",
+            "It ends, at 92%** of it.",
+            "The f of x.",
+            "Once.",
+            "A class",
+        ]
+    }
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """One lesson of ours, alone, in a folder of its own."""
+    for folder in ("solutions", f"autograder/lessons/{SLUG}"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(ROOT / "solutions" / f"{SLUG}.py", tmp_path / "solutions")
+    for file in (ROOT / "autograder" / "lessons" / SLUG).iterdir():
+        if file.is_file():
+            shutil.copy(file, tmp_path / "autograder" / "lessons" / SLUG)
+    return Course(tmp_path, {SLUG: syllabus()[SLUG]})
+
+
+def test_a_lesson_of_ours_is_whole(course: Course) -> None:
+    assert sentences_have_cases(course) == []
+    assert course.contract(SLUG).read_text(encoding="utf-8") == text_of(SLUG, course)
+
+
+def test_no_file_no_question(course: Course) -> None:
+    course.contract(SLUG).unlink()
+    assert sentences_have_cases(course) == []
+
+
+def test_every_lesson_has_one_if_one_has(course: Course) -> None:
+    both = Course(course.root, {**course.lessons, "ch06_vjps": syllabus()["ch06_vjps"]})
+    for path in (both.source, both.checks):
+        path("ch06_vjps").parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / both.relative(path("ch06_vjps")), path("ch06_vjps"))
+    (problem,) = sentences_have_cases(both)
+    assert str(problem).startswith("autograder/lessons/ch06_vjps/contract.toml: this file is missing")
+
+
+EDITS = {
+    "a sentence that changed": ("source", "counts what autograd saves", "counts all that autograd saves", "no row for"),
+    "the old one": ("source", "counts what autograd saves", "counts all that autograd saves", "has no sentence"),
+    "a row without checks": ("contract", 'checks = ["test_unknown_policy"]', "checks = []", "it needs checks, or"),
+    "a check that is gone": ("contract", '"test_unknown_policy"', '"test_policy"', "test_policy is no check of it"),
+    "a check nobody asks for": ("contract", '"test_unknown_policy"', '"test_all_kept"', "what test_unknown_policy"),
+    "a point": ("contract", 'checks = ["test_the_block"]', 'point = true\nchecks = ["test_the_block"]', "is its point"),
+    "no point": ("contract", "point = true\n", "", "no sentence is its point"),
+    "a mistake": ("contract", '"all_divided"', '"sequence_divides_part"', "not what these checks alone reject"),
+    "a key": ("contract", "point = true", "points = true", "it cannot be read"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_is_found(course: Course, edit: str) -> None:
+    where, old, new, said = EDITS[edit]
+    path = course.source(SLUG) if where == "source" else course.contract(SLUG)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    assert any(said in str(problem) for problem in sentences_have_cases(course))
+
+
+def test_a_new_sentence_gets_an_empty_row_in_its_place(course: Course) -> None:
+    source = course.source(SLUG)
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace("# Any other `recompute`", "# A new one. Any other `recompute`"), encoding="utf-8")
+    course.contract(SLUG).write_text(text_of(SLUG, course), encoding="utf-8")
+    rows = rows_of(course.contract(SLUG))
+    new = [row.says for row in rows].index("A new one.")
+    assert (rows[new].exercise, rows[new].checks) == ("llama_block_bytes", ())
+    assert rows[new + 1].says.startswith("Any other `recompute`")
