@@ -20,13 +20,17 @@ from functools import cache, partial
 from itertools import combinations
 from types import CodeType, FrameType
 
+import numpy as np
+
 from autograder.diagnosis import EditError, Misconception, edited
+from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.mutation.cells import parts_of
 from autograder.diagnosis.mutation.slips import Slip, slips
 from autograder.diagnosis.mutation.text import Source
+from autograder.diagnosis.relations.evidence import as_floats, telling
 from autograder.judging.diagnose import Evidence, Told, ending, has_wrong_values, same_comparison
 from autograder.judging.errors import LearnerError
-from autograder.judging.expectations import Record
+from autograder.judging.expectations import Comparison, Record, paired
 from autograder.judging.local_run import LocalRun
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run
@@ -219,13 +223,15 @@ def _two_known(order: list[tuple[int, Record]], search: Search) -> Told | None:
 def _first_of_several(
     failing: list[tuple[int, Record]], known: dict[Misconception, Evidence], records: Sequence[Record]
 ) -> Told | None:
-    """The only known mistake that gives all of the smallest case that fails."""
+    """The only known mistake that gives all of the smallest case that fails, with numbers that tell it from others."""
     i, mine = failing[0]
     first = next(n for n, comparison in enumerate(mine.comparisons) if comparison.problems)
     case = mine.comparisons[first].case
     last = first
     while last + 1 < len(mine.comparisons) and mine.comparisons[last + 1].case == case:
         last += 1
+    if not any(_is_no_chance(comparison) for comparison in mine.comparisons[first : last + 1]):
+        return None
     alike = {
         one.says
         for one, theirs in known.items()
@@ -234,6 +240,20 @@ def _first_of_several(
     if len(alike) != 1:
         return None
     return Told(f"First, it seems: {alike.pop()}\nThat gives the smallest case that fails; there is more.")
+
+
+def _is_no_chance(comparison: Comparison) -> bool:
+    """Whether a wrong output has a number that two mistakes do not share by chance, as 96 or True may be."""
+    if not comparison.problems or comparison.property_only:
+        return False
+    triples = paired(comparison.got, comparison.expected, comparison.names)
+    return any(
+        mismatch(got, expected, name=name, rtol=comparison.rtol, atol=comparison.atol) is not None
+        and (floats := as_floats(np.asarray(got))) is not None
+        and telling(floats)
+        for name, got, expected in triples
+        if isinstance(got, np.ndarray | np.generic | int | float)
+    )
 
 
 class Program:
