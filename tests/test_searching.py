@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from autograder.isolation import Workers
 from autograder.judging import searching
 from autograder.judging.expectations import Record
 from autograder.judging.reference import Reference
+from autograder.judging.results import ExerciseResult
 from autograder.judging.session import Judge, with_judge
 from autograder.submission import Submission
 from course.syllabus import Exercise, Kit, Lesson, find_lesson
@@ -199,3 +201,49 @@ def test_a_changed_reference_that_never_ends_is_given_up(monkeypatch: pytest.Mon
     evidence = next(search.slips()).evidence
     assert not evidence[0].passed
     assert not evidence.same_as(Record(), 0)
+
+
+NO_CYCLES = """
+def topological_order(output):
+    order, seen = [], set()
+
+    def visit(node):
+        seen.add(node)
+        for parent in node.parents:
+            if parent not in seen:
+                visit(parent)
+        order.append(node)
+
+    visit(output)
+    return order
+"""
+PARENTS_LOST = """
+def topological_order(output):
+    return [output]
+"""
+OVERWRITES = """
+def reverse_sweep(output):
+    gradients = {output: 1.0}
+    for node in reversed(topological_order(output)):
+        for parent, local in zip(node.parents, node.local_gradients):
+            gradients[parent] = gradients[node] * local
+    return gradients
+"""
+
+
+@pytest.mark.parametrize(("helper", "blamed"), [(NO_CYCLES, False), (PARENTS_LOST, True)])
+def test_a_helper_is_blamed_only_where_the_right_one_changes_the_verdict(helper: str, blamed: bool) -> None:
+    lesson = find_lesson("ch01_computation_graph")
+    lesson = replace(lesson, exercises=tuple(map(lesson.exercise, ("topological_order", "reverse_sweep"))))
+
+    def graded(judge: Judge) -> list[ExerciseResult]:
+        workers = Workers(lesson, "process")
+        try:
+            return judge.grade(Submission.of_cells("a test", [helper, OVERWRITES]), workers).exercises
+        finally:
+            workers.stop()
+
+    order, sweep = with_judge(lesson, graded)
+    assert order.status != "passed"
+    assert sweep.message.startswith("reverse_sweep calls topological_order, which is wrong itself") is blamed
+    assert ("+= instead of =" in sweep.message) is not blamed
