@@ -14,11 +14,11 @@ from rich.console import Console
 from autograder.authoring.mutation.equivalents import EquivalentsError, out_of_date, read_equivalents
 from autograder.authoring.mutation.lessons import mutate_lesson
 from autograder.authoring.mutation.mutants import Mutant, mutants_of
-from autograder.authoring.mutation.operators import mutations
-from autograder.authoring.mutation.text import Source, Splice
 from autograder.authoring.mutation.trials import KILLED, SURVIVED, Outcome, TrialError
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Edit
+from autograder.diagnosis.mutation.operators import mutations
+from autograder.diagnosis.mutation.text import Source, Splice
 from autograder.places import Places
 
 pytestmark = pytest.mark.slow

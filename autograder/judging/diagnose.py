@@ -34,6 +34,10 @@ _PLAIN_WORD = re.compile(r"(?<!\S)[a-z]+(?=[,.:;]?(?:\s|$))")
 PASSING_IS_WORTH = 0.25
 """How many known mistakes a check that passes rules out, beside one that fails: by this, and by what each takes, the
 order is decided in which they are looked at."""
+_NUMBERS = re.compile(r"[√\d./]+")
+_RIGHT_AND_WRONG = re.compile(r" (?:is|are) right; .+ (?:is|are) not\.$")
+TELLING_ENTRIES = 6
+"""A case with fewer entries than that need not show a relation."""
 MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
 
@@ -41,6 +45,14 @@ MOST_TRIED = 8
 @dataclass(frozen=True)
 class Diagnosis:
     """What is wrong with an exercise."""
+
+    message: str
+    misconceptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was found that explains an answer, and the known mistakes that it is made of, if any."""
 
     message: str
     misconceptions: tuple[str, ...] = ()
@@ -120,16 +132,31 @@ class Evidence(Sequence[Record]):
             return False
         return _same_record(mine, self[i])
 
+    def agrees_until(self, mine: Record, i: int, last: int) -> bool:
+        """Whether the mistake gives the same in check `i` up to comparison `last`, and something wrong."""
+        if self._records[i] is None and not self._reaches(i, last):
+            self.same_as(mine, i)
+        begun = self._records[i] or self._begun[i]
+        if not all(map(same_comparison, mine.comparisons[: last + 1], begun.comparisons)):
+            return False
+        theirs = begun if len(begun.comparisons) > last else self[i]
+        first = theirs.comparisons[: last + 1]
+        some_wrong = len(first) > last and any(one.problems for one in first)
+        return some_wrong and all(map(same_comparison, mine.comparisons, first))
+
+    def _reaches(self, i: int, last: int) -> bool:
+        return i in self._begun and len(self._begun[i].comparisons) > last
+
 
 def _last_is_same(mine: Record, begun: Record) -> bool:
     number = len(begun.comparisons)
-    return number <= len(mine.comparisons) and _same_comparison(mine.comparisons[number - 1], begun.comparisons[-1])
+    return number <= len(mine.comparisons) and same_comparison(mine.comparisons[number - 1], begun.comparisons[-1])
 
 
 def _begins_like(mine: Record, begun: Record) -> bool:
     """Whether all comparisons of a check that ended early are the first ones of another record."""
     fewer = len(begun.comparisons) <= len(mine.comparisons)
-    return fewer and all(map(_same_comparison, mine.comparisons, begun.comparisons))
+    return fewer and all(map(same_comparison, mine.comparisons, begun.comparisons))
 
 
 def diagnose(
@@ -139,10 +166,12 @@ def diagnose(
     *,
     thorough: bool = True,
     guess: bool = True,
+    search: Callable[[], Told | None] | None = None,
 ) -> Diagnosis:
     """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it.
 
-    Without `guess`, nothing is said of how the answer is related to the right one.
+    Without `guess`, nothing is said of how the answer is related to the right one. `search` is asked where no known
+    mistake gives the answer.
 
     Not `thorough`, where a check takes long: known mistakes are tried on the failing check that is shown, and one that
     differs there is not tried on others.
@@ -153,6 +182,9 @@ def diagnose(
     lines = list(named)
     if len(named) == 2:
         lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
+    told = search() if search and not found else None
+    if told:
+        lines = told.message.splitlines()
     failing = sorted((record for record in records if not record.passed), key=_order_of_showing)
     shown = explained or failing[0]
     if not shown.visible:
@@ -165,14 +197,16 @@ def diagnose(
             lines += filter(None, [render_case(function, arguments, [], case=shown.asked, show_numbers=True)])
     else:
         lines += first.problems
-        if guess and not named and not first.property_only:
-            lines += _likeliest_relations(shown.failures, reference)
+        if guess and not (named or told) and not first.property_only:
+            others = [record for record in failing if record.visible and record is not shown]
+            failures = [failure for record in (shown, *others) for failure in record.failures]
+            lines += _likeliest_relations(failures, reference)
         lines += _smallest_case(first)
     if failing[0] is not shown:
         lines.append(f"Another check says: {summary(failing[0])}")
     if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
         lines.append(summary(failing[-1]))
-    return Diagnosis("\n".join(lines), tuple(known.name for known in found))
+    return Diagnosis("\n".join(lines), told.misconceptions if told else tuple(known.name for known in found))
 
 
 def _order_of_showing(record: Record) -> tuple[bool, bool]:
@@ -192,23 +226,41 @@ def summary(record: Record) -> str:
 
 
 def _likeliest_relations(failures: list[Comparison], reference: Reference) -> list[str]:
-    """What relates an answer to the right one: what several failing cases say, else what the largest one does.
+    """What relates an answer to the right one: only what every failing case has that is large enough to tell.
 
-    Small cases suggest coincidences: twice too large on two rows may be a forgotten mean or a forgotten half.
+    Small cases suggest coincidences: twice too large on two rows may be a forgotten mean or a forgotten half. So does
+    what holds on one of several.
     """
-    said = []
-    for failure in sorted(failures, key=_entries, reverse=True)[:MOST_TRIED]:
-        sentences = _relations(failure, reference)
-        if sentences:
-            said.append((failure, sentences))
-    if not said:
+    largest = sorted((one for one in failures if not one.property_only), key=_entries, reverse=True)[:MOST_TRIED]
+    said = [(failure, _relations(failure, reference)) for failure in largest]
+    said = [(failure, found) for failure, found in said if found or _entries(failure) >= TELLING_ENTRIES]
+    counts = Counter(_kind_of(found[0]) for _, found in said if found)
+    if not counts:
         return []
-    counts = Counter(sentences[0] for _, sentences in said)
-    failure, chosen = max(said, key=lambda pair: counts[pair[1][0]])
-    if failure is failures[0] or not failure.case:
-        return chosen
+    kind = counts.most_common(1)[0][0]
+    failure, chosen = next((failure, found) for failure, found in said if found and _kind_of(found[0]) == kind)
+    everywhere = [sentence for sentence in chosen if all(_holds(sentence, failure, *other) for other in said)]
+    if failure is failures[0] or not failure.case or not everywhere:
+        return everywhere
     # in one line: what is right there may be wrong on the case that is shown below it
-    return [f"On {failure.case.removeprefix('on ')}: {' '.join(chosen)}"]
+    return [f"On {failure.case.removeprefix('on ')}: {' '.join(everywhere)}"]
+
+
+def _holds(sentence: str, of: Comparison, other: Comparison, found: list[str]) -> bool:
+    """Whether another case, of which so much was `found`, has the relation that a sentence says of one."""
+    if other.names == of.names and _RIGHT_AND_WRONG.search(sentence):
+        return _wrong_outputs(other) == _wrong_outputs(of)
+    return other is of or any(_kind_of(one) == _kind_of(sentence) for one in found)
+
+
+def _kind_of(sentence: str) -> str:
+    """What a sentence says without the numbers of its case, and without what may follow from them."""
+    return _NUMBERS.sub("#", re.split(r"[:(;,]", sentence)[0])
+
+
+def _wrong_outputs(comparison: Comparison) -> set[str]:
+    triples = paired(comparison.got, comparison.expected, comparison.names)
+    return {name for name, got, expected in triples if _wrong(name, got, expected, comparison)}
 
 
 def _entries(comparison: Comparison) -> int:
@@ -313,12 +365,12 @@ def _explaining(
     if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
         telling = [i for i in failing if not found[0][1][i].passed]
         return [known for known, _ in found], records[telling[0]]
-    values_wrong = [j for j in failing if _has_wrong_values(records[j])]
+    values_wrong = [j for j in failing if has_wrong_values(records[j])]
     for i in failing if thorough else failing[:1]:
         if not _tells(records[i]) or _is_one_bit(records[i]):
             continue
         # what a property alone tells may follow from wrong values, so it has to account for those as well
-        properties_alone = records[i].ended_by is None and not _has_wrong_values(records[i])
+        properties_alone = records[i].ended_by is None and not has_wrong_values(records[i])
         to_explain = values_wrong if properties_alone else []
         order = _cheapest_first(records, [i], last)
         alike = [
@@ -350,9 +402,9 @@ def _cheapest_first(records: list[Record], telling: list[int], last: list[int]) 
 
 def _tells(record: Record) -> bool:
     """Whether what one check saw can tell a mistake from another: that something was raised, many have in common."""
-    if record.ended_by is None or _ending(record) in TELLING:
+    if record.ended_by is None or ending(record) in TELLING:
         return True
-    return _has_wrong_values(record)
+    return has_wrong_values(record)
 
 
 def _is_one_bit(record: Record) -> bool:
@@ -360,7 +412,7 @@ def _is_one_bit(record: Record) -> bool:
     return len(record.failures) == 1 < len(record.comparisons) and record.failures[0].property_only
 
 
-def _has_wrong_values(record: Record) -> bool:
+def has_wrong_values(record: Record) -> bool:
     return any(not failure.property_only for failure in record.failures)
 
 
@@ -373,7 +425,7 @@ def _may_be_beside(mine: Record, theirs: Record) -> bool:
         return False
     counterparts = _by_case(theirs)
     return all(
-        (bool(my.problems) and not their.problems) or _same_comparison(my, their)
+        (bool(my.problems) and not their.problems) or same_comparison(my, their)
         for key, my in _by_case(mine).items()
         if (their := counterparts.get(key)) is not None
     )
@@ -392,11 +444,11 @@ def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
 
 def _same_record(a: Record, b: Record) -> bool:
     """Whether a check saw two implementations return the same values, call by call."""
-    if _ending(a) != _ending(b) or len(a.comparisons) != len(b.comparisons):
+    if ending(a) != ending(b) or len(a.comparisons) != len(b.comparisons):
         return False
     if isinstance(a.ended_by, Raised) and isinstance(b.ended_by, Raised) and not _same_words(a.ended_by, b.ended_by):
         return False
-    return all(map(_same_comparison, a.comparisons, b.comparisons))
+    return all(map(same_comparison, a.comparisons, b.comparisons))
 
 
 def says_why(record: Record) -> bool:
@@ -421,14 +473,14 @@ def _same_words(a: Raised, b: Raised) -> bool:
     return not mine or not theirs or mine == theirs
 
 
-def _ending(record: Record) -> str:
+def ending(record: Record) -> str:
     """How a check ended: a misconception that stands for an endless loop raises `TimeoutError`."""
     if isinstance(record.ended_by, Raised):
         return record.ended_by.failure.kind
     return "TimeoutError" if isinstance(record.ended_by, TimedOut) else type(record.ended_by).__name__
 
 
-def _same_comparison(a: Comparison, b: Comparison) -> bool:
+def same_comparison(a: Comparison, b: Comparison) -> bool:
     if a.property_only or b.property_only:
         return (a.property_only, a.got, a.place) == (b.property_only, b.got, b.place)
     triples, others = paired(a.got, a.expected, a.names), paired(b.got, b.expected, b.names)

@@ -7,11 +7,11 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -112,11 +112,25 @@ class Reference:
         module = _load(self._source, text)
         return LocalRun(self._implementations(module), module, self.scenarios)
 
+    @cached_property
+    def text(self) -> str:
+        """The solutions' source."""
+        return self._source.read_text(encoding="utf-8")
+
+    def local_codes(self, codes: Iterable[CodeType]) -> LocalRun:
+        """A run, in this process, of statements that take the place of the solutions' own. Raises what they raise."""
+        module = ModuleType(self.module.__name__)
+        vars(module)["__file__"] = str(self._source)
+        with _put_off(self.text):
+            for code in codes:
+                exec(code, vars(module))
+        return LocalRun(self._implementations(module), module, self.scenarios)
+
     def mistaken(self, known: Misconception) -> LocalRun:
         """A run of the solutions with a misconception in them. `EditError` where an edit of it is out of date."""
         if known.function is not None:
             return self.local(known.replaces, known.function)
-        return self.local_text(edited(self._source.read_text(encoding="utf-8"), known.edits))
+        return self.local_text(edited(self.text, known.edits))
 
     def answer(self, key: list[Any], compute: Callable[[], Any]) -> Any:
         """What `compute` returns; the same again for an equal key, where the key is data."""

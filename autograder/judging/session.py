@@ -9,7 +9,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -34,6 +34,7 @@ from autograder.judging.rejections import Rejections, written
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.salt import PUBLIC_SALT, fingerprint
+from autograder.judging.searching import WORTH_SEARCHING, Search, told_by_search
 from autograder.judging.status import ExerciseStatus
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
@@ -105,6 +106,9 @@ class Judge:
         """Modules that were there when what lives on was last left out of garbage collection."""
         self._seen = {} if seen is None else seen
         self._evidence: dict[Misconception, Evidence] = {}
+        self._harmless: dict[tuple[str, tuple[str, ...], str], bool] = {}
+        """By helper, the known mistakes in it, and exercise: whether the exercise is right all the same."""
+        self._searches: dict[str, Search] = {}
         self._items_of: dict[str, list[pytest.Item]] = {}
         self._questions: dict[tuple[str, bool], Questions | None] = {}
         """What is asked of every submission, by exercise, on visible and on hidden inputs; None where one by one."""
@@ -237,16 +241,25 @@ class Judge:
             self._known_bytes += size
 
     def _concluded(
-        self, exercise: Exercise, observed: Sequence[Observed], runs: SubmissionRuns, wrong: Sequence[str]
+        self,
+        exercise: Exercise,
+        observed: Sequence[Observed],
+        runs: SubmissionRuns,
+        wrong: Mapping[str, Sequence[str]],
     ) -> ExerciseResult:
-        """The result of an exercise, given what its checks saw; `wrong`: the exercises that have been found wrong.
+        """The result of an exercise, given what its checks saw.
 
         Its `seconds` are those of the visible inputs: a learner sees them.
+
+        Args:
+            wrong: exercises of the submission that have been found wrong, and the known mistakes in each.
         """
         ended = next((seen.ended for seen in observed if seen.ended is not None), None)
         if ended is not None:
             return ended
-        calls_wrong = runs.source_of(exercise.kit).calls(exercise.name, wrong)
+        source = runs.source_of(exercise.kit)
+        harmful = (name for name, named in wrong.items() if not self._does_no_harm(name, named, exercise))
+        calls_wrong = source.calls(exercise.name, wrong) and source.calls(exercise.name, harmful)
         digests = tuple(seen.digest for seen in observed)
         known = None not in digests and not calls_wrong
         result = self._results.get((exercise.name, digests)) if known else None
@@ -398,7 +411,42 @@ class Judge:
         known = [entry for entry in self.known if entry.exercise == exercise.name]
         comparable = any(record.comparisons or says_why(record) for record in records)
         evidence = {entry: self.evidence(entry) for entry in known} if comparable and guess else {}
-        return diagnose(records, evidence, self.reference, thorough=exercise.seconds < SLOW_SECONDS, guess=guess)
+        searchable = evidence and exercise.seconds <= WORTH_SEARCHING
+        return diagnose(
+            records,
+            evidence,
+            self.reference,
+            thorough=exercise.seconds < SLOW_SECONDS,
+            guess=guess,
+            search=(lambda: told_by_search(records, self._search_of(exercise.name), evidence)) if searchable else None,
+        )
+
+    def _does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:
+        """Whether an exercise passes its visible checks with the known mistakes that a helper of it has."""
+        key = helper, tuple(named), exercise.name
+        if key not in self._harmless:
+            mistakes = [known for known in self.known if known.exercise == helper and known.name in named]
+            items = [item for item in self.items_of(exercise.name) if (check := identify(item)) and check.visible]
+            self._harmless[key] = bool(mistakes) and all(
+                self._of_mistake(known, self._mistaken(known), item, None).passed
+                for known in mistakes
+                for item in items
+            )
+        return self._harmless[key]
+
+    def _search_of(self, exercise: str) -> Search:
+        """The search for slips and for two mistakes in an exercise; what it has found out serves all submissions."""
+        if exercise not in self._searches:
+            items = [item for item in self.items_of(exercise) if (check := identify(item)) and check.visible]
+            known = [entry for entry in self.known if entry.exercise == exercise]
+            self._searches[exercise] = Search(
+                self.reference,
+                exercise,
+                known,
+                len(items),
+                lambda run, i, enough: unhurried(lambda: self.observe([items[i]], run, enough=enough)[0]),
+            )
+        return self._searches[exercise]
 
     def evidence(self, known: Misconception) -> Evidence:
         """What the checks see of a misconception, each check run when it is first asked for."""
@@ -594,9 +642,9 @@ def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[
     return {visible for visible, passed in of_values.items() if any(passed) or not passed}
 
 
-def _wrong(results: Iterable[ExerciseResult]) -> list[str]:
-    """The exercises that are written, and not right."""
-    return [result.name for result in results if result.status not in ("passed", "missing")]
+def _wrong(results: Iterable[ExerciseResult]) -> dict[str, list[str]]:
+    """The exercises that are written, and not right, and the known mistakes in each."""
+    return {result.name: result.misconceptions for result in results if result.status not in ("passed", "missing")}
 
 
 def _wrong_so_far(items: list[pytest.Item], records: list[Record]) -> str:

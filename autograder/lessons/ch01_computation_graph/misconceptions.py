@@ -749,6 +749,55 @@ stored_on_the_nodes = mistake(
 )
 
 
+@misconception("reverse_sweep", says=replaced_contributions.says)
+def replaced_in_another_order(output):
+    """The same where nodes without open uses are taken, the last one first."""
+    return _overwritten(output, _kahn(output))
+
+
+@misconception("reverse_sweep", says=replaced_contributions.says)
+def replaced_in_recursive_order(output):
+    """The same in the order of a recursive walk, parents from left to right."""
+    order, seen = [], set()
+
+    def visit(node):
+        seen.add(node)
+        for parent in node.parents:
+            if parent not in seen:
+                visit(parent)
+        order.append(node)
+
+    visit(output)
+    return _overwritten(output, reversed(order))
+
+
+def _kahn(output):
+    """Kahn's order: a node comes when all of its uses have, and of several the one that became ready last."""
+    uses, todo = {output: 0}, [output]
+    for node in todo:
+        for parent in node.parents:
+            if parent not in uses:
+                todo.append(parent)
+            uses[parent] = uses.get(parent, 0) + 1
+    ready, order = [output], []
+    while ready:
+        node = ready.pop()
+        order.append(node)
+        for parent in node.parents:
+            uses[parent] -= 1
+            if not uses[parent]:
+                ready.append(parent)
+    return order
+
+
+def _overwritten(output, order):
+    gradients = {output: 1.0}
+    for node in order:
+        for parent, local in _steps(node):
+            gradients[parent] = gradients[node] * local
+    return gradients
+
+
 # read_torch_graph
 
 START = "stack = [] if tensor.grad_fn is None else [tensor.grad_fn]"

@@ -725,6 +725,13 @@ numbers_not_lifted = mistake(
     says="A plain number has neither value nor tangent. Lift it at the start of each operation: other = lift(other).",
 )
 
+reflected_division_by_minus_one = mistake(
+    "Dual",
+    {"return lift(other) / self": "return lift(other) * (self * -1)"},
+    where="Dual.__rtruediv__",
+    says="other / self multiplies by −self. It is other · self⁻¹: self ** -1, or lift(other) / self.",
+)
+
 
 # derivative
 

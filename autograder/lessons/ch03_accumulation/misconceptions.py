@@ -239,6 +239,24 @@ marks_left_on_nodes = mistake(
 )
 
 
+@misconception(
+    "backward",
+    says="Each time a node is reached it passes on all of its .grad, so that what came first is counted again. Let a "
+    "node wait until all contributions are there: reverse topological order, each node once.",
+)
+def passed_on_each_time(output):
+    output.grad = 1.0 if output.grad is None else output.grad + 1.0
+    stack, steps = [output], 0
+    while stack:
+        node = stack.pop()
+        for parent, local in zip(node.parents, node.local_gradients, strict=True):
+            parent.grad = (parent.grad or 0.0) + node.grad * local
+            stack.append(parent)
+            steps += 1
+        if steps > 100_000:
+            raise TimeoutError
+
+
 # zero_grad
 
 EVERY_NODE = "for node in topological_order(output):"

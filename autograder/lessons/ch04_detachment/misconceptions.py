@@ -298,6 +298,26 @@ wrote_into_the_rewards = mistake(
     "nothing. Use y = rewards + ….",
 )
 
+all_actions_trained = mistake(
+    "td_loss",
+    {
+        PREDICTION: 'q = q_net(batch["states"])',
+        "return torch.nn.functional.mse_loss(q, y)": "targets = torch.zeros_like(q)\n"
+        'targets[torch.arange(len(y)), batch["actions"]] = y\nreturn torch.nn.functional.mse_loss(q, targets)',
+    },
+    says="The loss goes over all actions, and those that were not chosen are pulled to 0. Nothing is known of them: "
+    "take q of the chosen action alone, with gather.",
+)
+chosen_against_all = mistake(
+    "td_loss",
+    {
+        PREDICTION: 'q = q_net(batch["states"])',
+        "return torch.nn.functional.mse_loss(q, y)": "return torch.nn.functional.mse_loss(q, y.unsqueeze(1)."
+        "expand_as(q))",
+    },
+    says="Every action is pulled to y. y is the target of the chosen action: take q of that one, with gather.",
+)
+
 
 # freeze
 

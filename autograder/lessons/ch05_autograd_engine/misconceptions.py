@@ -60,6 +60,22 @@ first_copy_only = mistake(
 )
 
 
+@misconception(
+    "unbroadcast",
+    says="The numbers of the stretched axes are those before the axes in front were summed away. Then they are smaller "
+    "by as many: count again in what is left.",
+)
+def axes_of_the_padded_shape(g, shape):
+    extra = g.ndim - len(shape)
+    stretched = [extra + axis for axis, size in enumerate(shape) if size == 1]
+    for _ in range(extra):
+        g = g.sum(axis=0)
+    for axis in stretched:
+        if axis < g.ndim:
+            g = g.sum(axis=axis, keepdims=True)
+    return g
+
+
 # Tensor: the tape
 
 KEEP_FLOATS = "self.data = data if np.issubdtype(data.dtype, np.floating) else data.astype(np.float64)"

@@ -216,6 +216,15 @@ sum_ignores_g = mistake(
     says="Your gradient is all ones. One is the local derivative: every entry gets the g of its own sum.",
 )
 
+axes_put_back_one_by_one = mistake(
+    "sum_vjp",
+    {
+        RESTORED: "for one in sorted(axis) if isinstance(axis, tuple) else (axis,):\n    g = np.expand_dims(g, one)",
+    },
+    says="Several axes are put back one after the other. A negative one counts from the end of what is there so far, "
+    "and lands elsewhere: np.expand_dims(g, axis) takes the whole tuple, or count them from the front.",
+)
+
 
 # max_vjp
 
@@ -334,6 +343,12 @@ sigmoid_overflows_above = mistake(
     says="exp(x) overflows for very large x, and inf / inf is nan. 1 / (1 + exp(-x)) has no such quotient.",
 )
 
+sigmoid_of_the_sigmoid = mistake(
+    "sigmoid_vjp",
+    {S: "s = 1 / (1 + np.exp(-1 / (1 + np.exp(-x))))"},
+    says="The sigmoid was taken twice: s (1 − s) with the sigmoid of the sigmoid. With y = sigmoid(x) it is y (1 − y).",
+)
+
 
 # tanh_vjp
 
@@ -363,6 +378,17 @@ tanh_overflows = mistake(
     "tanh_vjp",
     {TANH: "t = (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))\nreturn (g * (1 - t**2)).astype(x.dtype)"},
     says="tanh written with exponentials overflows far from 0, and inf / inf is nan. np.tanh does not.",
+)
+
+tanh_plus_square = mistake(
+    "tanh_vjp",
+    {TANH: TANH.replace("1 - np.tanh", "1 + np.tanh")},
+    says="The sign of the square is wrong: the derivative of tanh is 1 − tanh², not 1 + tanh².",
+)
+tanh_of_tanh = mistake(
+    "tanh_vjp",
+    {TANH: TANH.replace("np.tanh(x)", "np.tanh(np.tanh(x))")},
+    says="tanh was taken twice. With y = tanh(x) the derivative is 1 − y².",
 )
 
 
@@ -416,6 +442,21 @@ softmax_global_maximum = mistake(
     "subtract the maximum along the axis.",
 )
 
+softmax_last_of_the_row = mistake(
+    "softmax_vjp",
+    {
+        SOFTMAX: """\
+s, n = np.moveaxis(p, axis, -1), p.shape[axis]
+rows = np.zeros_like(s)
+for i in range(n):
+    for j in range(n):
+        rows[..., i] = s[..., i] * (1 - s[..., i]) if i == j else -s[..., i] * s[..., j]
+dx = g * np.moveaxis(rows, -1, axis)"""
+    },
+    says="Each entry of the Jacobian's row replaces the one before: only the last one is left. dx is the sum over the "
+    "row, each entry times its own g: p (g − Σ g p).",
+)
+
 
 # logsumexp_vjp
 
@@ -458,6 +499,16 @@ logsumexp_equal_shares = mistake(
     "logsumexp_vjp",
     {LOGSUMEXP: "return (np.expand_dims(g, axis) * np.ones_like(x) / x.shape[axis]).astype(x.dtype)"},
     says="g is divided among the entries equally. Each entry's share is its softmax: the largest gets most.",
+)
+
+logsumexp_as_softmax = mistake(
+    "logsumexp_vjp",
+    {
+        LOGSUMEXP: "p, g = softmax(x, axis), np.expand_dims(g, axis)\n"
+        "return (p * (g - (g * p).sum(axis=axis, keepdims=True))).astype(x.dtype)",
+    },
+    says="This is the rule of softmax, which gives 0 for one g a row. The gradient of logsumexp is the softmax itself: "
+    "dx = g p.",
 )
 
 
@@ -602,6 +653,22 @@ layernorm_parameters_swapped = mistake(
     says="dgamma and dbeta are swapped: the order is dx, dgamma, dbeta.",
 )
 
+layer_gamma_twice = mistake(
+    "layernorm_vjp",
+    {"dxhat = g * gamma": "dxhat = g * gamma * gamma"},
+    says="gamma is in dx twice: dx̂ = g · gamma, once.",
+)
+layer_root_twice = mistake(
+    "layernorm_vjp",
+    {ROW_STD: "std = np.sqrt(1 / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + eps)"},
+    says="The reciprocal root was taken twice: what is kept is 1 / std already.",
+)
+layer_mean_twice = mistake(
+    "layernorm_vjp",
+    {LAYER_DX: LAYER_DX.replace("dxhat - mean_dxhat -", "dxhat - 2 * mean_dxhat -")},
+    says="mean(dx̂) is subtracted twice.",
+)
+
 
 # rmsnorm_vjp
 
@@ -665,6 +732,22 @@ rmsnorm_dgamma_from_x = mistake(
     "rmsnorm_vjp",
     {RMS_DGAMMA: "dgamma = (g * x).sum(axis=tuple(range(x.ndim - 1)))"},
     says=DGAMMA_FROM_X,
+)
+
+rms_row_term_along_columns = mistake(
+    "rmsnorm_vjp",
+    {RMS_DX: RMS_DX.replace("(dxhat * xhat).mean(axis=-1, keepdims=True)", "(dxhat * xhat).mean(axis=-1)")},
+    says="The mean of dx̂ x̂ has lost its axis and goes along the columns. It is one number for each row: keepdims=True.",
+)
+rms_gamma_twice = mistake(
+    "rmsnorm_vjp",
+    {"dxhat = g * gamma": "dxhat = g * gamma * gamma"},
+    says="gamma is in dx twice: dx̂ = g · gamma, once.",
+)
+rms_root_twice = mistake(
+    "rmsnorm_vjp",
+    {RMS: "rms = np.sqrt(1 / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + eps)"},
+    says="The reciprocal root was taken twice: what is kept is 1 / rms already.",
 )
 
 
@@ -738,6 +821,17 @@ batchnorm_parameters_averaged = mistake(
     "batchnorm_vjp",
     {BATCH_PARAMETERS: "dgamma, dbeta = (g * xhat).mean(axis=0), g.mean(axis=0)"},
     says="The gradients of gamma and beta are averaged over the batch. They are sums: every example adds its own.",
+)
+
+batch_root_twice = mistake(
+    "batchnorm_vjp",
+    {COLUMN_STD: "std = np.sqrt(1 / np.sqrt(x.var(axis=0) + eps) + eps)"},
+    says="The reciprocal root was taken twice: what is kept is 1 / std already.",
+)
+batch_gamma_twice = mistake(
+    "batchnorm_vjp",
+    {"dxhat = g * gamma": "dxhat = g * gamma * gamma"},
+    says="gamma is in dx twice: dx̂ = g · gamma, once.",
 )
 
 
@@ -846,6 +940,17 @@ conv_parameters_averaged = mistake(
     says="dw and db are averaged over the batch. They are sums: every image of the batch adds its own.",
 )
 
+channels_reversed = mistake(
+    "conv2d_vjp",
+    {SCATTERED: SCATTERED.replace("w[:, :, i, j]", "w[:, ::-1, i, j]")},
+    says="dx has the kernel's input channels in the wrong order: channel c of x was multiplied by w[:, c].",
+)
+height_for_width = mistake(
+    "conv2d_vjp",
+    {CROPPED: CROPPED.replace("padding + width", "padding + height")},
+    says="The height stands where the width belongs, so that images that are not square come out wrong.",
+)
+
 
 # maxpool2d_vjp
 
@@ -904,6 +1009,12 @@ pool_leftovers_missing = mistake(
     "maxpool2d_vjp",
     {"dx = np.zeros_like(x)": "dx = np.zeros_like(inside)"},
     says="dx lacks the rows and columns that filled no window. It has the shape of x: their gradient is 0.",
+)
+
+pool_first_window_alone = mistake(
+    "maxpool2d_vjp",
+    {"return dx": "dx[:, :, size:] = 0\nreturn dx"},
+    says="Only the first windows have a gradient: `return` stands inside of the loop, which ends after one round.",
 )
 
 

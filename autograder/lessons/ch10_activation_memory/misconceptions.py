@@ -79,6 +79,17 @@ return s * b * h * whole + s * b * h * shared // tensor_parallel + scores // ten
     says=CUT,
 )
 
+square_added_to_the_product = mistake(
+    "layer_activation_bytes",
+    {TOTAL: "return float(s * b * h * (whole + shared / tensor_parallel) + square / tensor_parallel)"},
+    says="5as/h is added to the product. It stands in the brackets with the 34, and sbh multiplies it as well.",
+)
+heads_upside_down = mistake(
+    "layer_activation_bytes",
+    {SQUARE: "square = 0 if flash else 5 * s * h / a"},
+    says="a and h have changed places: it is 5as/h, a matrices of s × s, not 5sh/a.",
+)
+
 # SavedTensorMeter
 
 COUNT = "self.bytes += storage.nbytes()"
@@ -167,6 +178,16 @@ no_bytes_before_the_block = mistake(
     says="bytes is there from __enter__ on. It is 0 before the block already: make it in __init__.",
 )
 
+leaves_left_out = mistake(
+    "SavedTensorMeter",
+    {
+        OF_PARAMETER: "base = tensor if tensor._base is None else tensor._base\n"
+        "of_parameter = base.is_leaf and base.requires_grad",
+    },
+    says="Every leaf that requires a gradient is left out, an input too. Only a Parameter is there anyway: ask for "
+    "torch.nn.Parameter.",
+)
+
 # training_state_bytes
 
 STATES = "return {name: n_params * n_bytes for name, n_bytes in each.items()}"
@@ -201,6 +222,17 @@ gib = mistake(
     "training_state_bytes",
     {STATES: STATES.replace("n_bytes for", "n_bytes // 2**30 for")},
     says="These are GiB. Bytes are asked.",
+)
+
+master_in_place_of_params = mistake(
+    "training_state_bytes",
+    {EACH: EACH.replace('"params": param_bytes', '"params": 0 if master_bytes else param_bytes')},
+    says="The weights are missing where there is a master copy. It comes on top: the 16-bit weights are kept as well.",
+)
+moments_twice_in_the_total = mistake(
+    "training_state_bytes",
+    {'each["total"] = sum(each.values())': 'each["total"] = sum(each.values()) + each["moments"]'},
+    says="The total counts the moments twice. `moments` has both of them already.",
 )
 
 # llama_block_bytes
@@ -287,6 +319,34 @@ any_policy = mistake(
         "if recompute not in a_token:": "if False:",
     },
     says="An unknown recompute is taken for another one. Raise ValueError.",
+)
+
+all_layers_of_the_model = mistake(
+    "llama_block_bytes",
+    {"return s * b * a_token[recompute]": "return config.layers * s * b * a_token[recompute]"},
+    says="This is what all layers keep. One block is asked.",
+)
+everything_in_float32 = mistake(
+    "llama_block_bytes",
+    {NONE: 'a_token = {"none": 24 * h + 8 * kv + 16 * f + 8 + lse, "selective": 8 * h + lse, "full": 4 * h}'},
+    says="All arrays are counted in float32. They are 16-bit, 2 bytes a number; only the norms' numbers and the "
+    "log-sum-exp have 4.",
+)
+hidden_by_kv_heads = mistake(
+    "llama_block_bytes",
+    {"kv = config.kv_heads * h // config.heads": "kv = h // config.kv_heads"},
+    says="The width of keys and values is not h / kv_heads. Each head has h/a dimensions: kv_heads · h/a.",
+)
+result_counted = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("12 * h", "14 * h")},
+    says="The block's result is counted. It is the next block's input, and counted there.",
+)
+selective_keeps_queries_and_keys = mistake(
+    "llama_block_bytes",
+    {NONE: NONE.replace("4 * h + lse", "6 * h + 4 * kv + lse")},
+    says="q, k and v are counted in selective. They are computed again; kept are the block's input, the attention's "
+    "result and its log-sum-exp.",
 )
 
 # largest_batch
@@ -392,4 +452,20 @@ weights_alone = mistake(
     "largest_batch",
     {STATES_OF_ALL: STATES_OF_ALL.replace("16 *", "2 *")},
     says="The weights alone are counted. States are 16 bytes a parameter: gradients, master copy, moments.",
+)
+
+logits_once = mistake(
+    "largest_batch",
+    {PEAK: PEAK.replace("12 * s * config.vocab", "4 * s * config.vocab")},
+    says="One float32 array of s × vocab is counted at the loss. There are three: 12 bytes for each of the numbers.",
+)
+logits_twice = mistake(
+    "largest_batch",
+    {PEAK: PEAK.replace("12 * s * config.vocab", "8 * s * config.vocab")},
+    says="Two float32 arrays of s × vocab are counted at the loss. There are three.",
+)
+states_forgotten = mistake(
+    "largest_batch",
+    {RETURN: "return max(0, gpu_bytes // peak)"},
+    says="The states are not taken off: weights, gradients, master copy and moments have their place first.",
 )

@@ -1003,6 +1003,28 @@ all_sizes_alike = mistake(
 )
 
 
+@misconception(
+    "plan_checkpoints",
+    says="The dearest layers are kept first, as long as they fit. What fits best depends on all of them: sizes count, "
+    "too, and so does the largest run that is computed again.",
+)
+def dearest_that_still_fit(costs, sizes, budget):
+    def need(plan):
+        largest = run = 0
+        for i, size in enumerate(sizes):
+            run = 0 if i in plan else run + size
+            largest = max(largest, run)
+        return sum(sizes[i] for i in plan) + largest
+
+    plan = set()
+    for i in sorted(range(len(costs)), key=lambda i: (-costs[i], i)):
+        if need(plan | {i}) <= budget:
+            plan.add(i)
+    if need(plan) > budget:
+        raise ValueError(f"no plan fits into {budget}")
+    return sorted(plan)
+
+
 # offload_to_cpu
 
 PACK = 'return tensor if is_of_parameter(tensor) else (tensor.device, tensor.to("cpu", copy=True))'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.diagnosis import mistake
+from autograder.diagnosis import misconception, mistake
 
 # gradient_report
 
@@ -277,6 +277,19 @@ exception_swallowed = mistake(
     says="The model's own exception was caught. Whoever calls must see it: finally, not except.",
 )
 
+top_level_alone = mistake(
+    "first_nonfinite",
+    {LEAVES: LEAVES.replace("model.named_modules()", "model.named_children()")},
+    says="Only the model's own children are watched, and layers inside of blocks are not: named_modules() goes all the "
+    "way down.",
+)
+empty_name_for_none = mistake(
+    "first_nonfinite",
+    {"return found[0] if found else None": "return (found[0] if found else None) or None"},
+    says='A model that is a leaf itself has the name "", which is false: `or None` and `if name` take it for nothing. '
+    "Ask `is None`.",
+)
+
 # anomaly_op
 
 DETECT = "with torch.autograd.detect_anomaly():"
@@ -339,6 +352,33 @@ checks_switched_off = mistake(
     says="Nothing looks for a nan while backward runs: anomaly mode is not on, or check_nan=False has it record where "
     "operations were called, and no more.",
 )
+
+name_cut = mistake(
+    "anomaly_op",
+    {"return told[1]": 'return told[1].removesuffix("Backward0")'},
+    says="The name is cut. The node's whole name is asked, as PyTorch has it: SqrtBackward0.",
+)
+
+
+@misconception(
+    "anomaly_op",
+    says="The gradients of the leaves were looked at. Those tell that there was a nan on the way, and not which node "
+    "made it: let anomaly mode find it.",
+)
+def leaves_looked_at(fn):
+    loss = fn()
+    loss.backward()
+    node = loss.grad_fn
+    while node is not None:
+        following = [parent for parent, _ in node.next_functions if parent is not None]
+        if not following:
+            return None
+        if hasattr(following[0], "variable"):
+            grad = following[0].variable.grad
+            return node.name() if grad is not None and grad.isnan().any() else None
+        node = following[0]
+    return None
+
 
 # repeated_batches
 
@@ -475,6 +515,32 @@ def _with_rate(factor):
 SMALLER = (
     "A smaller learning rate makes a symptom smaller, and everything else slower. The bug is still there. Leave the "
     "learning rate as it is."
+)
+
+tuple_of_one_is_its_tensor = mistake(
+    "repeated_batches",
+    {
+        "n = len(batches)": "batches = [batch if isinstance(batch, tuple) else (batch,) for batch in batches]\n"
+        "n = len(batches)"
+    },
+    says="A tensor and a tuple with that tensor alone count as equal. They are two kinds of batch.",
+)
+sums_compared = mistake(
+    "repeated_batches",
+    {
+        ENTRIES: "return bool((a.sum() == b.sum()) | (a.sum() != a.sum()) & (b.sum() != b.sum()))",
+    },
+    says="Only the sums were compared. Other numbers can have the same sum, and every nan has the sum nan: compare "
+    "entry by entry.",
+)
+shapes_not_compared = mistake(
+    "repeated_batches",
+    {
+        "if isinstance(a, tuple) or isinstance(b, tuple) or a.dtype != b.dtype or a.shape != b.shape:": "if "
+        "isinstance(a, tuple) or isinstance(b, tuple) or a.dtype != b.dtype:"
+    },
+    says="Shapes were not compared, and == broadcasts: a row is then equal to a column of the same numbers. Compare "
+    "a.shape and b.shape first.",
 )
 
 # fix_01
@@ -655,6 +721,18 @@ trained_on_the_validation_set = mistake(
     "what it is to be tested on.",
 )
 
+trained_on_the_validation_set_afterwards = mistake(
+    "fix_04",
+    {
+        ZERO: "",
+        "optimizer.step()": "optimizer.step()\noptimizer.zero_grad()",
+        "validation_losses.append(loss_of(*validation).item())": "validation_loss = loss_of(*validation)\n"
+        "validation_loss.backward()\nvalidation_losses.append(validation_loss.item())",
+    },
+    says="The validation loss is trained on: its backward() leaves gradients that the next step uses. Measure it "
+    "without one.",
+)
+
 # fix_05
 
 HIDDEN = "self.hidden = torch.nn.ModuleList(layers)"
@@ -718,6 +796,15 @@ larger_rate_05 = mistake(
     "the hidden layers are not found.",
 )
 
+one_layer_again_and_again = mistake(
+    "fix_05",
+    {
+        "layers = [torch.nn.Linear(n_in if i == 0 else width, width) for i in range(depth)]": "layers = "
+        "[torch.nn.Linear(n_in, width), *[torch.nn.Linear(width, width)] * (depth - 1)]",
+    },
+    says="`[layer] * n` is n times the same layer, with one weight for all. Make each anew: a list comprehension.",
+)
+
 # fix_06
 
 NOTED = "validation_losses.append(validation_loss.item())"
@@ -767,6 +854,26 @@ training_without_graph = mistake(
         BACK: "if loss.requires_grad:\n    loss.backward()",
     },
     says="The model was frozen to save memory, and stops learning after the first step.",
+)
+
+gradients_stay_off = mistake(
+    "fix_06",
+    {
+        "validation_loss = F.mse_loss(model(X_val), y_val)": "torch.set_grad_enabled(False)\n"
+        "validation_loss = F.mse_loss(model(X_val), y_val)",
+    },
+    says="Gradients are switched off for the measurement and stay off: the next batch has no graph. `with "
+    "torch.no_grad():` switches them on again.",
+)
+measured_before_the_step = mistake(
+    "fix_06",
+    {
+        "validation_loss = F.mse_loss(model(X_val), y_val)": "",
+        NOTED: "",
+        "loss = F.mse_loss(model(X), y)": "with torch.no_grad():\n"
+        "    validation_losses.append(F.mse_loss(model(X_val), y_val).item())\nloss = F.mse_loss(model(X), y)",
+    },
+    says="The validation loss is measured before the step. It belongs behind it, where it was.",
 )
 
 # fix_07
@@ -819,6 +926,18 @@ squared_error = mistake(
     "fix_07",
     {RIGHT_LOSS: "loss = F.mse_loss(predict(X), F.one_hot(y, predict(X).shape[1]).float())"},
     says="The loss is a squared error now. The cross-entropy is asked.",
+)
+
+much_larger_rate_07 = mistake(
+    "fix_07",
+    {RIGHT_LOSS: "loss = F.cross_entropy(predict(X), y)", **_with_rate(10)},
+    says="A larger learning rate makes a slow symptom faster. The bug is still there: cross_entropy takes logits, and "
+    "has a softmax of its own.",
+)
+minus_forgotten = mistake(
+    "fix_07",
+    {RIGHT_LOSS: "loss = torch.log_softmax(model(X), dim=1)[torch.arange(len(y)), y].mean()"},
+    says="This is the mean log-probability, which one would have to raise. The loss is minus that.",
 )
 
 # fix_08
@@ -902,6 +1021,27 @@ softer_mask = mistake(
         LOG_P: LOG_OF_P,
     },
     says="The mask is so soft that forbidden actions have a probability above 0. They are forbidden.",
+)
+
+gradients_replaced = mistake(
+    "fix_08",
+    {
+        LOG_P: LOG_OF_P,
+        ENTROPY: "entropy = -torch.nansum(p * log_p, dim=1).mean()",
+        "loss.backward()": "loss.backward()\nfor parameter in model.parameters():\n"
+        "    parameter.grad.nan_to_num_(nan=0.0)",
+    },
+    says="The nan in the gradients are set to 0: where an action is forbidden nothing is learned. It hides the "
+    "symptom. Keep the logarithm away from 0: log_softmax of the logits.",
+)
+mask_of_minus_ten = mistake(
+    "fix_08",
+    {
+        "logits = model(X).masked_fill(~allowed, -1e9)": "logits = model(X).masked_fill(~allowed, -10.0)",
+        LOG_P: LOG_OF_P,
+    },
+    says="The mask is milder, so that forbidden actions have a probability again. It hides the symptom. The mask "
+    "stays; the logarithm is what to mend: log_softmax of the logits.",
 )
 
 # fix_09
@@ -1027,6 +1167,22 @@ first_one_alone = mistake(
     says="Only one micro-batch of each step is sent backward. All count.",
 )
 
+rate_and_log_divided = mistake(
+    "fix_10",
+    {
+        SCALED: BACK,
+        DECAYED: "optimizer = torch.optim.SGD(model.parameters(), lr=lr / accumulate, weight_decay=0.05)",
+        "losses.append(loss.item())": "losses.append(loss.item() / accumulate)",
+    },
+    says="The learning rate is divided, which weakens the weight decay as well, and the losses that are returned are "
+    "divided, too. Divide the loss that backward() is called on, and nothing else.",
+)
+divided_step_for_each = mistake(
+    "fix_10",
+    {"if i % accumulate == 0:": "if True:"},
+    says="There is a step for every micro-batch. A step comes after `accumulate` of them.",
+)
+
 # fix_11
 
 SCALE = "scaler.scale(total / n_tokens).backward()"
@@ -1105,6 +1261,13 @@ never_normalised = mistake(
     {**UNSCALED, SCALE: "total.backward()"},
     says="The division by n_tokens is gone. Nothing underflows; but the gradients are those of another loss, some ten "
     "million times as large, and all machines together would add up to it.",
+)
+
+much_larger_rate_11 = mistake(
+    "fix_11",
+    {**PLAIN, ADAM: "optimizer = torch.optim.Adam(model.parameters(), lr=1000 * lr)"},
+    says="A larger learning rate does not bring back what has become 0. Scale the loss before backward(), so that its "
+    "gradients are no zeros in float16.",
 )
 
 # fix_12
@@ -1190,4 +1353,22 @@ data_clipped = mistake(
         "loss = F.mse_loss(model(X), y)": "X, y = X.clamp(-5, 5), y.clamp(-5, 5)\nloss = F.mse_loss(model(X), y)",
     },
     says="The data were clipped. They stay as they are; it is the gradient that is bounded.",
+)
+
+inputs_clamped = mistake(
+    "fix_12",
+    {CLIP: "", "loss = F.mse_loss(model(X), y)": "loss = F.mse_loss(model(X.clamp(-3, 3)), y)"},
+    says="The data is clamped: that is another problem, and where the inputs are small the gradient can still be "
+    "large. Clip the norm of the gradients.",
+)
+square_of_the_norm = mistake(
+    "fix_12",
+    {
+        CLIP: """\
+norm = sum(parameter.grad.square().sum() for parameter in model.parameters())
+if norm > max_norm:
+    for parameter in model.parameters():
+        parameter.grad *= max_norm / norm"""
+    },
+    says="The sum of the squares is compared with max_norm. The norm is its square root.",
 )

@@ -185,6 +185,18 @@ shape_flattened = mistake(
     says="The result is a vector. It has the shape of x.",
 )
 
+product_of_vectors = mistake(
+    "hvp",
+    {SECOND: "return torch.autograd.grad(gradient @ v.detach(), x, materialize_grads=True)[0]"},
+    says="gradient @ v is for vectors. x may have any shape: (gradient * v).sum(), or v as grad_outputs.",
+)
+no_leaf_of_its_own = mistake(
+    "hvp",
+    {LEAF: ""},
+    says="The gradient is asked by the caller's x, which may require none. Take a leaf of your own: "
+    "x.detach().requires_grad_().",
+)
+
 # hvp_forward_over_reverse
 
 JVP = "_, tangent = torch.func.jvp(torch.func.grad(f), (x.detach(),), (v.detach(),))"
@@ -220,8 +232,9 @@ value_and_tangent = mistake(
     says="torch.func.jvp returns two things, the gradient and its tangent. The tangent alone is H·v.",
 )
 BACK_TWICE = (
-    "This goes back twice, as torch.func.vjp of the gradient does, too. H is symmetric, so the product is right; the "
-    "exercise is the other way: a JVP carries v forward through the gradient's computation."
+    "The product is right, but no tangent was carried forward: two backward passes give it as well, as H is symmetric, "
+    "and so does the Hessian itself. The exercise is the other way: a JVP carries v forward through the gradient's "
+    "computation."
 )
 twice_reverse = mistake(
     "hvp_forward_over_reverse",
@@ -250,6 +263,12 @@ v_too_long = mistake(
     "hvp_forward_over_reverse",
     {JVP: JVP.replace("(v.detach(),)", "(v.detach() / v.norm(),)")},
     says="v was normalised. H·v is linear in v: its length counts.",
+)
+
+point_and_direction_swapped = mistake(
+    "hvp_forward_over_reverse",
+    {JVP: JVP.replace("(x.detach(),), (v.detach(),)", "(v.detach(),), (x.detach(),)")},
+    says="Point and direction have changed places: this is the Hessian at v times x. jvp(function, (x,), (v,)).",
 )
 
 # hessian_trace
@@ -336,7 +355,8 @@ sum_of_samples = mistake(
 mean_over_entries = mistake(
     "hessian_trace",
     {SAMPLE: "total += (z * hvp(f, x, z)).mean().item()"},
-    says="z·Hz is a sum over the entries of x, not their mean.",
+    says="z·Hz is a sum over the entries of x, not their mean. (Where a probe is brought to length 1, it is divided by "
+    "their number as well.)",
 )
 without_second_z = mistake(
     "hessian_trace",
@@ -369,6 +389,27 @@ every_basis_vector = mistake(
     },
     says="This is the trace itself, from one product for each entry of x. Hutchinson's estimate takes `samples` "
     "products, whatever n is, with probes of ±1 from the generator.",
+)
+
+length_of_the_product = mistake(
+    "hessian_trace",
+    {SAMPLE: "total += hvp(f, x, z).square().sum().item()"},
+    says="This is Hz · Hz, the squared length of Hz, whose mean is the trace of H². z · Hz is asked.",
+)
+one_probe_too_few = mistake(
+    "hessian_trace",
+    {LOOP: "for _ in range(max(1, samples - 1)):"},
+    says="There is one probe too few: `samples` of them are drawn.",
+)
+divided_by_the_running_count = mistake(
+    "hessian_trace",
+    {
+        LOOP: "for i in range(samples):",
+        SAMPLE: "total += (z * hvp(f, x, z)).sum().item()\ntotal /= i + 1",
+        "return total / samples": "return total",
+    },
+    says="The sum so far is divided in every round, so that what came first is divided again and again. Divide once, "
+    "at the end.",
 )
 
 
@@ -479,6 +520,13 @@ graph_left = mistake(
     says="The outer gradient has create_graph=True as well, so the results keep all graphs alive.",
 )
 
+adapted_detached = mistake(
+    "maml_gradient",
+    {STEP: STEP.replace("value - inner_lr * g", "(value - inner_lr * g).detach().requires_grad_()")},
+    says="The adapted parameters are detached, so that nothing of the query loss reaches params. Leave their graph: "
+    "value − inner_lr · g.",
+)
+
 # score_function_gradient
 
 SCORE = "return f(mu + sigma * eps) * eps / sigma"
@@ -554,6 +602,23 @@ variance_as_deviation = mistake(
     "score_function_gradient",
     _score("f(mu + sigma**2 * eps) * eps / sigma"),
     says="x was made with sigma². sigma is the standard deviation: x = mu + sigma · eps.",
+)
+
+density_for_its_logarithm = mistake(
+    "score_function_gradient",
+    _score("eps / sigma * np.exp(-(eps**2) / 2) / (sigma * np.sqrt(2 * np.pi))"),
+    says="This is the derivative of the density. The score is that of its logarithm, eps / sigma: the density itself "
+    "comes in by drawing.",
+)
+mean_of_the_scores = mistake(
+    "score_function_gradient",
+    _score("(eps / sigma).mean()"),
+    says="Every sample is multiplied by the mean of the scores. Each f(x) belongs to the score of its own sample.",
+)
+sample_without_sigma = mistake(
+    "score_function_gradient",
+    {SCORE: "return f(mu + eps) * eps / sigma**2"},
+    says="The sample lacks sigma: x = mu + sigma · eps.",
 )
 
 # reparameterized_gradient
@@ -772,3 +837,13 @@ def hessian_in_one_batch(f, x, v):
     if rows is None:
         return torch.zeros_like(x)
     return (rows.reshape(n, n) @ v.reshape(-1)).reshape(x.shape)
+
+
+everything_along_the_first_axis = mistake(
+    "gumbel_softmax_st",
+    {
+        SOFT: SOFT.replace("dim=-1", "dim=0"),
+        HARD: "hard = torch.zeros_like(soft).scatter(0, scores.argmax(0, keepdim=True), 1.0)",
+    },
+    says="Softmax and choice go along the first axis. The categories are along the last one: dim=-1.",
+)

@@ -84,10 +84,26 @@ into_the_parameters = mistake(
     says="The parameters were changed as well. The step is somebody else's: only .grad is asked.",
 )
 
+means_by_all_rows = mistake(
+    "all_reduce_gradients",
+    {SCALED: ""},
+    says="The ranks' means are added up without their weights and divided by all rows. Each gradient is a mean: "
+    "multiply it by n_local first.",
+)
+graph_behind_zeros = mistake(
+    "all_reduce_gradients",
+    {EMPTY: EMPTY.replace("torch.zeros_like(parameter)", "0 * parameter")},
+    says="0 * parameter has a graph, and so does the .grad. torch.zeros_like(parameter) has none.",
+)
+
 # bucketed_all_reduce
 
 OPENS = "if not buckets or grad.dtype != buckets[-1][0].dtype or n_bytes > room:"
 BYTES = "n_bytes = grad.numel() * grad.element_size()"
+GRADS_CHANGED = (
+    "The given tensors were written into: reduced in place (torch.cat copies, reshape(-1) and view(-1) need not), or "
+    "the results were copied into them. grads are left as they are."
+)
 FLAT = "flat = torch.cat([grad.reshape(-1) for grad in bucket])"
 PIECES = "reduced += [piece.reshape(grad.shape) for piece, grad in zip(pieces, bucket, strict=True)]"
 
@@ -148,8 +164,7 @@ reduced_in_place = mistake(
         FLAT: "flat = bucket[0].view(-1) if len(bucket) == 1 and bucket[0].is_contiguous() else "
         "torch.cat([grad.reshape(-1) for grad in bucket])"
     },
-    says="Where a bucket has one tensor, that tensor itself was reduced, in place. grads are left as they are: "
-    "torch.cat copies, reshape(-1) need not.",
+    says=GRADS_CHANGED,
 )
 last_bucket_left = mistake(
     "bucketed_all_reduce",
@@ -171,6 +186,62 @@ never_sent = mistake(
     "bucketed_all_reduce",
     {"all_reduce(flat)": ""},
     says="all_reduce was not called: these are the gradients as they came.",
+)
+
+result_of_all_reduce_taken = mistake(
+    "bucketed_all_reduce",
+    {"all_reduce(flat)": "flat = all_reduce(flat)"},
+    says="What all_reduce returns was used, and that is None: it writes into the tensor that it is given.",
+)
+order_of_memory = mistake(
+    "bucketed_all_reduce",
+    {FLAT: "flat = torch.cat([grad.as_strided((grad.numel(),), (1,)) for grad in bucket])"},
+    says="Entries were taken in the order of memory. Of a transposed gradient that is not row order, and the results "
+    "are mixed up: reshape(-1).",
+)
+written_back = mistake(
+    "bucketed_all_reduce",
+    {
+        "return reduced": "for grad, result in zip(grads, reduced, strict=True):\n    grad.copy_(result)\n"
+        "return list(grads)"
+    },
+    says=GRADS_CHANGED,
+)
+empty_bucket_sent = mistake(
+    "bucketed_all_reduce",
+    {
+        "buckets, room = [], 0": "buckets, room = [[]], bucket_bytes",
+        OPENS: "if (buckets[-1] and grad.dtype != buckets[-1][0].dtype) or n_bytes > room:",
+    },
+    says="The first bucket is there before a tensor is, and is sent empty where none fits into it, or there is none. "
+    "Open a bucket with its first tensor.",
+)
+first_fit_in_its_place = mistake(
+    "bucketed_all_reduce",
+    {
+        "buckets, room = [], 0": "buckets, places = [], []",
+        "for grad in grads:": "for n, grad in enumerate(grads):",
+        OPENS: """\
+for bucket, place in zip(buckets, places, strict=True):
+    used = sum(t.numel() * t.element_size() for t in bucket)
+    if bucket[0].dtype == grad.dtype and used + n_bytes <= bucket_bytes:
+        bucket.append(grad)
+        place.append(n)
+        break
+else:
+    buckets.append([grad])
+    places.append([n])
+if False:""",
+        "room = bucket_bytes": "pass",
+        "buckets[-1].append(grad)": "",
+        "room -= n_bytes": "",
+        "reduced = []": "reduced = {}",
+        "for bucket in buckets:": "for bucket, place in zip(buckets, places, strict=True):",
+        PIECES: "reduced |= {n: piece.reshape(grad.shape) for n, piece, grad in zip(place, pieces, bucket, "
+        "strict=True)}",
+        "return reduced": "return [reduced[n] for n in range(len(grads))]",
+    },
+    says="A tensor went into an earlier bucket that still had room. A bucket that was closed stays closed.",
 )
 
 # ColumnParallelLinear
@@ -269,6 +340,15 @@ remainder_dropped = mistake(
     "ColumnParallelLinear",
     {"if n_out % group.size:": "if False:"},
     says="Where the outputs cannot be shared evenly, the last ones are lost without a word. Raise ValueError.",
+)
+
+ranks_from_one = mistake(
+    "ColumnParallelLinear",
+    {
+        "rows = slice(group.rank * part, (group.rank + 1) * part)": "rows = torch.arange((group.rank - 1) * part, "
+        "group.rank * part) % n_out"
+    },
+    says="Ranks are counted from 1 here, so that rank 0 has the last part. They begin at 0.",
 )
 
 # RowParallelLinear
@@ -376,6 +456,21 @@ last_inputs_dropped = mistake(
     says="Where the inputs cannot be shared evenly, the last ones are lost without a word. Raise ValueError.",
 )
 
+gradient_by_size = mistake(
+    "RowParallelLinear",
+    {PRODUCT: f"{PRODUCT}\nif y.requires_grad:\n    y.register_hook(lambda g: g / self.group.size)"},
+    says="Backward divides the gradient by the number of ranks. It arrives whole on each, and each has its own part of "
+    "x: pass it on as it is.",
+)
+x_cut_again = mistake(
+    "RowParallelLinear",
+    {
+        PRODUCT: "part = self.weight.shape[1]\n"
+        "x = x[..., self.group.rank * part : (self.group.rank + 1) * part]\n" + PRODUCT,
+    },
+    says="x is cut once more. Each rank is given its own part of x already.",
+)
+
 # chunked_attention
 
 SCALE = "scale = q.shape[-1] ** -0.5"
@@ -387,7 +482,11 @@ DIVIDED = "out = out / total"
 LSE = "lse = (largest + torch.log(total)).squeeze(-1)"
 RETURN = "return (out, lse) if return_lse else out"
 BLOCKS = "for start in range(0, k.shape[-2], block):"
-WHOLE_ROWS = "The matrix of scores is made, or rows of it. Only n_q × block of them may be there at a time."
+WHOLE_ROWS = (
+    "More is made at a time than n_q × block numbers: the matrix of scores, whole rows of it where the queries are cut "
+    "into blocks, all keys scaled at once, or what each block gave, kept until the end. Cut keys and values into "
+    "blocks, and let each block go."
+)
 
 nothing_rescaled = mistake(
     "chunked_attention",
@@ -491,7 +590,7 @@ out, lse = torch.cat([part for part, _ in parts], dim=-2), torch.cat([part for _
 return (out, lse) if return_lse else out
 for start in ():"""
     },
-    says="The queries are cut into blocks, and each row of scores is whole. With many keys it is long: cut the keys.",
+    says=WHOLE_ROWS,
 )
 lse_with_an_axis = mistake(
     "chunked_attention",
@@ -507,6 +606,17 @@ always_a_pair = mistake(
     "chunked_attention",
     {RETURN: "return out, lse"},
     says="The pair comes without return_lse=True, too. Only out is asked for then.",
+)
+
+keys_turned_whole = mistake(
+    "chunked_attention",
+    {"scores = scale * q @ keys.mT": "scores = scale * q @ keys.T"},
+    says=".T turns all axes round, the leading ones too. The last two are to change places: keys.mT.",
+)
+output_divided = mistake(
+    "chunked_attention",
+    {OUT: "out = (out / rescale).nan_to_num(nan=0.0, posinf=0.0) + p @ values"},
+    says="The sum of values is divided by exp(old − new). It is multiplied by that, as the sum of exponentials is.",
 )
 
 # chunked_attention_vjp
@@ -611,6 +721,22 @@ order_of_arguments = mistake(
     says="The gradients are in another order: dq, dk, dv.",
 )
 
+d_after_the_product = mistake(
+    "chunked_attention_vjp",
+    {DS: "ds = scale * (p * (g @ values.mT) - D)"},
+    says="D is subtracted after the product. It stands in the brackets: P ∘ (dP − D).",
+)
+dv_from_dp = mistake(
+    "chunked_attention_vjp",
+    {DV: "dv[..., here, :] = (g @ values.mT).mT @ g"},
+    says="dv was computed with dP. The values were multiplied by P, so dv = Pᵀ g.",
+)
+keys_and_queries_swapped = mistake(
+    "chunked_attention_vjp",
+    {"return dq, dk, dv": "return dk, dq, dv"},
+    says="dq and dk have changed places: the order is that of the arguments, dq, dk, dv.",
+)
+
 # zero_bytes_per_rank
 
 ADAM = "weights, gradients, states = 2, 2, 12"
@@ -674,6 +800,26 @@ any_stage = mistake(
     says="An unknown stage is taken for another one. Raise ValueError.",
 )
 
+master_copy_stays = mistake(
+    "zero_bytes_per_rank",
+    {ADAM: "weights, gradients, states = 6, 2, 8"},
+    says="The master copy stays whole until stage 3 here. It is one of the optimizer's states, 12 bytes with both "
+    "moments: stage 1 divides it.",
+)
+gradients_of_four = mistake(
+    "zero_bytes_per_rank",
+    {
+        "if stage >= 2:\n    gradients /= ranks": "if stage == 2:\n    gradients = 6 / ranks\n"
+        "if stage == 3:\n    gradients /= ranks"
+    },
+    says="Stage 2 has 2 + 18/N here, with gradients in float32. They have 2 bytes: 2 + 14/N.",
+)
+gradients_whole_in_stage_2 = mistake(
+    "zero_bytes_per_rank",
+    {"if stage >= 2:": "if stage >= 3:"},
+    says="In stage 2 the gradients are whole on every rank. Stage 2 divides them: 2 + 14/N.",
+)
+
 # pipeline_bubble
 
 SHARE = "return (stages - 1) / (microbatches + stages - 1)"
@@ -713,4 +859,15 @@ forward_and_backward = mistake(
     "pipeline_bubble",
     {SHARE: "return 2 * (stages - 1) / (microbatches + stages - 1)"},
     says="The waiting of both passes is divided by the time of one of them. Both have the same share.",
+)
+
+one_microbatch = mistake(
+    "pipeline_bubble",
+    {SHARE: "return (stages - 1) / stages"},
+    says="This is (p − 1)/p, the share with one micro-batch. m micro-batches take m + p − 1 steps.",
+)
+percent = mistake(
+    "pipeline_bubble",
+    {SHARE: "return 100 * (stages - 1) / (microbatches + stages - 1)"},
+    says="This is in percent. The share is asked, between 0 and 1.",
 )

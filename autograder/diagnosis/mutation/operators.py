@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from autograder.authoring.mutation.text import Source, Splice
+from autograder.diagnosis.mutation.text import Source, Splice
 
 Operator = Callable[[Source, ast.AST], Iterator[Splice]]
 
@@ -95,31 +95,31 @@ def binary(source: Source, node: ast.AST) -> Iterator[Splice]:
     if not isinstance(node, ast.BinOp):
         return
     symbol = SYMBOLS[type(node.op)]
-    start, end = _token(source, node.left, node.right, symbol)
+    start, end = token_between(source, node.left, node.right, symbol)
     for other in INSTEAD[symbol]:
         yield Splice(start, end, other)
     left = source.slice(source.start(node), start).rstrip()
     right = source.slice(end, source.end(node)).lstrip()
     if not isinstance(node.left, ast.Constant) or not isinstance(node.right, ast.Constant):
-        yield _instead(source, node, left)
-        yield _instead(source, node, right)
+        yield instead(source, node, left)
+        yield instead(source, node, right)
     if symbol in ORDERED:
         left, right = (
             f"({t})" if isinstance(n, OPERATIONS) and not t.startswith("(") else t
             for t, n in ((left, node.left), (right, node.right))
         )
-        yield _instead(source, node, f"{right} {symbol} {left}")
+        yield instead(source, node, f"{right} {symbol} {left}")
 
 
 def augmented(source: Source, node: ast.AST) -> Iterator[Splice]:
     """`x += y` as `x -= y`, as `x = y`, and not at all."""
     if isinstance(node, ast.AugAssign):
         symbol = SYMBOLS[type(node.op)]
-        start, end = _token(source, node.target, node.value, symbol + "=")
+        start, end = token_between(source, node.target, node.value, symbol + "=")
         for other in INSTEAD[symbol]:
             yield Splice(start, end, other + "=")
         yield Splice(start, end, "=")
-        yield _instead(source, node, "pass")
+        yield instead(source, node, "pass")
 
 
 def comparison(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -128,7 +128,7 @@ def comparison(source: Source, node: ast.AST) -> Iterator[Splice]:
         operands = [node.left, *node.comparators]
         for left, operation, right in zip(operands, node.ops, node.comparators, strict=False):
             symbol = SYMBOLS[type(operation)]
-            start, end = _token(source, left, right, symbol)
+            start, end = token_between(source, left, right, symbol)
             for other in INSTEAD[symbol]:
                 yield Splice(start, end, other)
 
@@ -138,11 +138,11 @@ def boolean(source: Source, node: ast.AST) -> Iterator[Splice]:
     if isinstance(node, ast.BoolOp):
         symbol, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         for left, right in pairwise(node.values):
-            yield Splice(*_token(source, left, right, symbol), other)
+            yield Splice(*token_between(source, left, right, symbol), other)
         for value in node.values:
-            yield _instead(source, node, source.text(value), value)
+            yield instead(source, node, source.text(value), value)
     elif isinstance(node, ast.UnaryOp) and not _is_number(node):
-        yield _instead(source, node, source.text(node.operand), node.operand)
+        yield instead(source, node, source.text(node.operand), node.operand)
 
 
 def sign(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -155,11 +155,11 @@ def sign(source: Source, node: ast.AST) -> Iterator[Splice]:
     elif isinstance(node, ast.Lambda):
         values = [node.body]
     for value in values:
-        if isinstance(value, ast.Call) and _function(value) in ("zeros", "zeros_like"):
+        if isinstance(value, ast.Call) and function_name(value) in ("zeros", "zeros_like"):
             continue  # -0.0 is equal to 0.0
         if isinstance(value, ast.BinOp | ast.Name | ast.Call | ast.Attribute | ast.Subscript):
             text = source.text(value)
-            yield _instead(source, value, f"-({text})" if isinstance(value, ast.BinOp) else f"-{text}")
+            yield instead(source, value, f"-({text})" if isinstance(value, ast.BinOp) else f"-{text}")
 
 
 def number(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -168,7 +168,7 @@ def number(source: Source, node: ast.AST) -> Iterator[Splice]:
         return
     value = ast.literal_eval(node)
     if isinstance(value, bool):
-        yield _instead(source, node, str(not value))
+        yield instead(source, node, str(not value))
         return
     keyword = source.parents[node]
     if isinstance(keyword, ast.keyword) and keyword.arg in ("axis", "dim") and value in AXES:
@@ -177,29 +177,29 @@ def number(source: Source, node: ast.AST) -> Iterator[Splice]:
         others = [repr(other) for other in (value + 1, value - 1, value * 2, value * 0) if other != value]
         others += [repr(-value)] if value < 0 else []
     for text in dict.fromkeys(others):
-        yield _instead(source, node, f"({text})" if text.startswith("-") and _is_base(source, node) else text)
+        yield instead(source, node, f"({text})" if text.startswith("-") and _is_base(source, node) else text)
 
 
 def axes(source: Source, node: ast.AST) -> Iterator[Splice]:
     """No axis, or one fewer, where several are named."""
     if isinstance(node, ast.keyword) and node.arg in ("axis", "dim") and not isinstance(node.value, ast.Constant):
-        yield _instead(source, node.value, "None")
+        yield instead(source, node.value, "None")
         if isinstance(node.value, ast.Tuple):
             for left_out in node.value.elts:
                 kept = [source.text(axis) for axis in node.value.elts if axis is not left_out]
-                yield _instead(source, node.value, f"({', '.join(kept)},)")
+                yield instead(source, node.value, f"({', '.join(kept)},)")
 
 
 def transpose(source: Source, node: ast.AST) -> Iterator[Splice]:
     """A transpose left out, one that turns all axes, and one too many."""
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
-        yield _instead(source, node, source.text(node.value), node.value)
+        yield instead(source, node, source.text(node.value), node.value)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         for operand in (node.left, node.right):
             if isinstance(operand, ast.Name | ast.Subscript | ast.Attribute | ast.Call):
-                yield _instead(source, operand, f"{source.text(operand)}.T")
+                yield instead(source, operand, f"{source.text(operand)}.T")
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "swapaxes":
-        yield _instead(source, node, f"{source.text(node.func.value)}.T")
+        yield instead(source, node, f"{source.text(node.func.value)}.T")
 
 
 def call(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -209,8 +209,8 @@ def call(source: Source, node: ast.AST) -> Iterator[Splice]:
     if not isinstance(source.parents[node], ast.Expr):
         unwrapped = _unwrapped(source, node)
         if unwrapped is not None:
-            yield _instead(source, node, source.text(unwrapped), unwrapped)
-    if _function(node) not in SYMMETRIC:
+            yield instead(source, node, source.text(unwrapped), unwrapped)
+    if function_name(node) not in SYMMETRIC:
         yield from _swaps(source, node.args)
     before = [node.func, *node.args]
     for keyword in node.keywords:
@@ -219,32 +219,32 @@ def call(source: Source, node: ast.AST) -> Iterator[Splice]:
             yield Splice(start, source.end(keyword), "")
         before.append(keyword)  # type: ignore[arg-type]
     if isinstance(node.func, ast.Name) and node.func.id == "range" and len(node.args) == 1:
-        yield _instead(source, node, f"range({source.text(node.args[0])} - 1)")
-        yield _instead(source, node, f"range(1, {source.text(node.args[0])})")
+        yield instead(source, node, f"range({source.text(node.args[0])} - 1)")
+        yield instead(source, node, f"range(1, {source.text(node.args[0])})")
 
 
 def opposite(source: Source, node: ast.AST) -> Iterator[Splice]:
     """`min` for `max`, `zeros` for `ones`, `mean` for `sum`."""
     if isinstance(node, ast.Call):
-        name = _function(node)
+        name = function_name(node)
         if name in OPPOSITES and not (isinstance(node.func, ast.Name) and OPPOSITES[name] == "mean"):
             yield Splice(source.end(node.func) - len(name), source.end(node.func), OPPOSITES[name])
 
 
 def einsum(source: Source, node: ast.AST) -> Iterator[Splice]:
     """The axes of the result in another order, those of one operand reversed."""
-    if not isinstance(node, ast.Call) or _function(node) != "einsum":
+    if not isinstance(node, ast.Call) or function_name(node) != "einsum":
         return
     spec = node.args[0]
     if isinstance(spec, ast.Constant) and isinstance(spec.value, str) and "->" in spec.value:
         inputs, _, output = spec.value.partition("->")
         for i in range(len(output) - 1):
             swapped = output[:i] + output[i + 1] + output[i] + output[i + 2 :]
-            yield _instead(source, spec, repr(f"{inputs}->{swapped}").replace("'", '"'))
+            yield instead(source, spec, repr(f"{inputs}->{swapped}").replace("'", '"'))
         operands = inputs.split(",")
         for i, operand in enumerate(operands):
             turned = ",".join([*operands[:i], operand[::-1], *operands[i + 1 :]])
-            yield _instead(source, spec, repr(f"{turned}->{output}").replace("'", '"'))
+            yield instead(source, spec, repr(f"{turned}->{output}").replace("'", '"'))
 
 
 def order(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -266,10 +266,10 @@ def condition(source: Source, node: ast.AST) -> Iterator[Splice]:
     elif isinstance(node, ast.comprehension):
         tests = node.ifs
     for test in tests:
-        yield _instead(source, test, "True")
-        yield _instead(source, test, "False")
+        yield instead(source, test, "True")
+        yield instead(source, test, "False")
     if isinstance(node, ast.While):  # one that never ends is a time-out and tells nothing
-        yield _instead(source, node.test, "False")
+        yield instead(source, node.test, "False")
 
 
 def part(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -279,7 +279,7 @@ def part(source: Source, node: ast.AST) -> Iterator[Splice]:
         for i, bound in enumerate(bounds):
             if bound:
                 kept = [*bounds[:i], "", *bounds[i + 1 :]]
-                yield _instead(source, node, ":".join(kept if kept[2] else kept[:2]))
+                yield instead(source, node, ":".join(kept if kept[2] else kept[:2]))
 
 
 def statement(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -287,15 +287,15 @@ def statement(source: Source, node: ast.AST) -> Iterator[Splice]:
     calls = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     assigns = isinstance(node, ast.Assign) and _can_be_left_out(source, node)
     if calls or assigns or isinstance(node, ast.Break | ast.Continue | ast.Delete | ast.Raise):
-        yield _instead(source, node, "pass")
+        yield instead(source, node, "pass")
     if isinstance(node, ast.Break | ast.Continue):
-        yield _instead(source, node, "continue" if isinstance(node, ast.Break) else "break")
+        yield instead(source, node, "continue" if isinstance(node, ast.Break) else "break")
     elif isinstance(node, ast.With) and not any(item.optional_vars for item in node.items):
         yield Splice(source.start(node), source.end(node.items[-1].context_expr), "if True")
     elif isinstance(node, ast.Raise):
         kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         if isinstance(kind, ast.Name):
-            yield _instead(source, kind, "ArithmeticError")
+            yield instead(source, kind, "ArithmeticError")
 
 
 OPERATORS: tuple[Operator, ...] = (
@@ -306,14 +306,20 @@ OPERATORS: tuple[Operator, ...] = (
 
 def mutations(source: Source, node: ast.AST) -> Iterator[Splice]:
     """All edits of `node` and of what is inside it, without those that change nothing the checks may see."""
-    for operator in OPERATORS:
-        yield from operator(source, node)
+    for inner in nodes_in(node):
+        for operator in OPERATORS:
+            yield from operator(source, inner)
+
+
+def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
+    """`node` and what is inside it, but for annotations, decorators, docstrings and what exceptions say."""
+    yield node
     for name, child in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "op", "ops", "ctx"):
             continue
         for item in child if isinstance(child, list) else [child]:
             if isinstance(item, ast.AST) and not _is_left_alone(node, item):
-                yield from mutations(source, item)
+                yield from nodes_in(item)
 
 
 def _is_left_alone(parent: ast.AST, node: ast.AST) -> bool:
@@ -325,14 +331,14 @@ def _is_left_alone(parent: ast.AST, node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _function(node: ast.Call) -> str:
+def function_name(node: ast.Call) -> str:
     """The last name of the function that is called; empty if it has none."""
     if isinstance(node.func, ast.Attribute):
         return node.func.attr
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
-def _instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None) -> Splice:
+def instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None) -> Splice:
     """`text` in the place of `node`; in parentheses where `new`, the node of that text, needs them there."""
     start, end = source.start(node), source.end(node)
     enclosed = source.slice(start - 1, start) == "(" and source.slice(end, end + 1) == ")"
@@ -343,7 +349,7 @@ def _instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = Non
     return Splice(start, end, text)
 
 
-def _token(source: Source, left: ast.AST, right: ast.AST, symbol: str) -> tuple[int, int]:
+def token_between(source: Source, left: ast.AST, right: ast.AST, symbol: str) -> tuple[int, int]:
     """Where the operator between two operands stands. Comments between them may not hold it."""
     start, end = source.end(left), source.start(right)
     found = re.search(re.escape(symbol).replace(r"\ ", r"\s+"), source.slice(start, end))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,6 +49,29 @@ class Source:
         imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.Import)]
         return {(alias.asname or alias.name).split(".")[0] for node in imports for alias in node.names}
 
+    @cached_property
+    def parameters(self) -> dict[ast.AST, tuple[str, ...]]:
+        """For each name, the parameters of the function or method around it that a caller knows: the outermost one."""
+        found: dict[ast.AST, tuple[str, ...]] = {}
+        for function in (one for top in self.tree.body for one in _outermost_functions(top)):
+            names = tuple(argument.arg for argument in (*function.args.args, *function.args.kwonlyargs))
+            found.update({node: names for node in ast.walk(function) if isinstance(node, ast.Name)})
+        return found
+
+    @cached_property
+    def unpacked(self) -> dict[ast.AST, tuple[str, ...]]:
+        """For each name, those that are unpacked together with it in its function: `height, width = x.shape`."""
+        found: dict[ast.AST, tuple[str, ...]] = {}
+        for function in (one for top in self.tree.body for one in _outermost_functions(top)):
+            nodes = list(ast.walk(function))
+            targets = [node for node in nodes if isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Store)]
+            for target in targets:
+                names = tuple(one.id for one in target.elts if isinstance(one, ast.Name))
+                for node in nodes:
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+                        found[node] = tuple(dict.fromkeys([*found.get(node, ()), *names]))
+        return found
+
     def start(self, node: ast.AST) -> int:
         return self._offsets[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
 
@@ -87,9 +111,14 @@ class Source:
 
     def function(self, offset: int) -> str:
         """The function that holds the byte at `offset`, with those and the classes around it; empty if none does."""
-        around = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-        around = [node for node in around if self.start(node) <= offset < self.end(node)]
-        return ".".join(node.name for node in sorted(around, key=self.start))
+        around = [node for node in self._definitions if self.start(node) <= offset < self.end(node)]
+        return ".".join(node.name for node in around)
+
+    @cached_property
+    def _definitions(self) -> list[ast.FunctionDef | ast.ClassDef]:
+        """All functions and classes, in the order in which they begin."""
+        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        return sorted(found, key=self.start)
 
     def tree_after(self, splice: Splice) -> str | None:
         """The changed top-level statement as a dumped tree; None if it is no Python."""
@@ -99,3 +128,11 @@ class Source:
             return ast.dump(ast.parse(self.slice(start, splice.start) + splice.text + self.slice(splice.end, end)))
         except SyntaxError:
             return None
+
+
+def _outermost_functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    if isinstance(node, ast.FunctionDef):
+        yield node
+    elif isinstance(node, ast.ClassDef):
+        for child in node.body:
+            yield from _outermost_functions(child)

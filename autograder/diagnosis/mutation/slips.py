@@ -1,0 +1,349 @@
+"""Slips that are told to a learner: the mutations of a reference that have words, and others that people make.
+
+The words say what became of what, never the line that it stands in: a learner has written another one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.diagnosis.mutation import operators as of
+from autograder.diagnosis.mutation.text import Source, Splice
+
+Told = Iterator[tuple[Splice, str]]
+OPERAND = {"+": "term", "-": "term", "*": "factor", "/": "divisor", "//": "divisor", "@": "factor", "**": "exponent"}
+"""What the right operand of each operator is called."""
+UNTOLD = {"int", "float", "list", "tuple", "dict", "set", "range", "len", "reversed", "sorted", "zip", "enumerate"}
+"""Functions of the language, which tell nothing of the field where they are left out."""
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One small change of a reference, and what it is called."""
+
+    splice: Splice
+    words: str
+
+
+def slips(source: Source, regions: Sequence[ast.AST], *, exercise: str) -> list[Slip]:
+    """The slips of some parts of a source, no two of them the same program.
+
+    Args:
+        exercise: where they are; where that is a class, a slip says in which method it is.
+    """
+    found: dict[str, Slip] = {}
+    for region in regions:
+        known = {source.text(source.statement(source.start(region)))}
+        for node in of.nodes_in(region):
+            for splice, words in _of_node(source, node):
+                tree = source.tree_after(splice)
+                if tree is not None and tree not in found and tree not in known:
+                    found[tree] = Slip(splice, words + _where(source, splice, exercise))
+    unchanged = {ast.dump(ast.parse(source.text(node))) for node in source.tree.body}
+    return [slip for tree, slip in found.items() if tree not in unchanged]
+
+
+def _where(source: Source, splice: Splice, exercise: str) -> str:
+    """The method of a class, whose name is the contract's own."""
+    owner, _, method = source.function(splice.start).partition(".")
+    named = method.partition(".")[0]
+    return f" in {named}" if named and owner == exercise.partition(".")[0] and owner[:1].isupper() else ""
+
+
+def _of_node(source: Source, node: ast.AST) -> Told:
+    for finder in FINDERS:
+        yield from finder(source, node)
+
+
+def operands(source: Source, node: ast.AST) -> Told:
+    """Another operator, an operand that is lost, squared or counted twice, operands swapped, brackets left out."""
+    if not isinstance(node, ast.BinOp):
+        return
+    symbol = of.SYMBOLS[type(node.op)]
+    others = {"+": "-", "-": "+", "*": "/", "/": "*", "**": "*", "@": "*", "//": "/"}
+    start, end = of.token_between(source, node.left, node.right, symbol)
+    if symbol in others:
+        yield Splice(start, end, others[symbol]), f"`{others[symbol]}` in the place of `{symbol}`"
+    if symbol == "/":
+        yield Splice(start, end, "//"), "`//` in the place of `/`, which drops the fraction"
+    left, right = source.slice(source.start(node), start).rstrip(), source.slice(end, source.end(node)).lstrip()
+    if symbol in OPERAND:
+        last, first = OPERAND[symbol], {"-": "term", "/": "numerator", "**": "base"}.get(symbol, OPERAND[symbol])
+        yield of.instead(source, node, left), f"{_called(source, last, node.right)} left out"
+        if symbol not in ("/", "//", "**"):
+            yield of.instead(source, node, right), f"{_called(source, first, node.left)} left out"
+    if symbol in of.ORDERED and symbol != "@" and not (symbol == "**" and _is_whole(node.left)):
+        a, b = (f"({t})" if isinstance(n, of.OPERATIONS) else t for t, n in ((left, node.left), (right, node.right)))
+        yield of.instead(source, node, f"({b} {symbol} {a})"), f"the operands of `{symbol}` in each other's place"
+    if symbol == "*":
+        for operand in (node.left, node.right):
+            if not isinstance(operand, ast.Constant):
+                text = source.text(operand)
+                yield (
+                    of.instead(source, operand, f"(({text}) * ({text}))"),
+                    f"{_called(source, 'factor', operand)} squared",
+                )
+    if symbol == "/":
+        text = source.text(node.right)
+        yield (
+            of.instead(source, node.right, f"(({text}) * ({text}))"),
+            f"{_called(source, 'divisor', node.right)} squared",
+        )
+        yield (
+            of.instead(source, node.right, f"(({text}) ** 0.5)"),
+            f"the root of {_called(source, 'divisor', node.right)}",
+        )
+    if symbol in "+-":
+        for operand in (node.left, node.right):
+            text = source.text(operand)
+            yield of.instead(source, operand, f"(2 * ({text}))"), f"{_called(source, 'term', operand)} counted twice"
+    yield from _brackets(source, node)
+
+
+def _brackets(source: Source, node: ast.BinOp) -> Told:
+    """Without the brackets around an operand, so that what binds closer comes first."""
+    for operand in (node.left, node.right):
+        start, end = source.start(operand), source.end(operand)
+        if (
+            isinstance(operand, ast.BinOp)
+            and source.slice(start - 1, start) == "("
+            and source.slice(end, end + 1) == ")"
+        ):
+            yield (
+                Splice(start - 1, end + 1, source.text(operand)),
+                "brackets left out, so that another operation is first",
+            )
+
+
+def _called(source: Source, kind: str, operand: ast.expr) -> str:
+    """`a factor`; `the factor gamma` where it is a name that the contract has: an argument."""
+    name = operand.id if isinstance(operand, ast.Name) else ""
+    if name and name in source.parameters.get(operand, ()):
+        return f"the {kind} {name}"
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def assigned(source: Source, node: ast.AST) -> Told:
+    """`+=` that replaces, takes off, or does nothing."""
+    if isinstance(node, ast.AugAssign):
+        symbol = of.SYMBOLS[type(node.op)] + "="
+        start, end = of.token_between(source, node.target, node.value, symbol)
+        yield Splice(start, end, "="), f"`=` in the place of `{symbol}`, so that the last write wins"
+        if symbol in ("+=", "-="):
+            other = "-=" if symbol == "+=" else "+="
+            yield Splice(start, end, other), f"`{other}` in the place of `{symbol}`"
+        yield of.instead(source, node, "pass"), f"a `{symbol}` left out"
+
+
+def compared(source: Source, node: ast.AST) -> Told:
+    """Another relation, or a condition of which one half is lost."""
+    if isinstance(node, ast.Compare):
+        together = [node.left, *node.comparators]
+        for left, operation, right in zip(together, node.ops, node.comparators, strict=False):
+            symbol = of.SYMBOLS[type(operation)]
+            start, end = of.token_between(source, left, right, symbol)
+            for other in of.INSTEAD[symbol]:
+                yield Splice(start, end, other), f"`{other}` in the place of `{symbol}`"
+    for splice in of.boolean(source, node):
+        if isinstance(node, ast.BoolOp):
+            whole = (splice.start, splice.end) == (source.start(node), source.end(node))
+            here, there = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+            yield splice, "one of several conditions left out" if not whole else f"`{there}` in the place of `{here}`"
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            yield splice, "a minus sign left out"
+        else:
+            yield splice, "a `not` left out"
+
+
+def signs(source: Source, node: ast.AST) -> Told:
+    """A minus before a result."""
+    for splice in of.sign(source, node):
+        yield splice, "the sign turned round"
+
+
+def numbers(source: Source, node: ast.AST) -> Told:
+    """A number that is another one; an axis, a keyword's truth value."""
+    for splice in of.number(source, node):
+        parent = source.parents[node]
+        text = splice.text.strip("()")
+        if isinstance(parent, ast.keyword):
+            called = source.parents[parent]
+            of_what = of.function_name(called) if isinstance(called, ast.Call) else ""
+            if parent.arg in ("axis", "dim"):
+                along = "over all entries at once" if text == "None" else f"along axis {text}"
+                yield splice, f"`{of_what}` {along}"
+            elif text in ("True", "False"):
+                yield splice, f"{parent.arg}={text}" + (f" in `{of_what}`" if of_what else "")
+            continue
+        if text in ("True", "False"):
+            yield splice, f"`{text}` in the place of `{text == 'False'}`"
+            continue
+        before, after = ast.literal_eval(node), ast.literal_eval(text)
+        changes = {before + 1: "one too large", before - 1: "one too small", before * 2: "twice as large"}
+        how = "0" if after == 0 else changes.get(after, "of the other sign")
+        indexed = isinstance(parent, ast.Subscript) or isinstance(source.parents[parent], ast.Subscript)
+        yield splice, f"an index {how}" if indexed else f"a constant {how}"
+
+
+def axes(source: Source, node: ast.AST) -> Told:
+    """Over all axes, or over one fewer."""
+    for splice in of.axes(source, node):
+        called = source.parents[node]
+        name = of.function_name(called) if isinstance(called, ast.Call) else "a sum"
+        yield splice, f"`{name}` over all entries at once" if splice.text == "None" else f"`{name}` over one axis fewer"
+
+
+def transposed(source: Source, node: ast.AST) -> Told:
+    """A transpose too many or too few."""
+    for splice in of.transpose(source, node):
+        extra = isinstance(node, ast.BinOp)
+        every = isinstance(node, ast.Call)
+        yield splice, "a transpose too many" if extra else "all axes turned" if every else "a transpose left out"
+
+
+def calls(source: Source, node: ast.AST) -> Told:
+    """A function left out, or applied twice; two of its arguments swapped; a keyword that is missing."""
+    if not isinstance(node, ast.Call):
+        return
+    name = of.function_name(node)
+    whole = (source.start(node), source.end(node))
+    for splice in of.call(source, node):
+        if (splice.start, splice.end) == whole:
+            if name == "range":
+                early = splice.text.startswith("range(") and splice.text.endswith("- 1)")
+                yield splice, "a loop that ends one step early" if early else "a loop that begins one step late"
+            elif name not in UNTOLD:
+                yield splice, f"`{name}` left out"
+        elif splice.text:
+            if name not in UNTOLD:
+                yield splice, f"two arguments of `{name}` in each other's place"
+        else:
+            lost = next((k.arg for k in node.keywords if source.end(k) == splice.end), "")
+            yield splice, f"`{name}` without {lost}="
+    if (
+        len(node.args) == 1
+        and not node.keywords
+        and name not in UNTOLD
+        and isinstance(node.func, ast.Name | ast.Attribute)
+        and not isinstance(node.args[0], ast.Starred | ast.GeneratorExp)
+    ):
+        twice = f"{source.text(node.func)}({source.text(node)})"
+        yield of.instead(source, node, twice), f"`{name}` applied twice"
+
+
+def opposites(source: Source, node: ast.AST) -> Told:
+    """`min` for `max`, `mean` for `sum`."""
+    for splice in of.opposite(source, node):
+        assert isinstance(node, ast.Call)
+        yield splice, f"`{splice.text}` in the place of `{of.function_name(node)}`"
+
+
+def products(source: Source, node: ast.AST) -> Told:
+    """The axes of an einsum in another order."""
+    for splice in of.einsum(source, node):
+        yield splice, "the axes of `einsum` in another order"
+
+
+def orders(source: Source, node: ast.AST) -> Told:
+    """Two results, or two entries, in each other's place."""
+    for splice in of.order(source, node):
+        returned = isinstance(source.parents[node], ast.Return)
+        yield splice, f"two {'results' if returned else 'entries'} in each other's place"
+
+
+def conditions(source: Source, node: ast.AST) -> Told:
+    """A condition that does not matter."""
+    for splice in of.condition(source, node):
+        if not isinstance(node, ast.While):
+            yield splice, f"a condition that {'always' if splice.text == 'True' else 'never'} holds"
+    for splice in of.part(source, node):
+        yield splice, "a slice without one of its bounds"
+
+
+def statements(source: Source, node: ast.AST) -> Told:
+    """A statement left out, a loop that is left early."""
+    for splice in of.statement(source, node):
+        if splice.text == "if True":
+            assert isinstance(node, ast.With)
+            guard = node.items[0].context_expr
+            name = of.function_name(guard) if isinstance(guard, ast.Call) else ""
+            yield splice, f"`with {name}` left out" if name else "a `with` left out"
+        elif splice.text in ("break", "continue"):
+            here = "continue" if splice.text == "break" else "break"
+            yield splice, f"`{splice.text}` in the place of `{here}`"
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            yield splice, f"a call of `{of.function_name(node.value)}` left out"
+        elif isinstance(node, ast.Raise) and splice.text == "pass":
+            yield splice, "an error that is not raised"
+        elif isinstance(node, ast.Assign):
+            yield splice, "an assignment left out"
+    if isinstance(node, ast.For | ast.While) and node.body:
+        last = node.body[-1]
+        after = _next_statement(source, node)
+        indent = " " * last.col_offset
+        if isinstance(after, ast.Return):
+            returned = source.text(after)
+            text = f"{source.text(last)}\n{indent}{returned}"
+            yield (
+                Splice(source.start(last), source.end(last), text),
+                "`return` inside the loop: it ends after one round",
+            )
+        else:
+            text = f"{source.text(last)}\n{indent}break"
+            yield Splice(source.start(last), source.end(last), text), "a loop that ends after one round"
+
+
+def _next_statement(source: Source, node: ast.AST) -> ast.stmt | None:
+    parent = source.parents[node]
+    for _, block in ast.iter_fields(parent):
+        if isinstance(block, list) and node in block:
+            at = block.index(node)
+            return block[at + 1] if at + 1 < len(block) else None
+    return None
+
+
+def names(source: Source, node: ast.AST) -> Told:
+    """An argument in the place of another one, or one of two lengths, or of other values that come together."""
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        return
+    known = source.parameters.get(node, ())
+    together = source.unpacked.get(node, ())
+    for other in dict.fromkeys([*(known if node.id in known else ()), *together]):
+        if other not in (node.id, "self", "ctx"):
+            yield of.instead(source, node, other), f"`{other}` in the place of `{node.id}`"
+
+
+def again(source: Source, node: ast.AST) -> Told:
+    """What a value goes through, applied to the result once more: the sigmoid of a sigmoid."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        loaded = [n for n in ast.walk(node.value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        for name in dict.fromkeys(n.id for n in loaded if n.id not in source.modules):
+            uses = [n for n in loaded if n.id == name]
+            if len(uses) == 1 and isinstance(node.value, ast.BinOp | ast.Call):
+                whole, start = source.text(node.value), source.start(node.value)
+                head = source.slice(start, source.start(uses[0]))
+                tail = source.slice(source.end(uses[0]), source.end(node.value))
+                yield Splice(start, source.end(node.value), f"{head}({whole}){tail}"), "a function applied twice"
+
+
+def bounds(source: Source, node: ast.AST) -> Told:
+    """A slice that ends one too early."""
+    if (
+        isinstance(node, ast.Slice)
+        and node.upper is not None
+        and not isinstance(node.upper, ast.Constant | ast.UnaryOp)
+    ):
+        text = source.text(node.upper)
+        yield of.instead(source, node.upper, f"({text}) - 1"), "a slice that ends one entry early"
+
+
+FINDERS = (
+    *(operands, assigned, compared, signs, numbers, axes, transposed, calls, opposites, products, orders),
+    *(conditions, statements, names, again, bounds),
+)
+
+
+def _is_whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)

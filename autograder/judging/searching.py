@@ -1,0 +1,318 @@
+"""Which slip of the reference, or which two known mistakes together, give what a submission answers on visible cases.
+
+Both are searched for in the reference, changed in memory: nothing of the submission runs. Each change is tried on the
+failing visible check that takes least, and given up at the first value that differs, so that most cost a millisecond.
+What a change gives is the same for everybody, and kept; so is that an exercise takes too long to search.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import combinations
+from types import CodeType, FrameType
+
+import numpy as np
+
+from autograder.diagnosis import EditError, Misconception, edited
+from autograder.diagnosis.equality import mismatch
+from autograder.diagnosis.mutation.cells import parts_of
+from autograder.diagnosis.mutation.slips import Slip, slips
+from autograder.diagnosis.mutation.text import Source
+from autograder.diagnosis.relations.evidence import as_floats, telling
+from autograder.judging.diagnose import Evidence, Told, ending, has_wrong_values, same_comparison
+from autograder.judging.errors import LearnerError
+from autograder.judging.expectations import Comparison, Record, paired
+from autograder.judging.local_run import LocalRun
+from autograder.judging.reference import Reference
+from autograder.judging.run import Run
+
+SEARCH_SECONDS = 4.0
+"""Of processor time, for one exercise, the first time: what takes longer is not searched again."""
+CHANGE_SECONDS = 0.5
+"""Of processor time, for one change in one check: a slip in the condition of a loop may never end."""
+WORTH_SEARCHING = 10.0
+"""An exercise whose calls may take longer than so many seconds is not searched."""
+SAY_LITTLE = (
+    *("a constant 0", "an index", "a condition", "an assignment", "one of several", "a slice", "a `with`"),
+    *("two entries", "a function applied twice", "a constant of the other sign"),
+)
+"""Slips that only count where no other one gives the same: a term times 0 is a term left out."""
+SIGNS = {
+    *("`+` in the place of `-`", "`-` in the place of `+`", "`-=` in the place of `+=`", "`+=` in the place of `-=`"),
+    *("the operands of `-` in each other's place", "the sign turned round", "a minus sign left out"),
+}
+"""Slips that have a sign in common: often several of them give the same."""
+DECORATED = (ast.FunctionDef, ast.ClassDef)
+Observe = Callable[[Run, int, Callable[[Record], bool] | None], Record]
+
+
+class _TooLong(BaseException):
+    """A changed reference goes on and on. Nothing that it may catch."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A changed reference: what the change is called, or the known mistakes that it is made of."""
+
+    words: str
+    evidence: Evidence
+    known: tuple[Misconception, ...] = ()
+
+
+class SearchEnded(Exception):
+    """A search ended before all was tried: what it has found need not be the only one."""
+
+
+class _Nothing(LearnerError):
+    """Stands for what a changed reference would have given, had it come to an end."""
+
+
+class Search:
+    """The changes of one exercise's reference, and what the checks see of them.
+
+    Args:
+        known: the exercise's known mistakes.
+        visible: how many visible checks there are; they are the first ones.
+        observe: runs the check of a number on a run.
+    """
+
+    def __init__(
+        self, reference: Reference, exercise: str, known: Sequence[Misconception], visible: int, observe: Observe
+    ) -> None:
+        self._reference = reference
+        self._exercise = exercise
+        self._known = known
+        self._visible = visible
+        self._observe = observe
+        self._slips: list[Candidate] | None = None
+        self._pairs: list[Candidate] | None = None
+        self._given_up: set[str] = set()
+
+    def slips(self) -> Iterator[Candidate]:
+        """The reference with one slip each. Ends early, with `SearchEnded`, where all of them take too long."""
+        if self._slips is None:
+            program = Program(self._reference)
+            self._slips = [
+                Candidate(slip.words, self._evidence(partial(program.with_slip, slip)))
+                for slip in slips(
+                    program.source, parts_of(program.source, program.text, self._exercise), exercise=self._exercise
+                )
+            ]
+        yield from self._bounded("slips", self._slips)
+
+    def pairs(self) -> Iterator[Candidate]:
+        """The reference with two known mistakes each, where their edits do not overlap."""
+        if self._pairs is None:
+            text = self._reference.text
+            self._pairs = []
+            for one, other in combinations([known for known in self._known if known.edits], 2):
+                with suppress(EditError):
+                    both = edited(text, [*one.edits, *other.edits])
+                    evidence = self._evidence(partial(self._reference.local_text, both))
+                    self._pairs.append(Candidate("", evidence, (one, other)))
+        yield from self._bounded("pairs", self._pairs)
+
+    def _evidence(self, make: Callable[[], LocalRun]) -> Evidence:
+        run = cache(make)
+        return Evidence(self._visible, lambda i, enough: self._bounded_record(run, i, enough))
+
+    def _bounded_record(self, run: Callable[[], LocalRun], i: int, enough: Callable[[Record], bool] | None) -> Record:
+        """What one check sees, within limits; a record that is like no other where it cannot be seen."""
+        try:
+            with _at_most(CHANGE_SECONDS), _state_kept():
+                return self._observe(run(), i, enough)
+        except LearnerError:  # the submission's time is up
+            raise
+        except (Exception, _TooLong):
+            return Record(ended_by=_Nothing("A changed reference gave no answer."))
+
+    def _bounded(self, what: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        if what in self._given_up or not _can_be_interrupted():
+            raise SearchEnded
+        began = time.process_time()
+        for candidate in candidates:
+            if time.process_time() - began > SEARCH_SECONDS:
+                self._given_up.add(what)
+                raise SearchEnded
+            yield candidate
+
+
+def told_by_search(records: Sequence[Record], search: Search, known: dict[Misconception, Evidence]) -> Told | None:
+    """What explains an answer that no known mistake gives: one slip, two known mistakes, or the first one of several.
+
+    Args:
+        records: of all checks; only those of visible ones are looked at.
+        known: the known mistakes, and what the checks see of each.
+    """
+    visible = [(i, record) for i, record in enumerate(records) if record.visible]
+    failing = sorted((pair for pair in visible if not pair[1].passed), key=lambda pair: _telling_first(pair[1]))
+    if not failing or not has_wrong_values(failing[0][1]):
+        return None
+    order = [*failing, *sorted((pair for pair in visible if pair[1].passed), key=lambda pair: pair[1].seconds)]
+    return _two_known(order, search) or _one_slip(order, search) or _first_of_several(failing, known, records)
+
+
+def _telling_first(record: Record) -> tuple[bool, float]:
+    return not has_wrong_values(record), record.seconds
+
+
+def _explains(order: list[tuple[int, Record]], theirs: Evidence) -> bool:
+    """Whether a changed reference gives what the visible checks saw; of what was raised, that something was."""
+    return all(
+        theirs[i].passed
+        if mine.passed
+        else theirs.same_as(mine, i)
+        if mine.ended_by is None
+        else _ends_like(mine, theirs[i])
+        for i, mine in order
+    )
+
+
+def _ends_like(mine: Record, theirs: Record) -> bool:
+    """Whether two answers are the same until each raises: in what words may depend on how it is written."""
+    if ending(mine) != ending(theirs) or len(mine.comparisons) != len(theirs.comparisons):
+        return False
+    return all(map(same_comparison, mine.comparisons, theirs.comparisons))
+
+
+def _one_slip(order: list[tuple[int, Record]], search: Search) -> Told | None:
+    found: set[str] = set()
+    try:
+        for candidate in search.slips():
+            if candidate.words not in found and _explains(order, candidate.evidence):
+                found.add(candidate.words)
+    except SearchEnded:
+        return None
+    telling = {words for words in found if not words.startswith(SAY_LITTLE)} or found
+    if telling and telling <= SIGNS:
+        telling = {"a sign turned round"}
+    if len(telling) != 1:
+        return None
+    return Told(f"This is what a right answer gives with one slip: {telling.pop()}.")
+
+
+def _two_known(order: list[tuple[int, Record]], search: Search) -> Told | None:
+    found: dict[frozenset[str], tuple[Misconception, ...]] = {}
+    try:
+        for candidate in search.pairs():
+            if _explains(order, candidate.evidence):
+                found.setdefault(frozenset(known.says for known in candidate.known), candidate.known)
+    except SearchEnded:
+        return None
+    if not found:
+        return None
+    in_all = frozenset.intersection(*found)
+    if len(found) == 1:
+        ((says, known),) = found.items()
+        if len(says) == 2:
+            first, second = known
+            message = f"Two mistakes together give exactly this. First: {first.says}\nThen: {second.says}"
+            return Told(message, tuple(one.name for one in known))
+    return Told(f"First: {next(iter(in_all))}\nThere is more, which one sees then.") if len(in_all) == 1 else None
+
+
+def _first_of_several(
+    failing: list[tuple[int, Record]], known: dict[Misconception, Evidence], records: Sequence[Record]
+) -> Told | None:
+    """The only known mistake that gives all of the smallest case that fails, with numbers that tell it from others."""
+    i, mine = failing[0]
+    first = next(n for n, comparison in enumerate(mine.comparisons) if comparison.problems)
+    case = mine.comparisons[first].case
+    last = first
+    while last + 1 < len(mine.comparisons) and mine.comparisons[last + 1].case == case:
+        last += 1
+    if not any(_is_no_chance(comparison) for comparison in mine.comparisons[first : last + 1]):
+        return None
+    alike = {
+        one.says
+        for one, theirs in known.items()
+        if theirs.may_be_in(records) and not theirs.is_known_to_pass(mine, i) and theirs.agrees_until(mine, i, last)
+    }
+    if len(alike) != 1:
+        return None
+    return Told(f"First, it seems: {alike.pop()}\nThat gives the smallest case that fails; there is more.")
+
+
+def _is_no_chance(comparison: Comparison) -> bool:
+    """Whether a wrong output has a number that two mistakes do not share by chance, as 96 or True may be."""
+    if not comparison.problems or comparison.property_only:
+        return False
+    triples = paired(comparison.got, comparison.expected, comparison.names)
+    return any(
+        mismatch(got, expected, name=name, rtol=comparison.rtol, atol=comparison.atol) is not None
+        and (floats := as_floats(np.asarray(got))) is not None
+        and telling(floats)
+        for name, got, expected in triples
+        if isinstance(got, np.ndarray | np.generic | int | float)
+    )
+
+
+class Program:
+    """A lesson's source, of whose statements only those that a slip changes are compiled anew."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self.text = reference.text
+        self.source = Source(self.text)
+        self._codes = [_compiled(node) for node in self.source.tree.body]
+
+    def with_slip(self, slip: Slip) -> LocalRun:
+        """A run of the changed source, in this process."""
+        changed = self.source.statement(slip.splice.start)
+        start, end, splice = self.source.start(changed), self.source.end(changed), slip.splice
+        text = self.source.slice(start, splice.start) + splice.text + self.source.slice(splice.end, end)
+        (statement,) = ast.parse(text).body
+        if isinstance(changed, DECORATED) and isinstance(statement, DECORATED):
+            statement.decorator_list = changed.decorator_list  # they stand before the text of a definition
+        at = self.source.tree.body.index(changed)
+        return self._reference.local_codes([*self._codes[:at], _compiled(statement), *self._codes[at + 1 :]])
+
+
+def _compiled(statement: ast.stmt) -> CodeType:
+    flags = __future__.annotations.compiler_flag
+    return compile(ast.Module([statement], []), "<reference>", "exec", flags, dont_inherit=True)
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise `_TooLong` in what takes more processor time."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@contextmanager
+def _state_kept() -> Iterator[None]:
+    """Leave PyTorch's switches as they were: a changed reference may forget to switch back."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "is_grad_enabled"):
+        yield
+        return
+    grad, anomaly, generator = torch.is_grad_enabled(), torch.is_anomaly_enabled(), torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(grad)
+        torch.autograd.set_detect_anomaly(anomaly)
+        torch.set_rng_state(generator)
+
+
+def _can_be_interrupted() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
