@@ -63,9 +63,9 @@ def _status(norm: float | None, limit: float) -> str:
 def first_nonfinite(model: nn.Module, x: Any) -> str | None:
     """The first leaf module, in order of execution, whose output has a nan or an inf, by its name; `None` without one.
 
-    Runs `model(x)` once, without a graph, in the mode that it has; what the model raises goes on to the caller. Leaves
-    no hook. Outputs may be tensors, or tuples, lists and dicts of outputs. Operations outside of modules are not seen:
-    look at what lies between the last finite module and this one.
+    Runs `model(x)` once, in the model's mode and with a graph unless the caller is under `no_grad`; what the model
+    raises goes on to the caller. Leaves no hook. Outputs may be tensors, or tuples, lists and dicts of outputs.
+    Operations outside of modules are not seen: look at what lies between the last finite module and this one.
     """
     found: list[str] = []
 
@@ -79,8 +79,7 @@ def first_nonfinite(model: nn.Module, x: Any) -> str | None:
         if next(module.children(), None) is None
     ]
     try:
-        with torch.no_grad():
-            model(x)
+        model(x)
     finally:
         for hook in hooks:
             hook.remove()
@@ -98,11 +97,12 @@ def _finite(output: Any) -> bool:
 
 
 def anomaly_op(fn: Callable[[], Tensor]) -> str | None:
-    """The autograd node whose backward made a nan (`"SqrtBackward0"`), or `None`.
+    """The first autograd node whose backward returned a nan (`"SqrtBackward0"`), or `None`.
 
-    `fn()` runs the forward pass and returns the loss, of one entry. Its backward runs in anomaly mode, which looks for
-    nan and for no inf, and may add to `.grad`. Any other exception goes on to the caller, and anomaly mode is then what
-    it was.
+    `fn()` runs the forward pass and returns the loss, of one entry. Its backward runs in anomaly mode and may add to
+    `.grad`. The mode looks for nan in what nodes return: not for inf, and not into sums of what several nodes return.
+    So a `.grad` may hold a nan where this says `None`, and the node that is named may have been handed an inf. Other
+    exceptions go on to the caller, and anomaly mode is then what it was.
     """
     with warnings.catch_warnings(), _quiet_anomaly_mode():
         loss = fn()
@@ -125,8 +125,8 @@ def _quiet_anomaly_mode() -> torch.autograd.detect_anomaly:
 def repeated_batches(batches: Sequence[Batch]) -> list[tuple[int, int]]:
     """Every pair `(i, j)`, `i < j`, of equal batches, in ascending order.
 
-    A batch is a tensor, or a tuple of tensors. Equal are dtype, shape and all entries, nan being equal to nan. Compares
-    each pair: for hundreds of batches, not for a whole data set.
+    A batch is a tensor, or a tuple of tensors, of any dtype that `==` compares. Batches are equal if dtype, shape and
+    all entries are, nan being equal to nan. Compares each pair: for hundreds of batches, not for a whole data set.
     """
     return [(i, j) for i in range(len(batches)) for j in range(i + 1, len(batches)) if _equal(batches[i], batches[j])]
 

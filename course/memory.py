@@ -17,7 +17,8 @@ of `course.llama` in place of GPT's: every array that backward needs, once. No p
 runs its own sequences.
 
 **What is left out**: the context of CUDA, buffers of communication, workspaces, fragments that the allocator cannot
-use, temporaries inside of kernels and of the optimizer's step. Leave a tenth of the GPU to them.
+use, temporaries inside of kernels and of the optimizer's step (AdamW with `foreach`, PyTorch's default on a GPU, has
+one more array for each parameter, after backward). Leave a tenth of the GPU to them.
 """
 
 from __future__ import annotations

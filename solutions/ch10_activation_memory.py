@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Activation memory: predict it or run out
 #
-# What a training step keeps, counted rather than guessed: a GPT layer by formula, any program by a meter, the states of
-# Adam, a Llama block, and the largest batch that a card holds. No GPU is needed.
+# What a training step keeps, counted rather than guessed: a GPT layer by formula, any program by a meter, an unseen
+# layer by its derivatives, the states of Adam, a Llama block, and the largest batch that a card holds. You need no GPU.
 # Read along in [the chapter](../book/ch10_activation_memory.md).
 #
 # In all of them `s` is the number of tokens of a sequence, `b` the number of sequences, and bytes are bytes: no
@@ -58,10 +58,11 @@ def layer_activation_bytes(s, b, h, a, flash=True, tensor_parallel=1, sequence_p
 # - What is saved after the block does not count, nor what is saved before it; the hooks are gone, also when the block
 #   raises, and the exception goes on. Meters may be nested: with PyTorch's hooks only the innermost sees what is saved,
 #   and when it has ended, the outer one goes on.
-# - Gradients are as without a meter, and memory is let go as without one, while the meter is still there: keep no
-#   tensor and no storage. (A `pack` hook that returns a result of an operation itself makes a circle with its graph:
-#   return `tensor.detach()`.) Where memory has been let go, an address may come again: that is another storage, which
-#   counts. `weakref.finalize(storage, function, argument)` calls when a storage is let go.
+# - Gradients are as without a meter, for programs that do not write into what is saved (hooks switch off PyTorch's
+#   check for such writes). And memory is let go as without a meter, while the meter is still there: keep no tensor and
+#   no storage. (A `pack` hook that returns the result of an operation itself makes a circle with its graph: return
+#   `tensor.detach()`.) Once memory has been let go, its address may come again: that is another storage, which counts.
+#   `weakref.finalize(storage, function, argument)` calls the function when the storage is let go.
 #
 # `torch.autograd.graph.saved_tensors_hooks(pack, unpack)` is the tool.
 # [Chapter section](../book/ch10_activation_memory.md#ch10-savedtensormeter)
@@ -93,6 +94,67 @@ class SavedTensorMeter:
             weakref.finalize(storage, self._known.discard, storage._cdata)
         return tensor.detach()
 
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## `predict_saved`
+#
+# What a layer that you have not met before keeps for backward, predicted from its steps, without running it.
+# `program` is a list of steps in the order in which they run. A step is a tuple of names, `(result, operation, input)`
+# or `(result, operation, first, second)`:
+#
+# | operation | what it does |
+# | --- | --- |
+# | `"add"`, `"mul"`, `"div"` | sum, product, quotient of two inputs, entry by entry |
+# | `"matmul"` | the matrix product of two inputs |
+# | `"scale"`, `"sum"` | a fixed number times the input; the sum of all its entries |
+# | `"exp"`, `"sigmoid"`, `"tanh"`, `"softmax"`, `"relu"`, `"sqrt"` | the derivative is computed from the **result** |
+# | `"silu"`, `"gelu"`, `"sin"`, `"square"`, `"log"` | the derivative is computed from the **input** |
+# | `"view"` | another shape or a part of the input, in the input's memory |
+# | `"detach"` | the input's memory again, and no gradient goes back |
+#
+# `sizes` is a dict with the number of entries of every tensor; all are float32. `trained` lists the inputs and the
+# parameters that require a gradient, `parameters` lists all parameters, frozen ones included. A name stands for one
+# tensor, and no parameter is detached.
+#
+# Return an int: the bytes that `SavedTensorMeter` would count.
+#
+# - For `mul`, `div` and `matmul`, write down the derivative by each input, that of a / b in a and b. A derivative that
+#   nobody asks for keeps nothing.
+# - A result requires a gradient if an input of its step does, unless the step is a `detach`. A step whose inputs
+#   require none keeps nothing.
+# - Memory counts whole and once, through whichever name and however many steps need it. That of parameters does not
+#   count.
+# [Chapter section](../book/ch10_activation_memory.md#ch10-predict-saved)
+
+
+# %% exercise="predict_saved"
+def predict_saved(program, sizes, trained, parameters):
+    """Bytes that the steps of a program keep for backward, an int."""
+    ### BEGIN SOLUTION
+    by_result = {"exp", "sigmoid", "tanh", "softmax", "relu", "sqrt"}
+    by_input = {"silu", "gelu", "sin", "square", "log"}
+    memory = {name: name for name in sizes}  # the name under which a tensor's memory was made
+    asked, kept = set(trained), set()
+    for result, operation, *inputs in program:
+        wanted = [name in asked for name in inputs]
+        if operation in ("view", "detach"):
+            memory[result] = memory[inputs[0]]
+        if operation == "detach" or not any(wanted):
+            continue
+        asked.add(result)
+        needed = []
+        if operation in by_result:
+            needed = [result]
+        elif operation in by_input:
+            needed = inputs
+        elif operation in ("mul", "matmul"):
+            needed = [other for other, asks in zip(reversed(inputs), wanted, strict=True) if asks]
+        elif operation == "div":
+            needed = inputs if wanted[1] else inputs[1:]
+        kept |= {memory[name] for name in needed}
+    return 4 * sum(sizes[name] for name in kept - set(parameters))
     ### END SOLUTION
 
 

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Debugging gradients
 #
-# Four tools that say what is wrong with a gradient, then twelve training programs that are wrong, each in one place.
-# PyTorch. Read along in [the chapter](../book/ch12_debugging.md).
+# Four tools that say what is wrong with a gradient, then twelve PyTorch training programs, each with one bug. Read
+# along in [the chapter](../book/ch12_debugging.md).
 
 # %%
 import math
@@ -34,8 +34,8 @@ import torch.nn.functional as F
 # | `"ok"` | else |
 #
 # The median of an even number of norms is the mean of the middle two. What counts is `.grad`, whether or not the
-# parameter is frozen now. Parameters may be of any floating dtype, bfloat16 among them; entries whose squares leave
-# float64 do not occur. Change nothing: neither a `.grad` nor a parameter.
+# parameter is frozen now. Parameters may have any floating dtype, bfloat16 among them; entries whose squares are too
+# large or too small for float64 do not occur. Change nothing: neither a `.grad` nor a parameter.
 # [Chapter section](../book/ch12_debugging.md#ch12-gradient-report)
 
 
@@ -74,9 +74,10 @@ def gradient_report(model):
 # an LSTM's is), and it may hold things that are no tensors. Look at it inside of the hook: the model may write into it
 # afterwards.
 #
-# Use forward hooks, and leave none: not when the model raises either, which is not yours to catch. Hooks of other
-# people stay. Leave parameters, every `.grad`, the mode, `train` or `eval`, in which you also run it, and `x` as they
-# are. (Buffers may move as in any run.)
+# Use forward hooks and remove yours, also when the model raises: that exception is not yours to catch. Hooks of others
+# stay. Run the model in the mode that it has, `train` or `eval`, and leave the mode, parameters, every `.grad` and `x`
+# as they are. (Buffers may change as in any run. You may run it under `no_grad` or not: no model here differentiates
+# in its own forward.)
 # [Chapter section](../book/ch12_debugging.md#ch12-first-nonfinite)
 
 
@@ -113,12 +114,13 @@ def first_nonfinite(model, x):
 # %% [markdown]
 # ## `anomaly_op`
 #
-# The loss is finite and a gradient is nan. Which operation made it? `fn()` runs a forward pass and returns its loss, a
-# tensor with one entry. Call it once, run the backward pass in PyTorch's anomaly mode, and return the name of the
-# autograd node whose backward made the nan, as PyTorch's message names it: `"SqrtBackward0"`. Return `None` if the
-# backward pass makes no nan. Anomaly mode looks for nan alone: an inf that stays one is no anomaly.
+# The loss is finite and a gradient is nan. Which operation returned the first nan? `fn()` runs a forward pass and
+# returns its loss, a tensor with one entry. Call `fn` once, run the backward pass in PyTorch's anomaly mode, and return
+# the name of the autograd node that the mode's message gives: `"SqrtBackward0"`. Return `None` if the mode finds
+# nothing. The mode looks for nan in what each node returns. It does not look for inf, nor into the sums of what several
+# nodes return.
 #
-# Any other exception, of `fn` or of the backward pass, is not yours to catch. Anomaly mode is after the call what it
+# Any other exception, of `fn` or of the backward pass, is not yours to catch. After the call anomaly mode is what it
 # was before, on or off. The backward pass may add to the `.grad` of what `fn` uses. (PyTorch's warnings may appear or
 # not.)
 # [Chapter section](../book/ch12_debugging.md#ch12-anomaly-op)
@@ -126,7 +128,7 @@ def first_nonfinite(model, x):
 
 # %% exercise="anomaly_op"
 def anomaly_op(fn):
-    """The name of the autograd node whose backward made a nan, as PyTorch names it; None if none did."""
+    """The name of the first autograd node whose backward returned a nan, as PyTorch names it; None if none did."""
     ### BEGIN SOLUTION
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -146,13 +148,14 @@ def anomaly_op(fn):
 # %% [markdown]
 # ## `repeated_batches`
 #
-# A data loader that serves the same batch again and again makes a loss that falls nicely and a model that has learned
+# A data loader that serves the same batch again and again gives a loss that falls nicely and a model that has learned
 # little. `batches` is a list; each batch is a tensor, or a tuple of tensors. Return every pair `(i, j)` with `i < j`
 # whose batches are equal, as a list of tuples in ascending order.
 #
 # Two tensors are equal if their dtype, their shape and all entries are; here a nan is equal to a nan. Two tuples are
 # equal if they are of the same length and their tensors are equal, one by one. A tensor is not equal to a tuple.
-# Tensors may be of any dtype and shape, 0-d and empty ones included.
+# Tensors may be of any dtype that `==` compares (PyTorch's `bits8` and `int4` are not), and of any shape, 0-d and empty
+# ones included.
 # [Chapter section](../book/ch12_debugging.md#ch12-repeated-batches)
 
 
@@ -176,15 +179,15 @@ def repeated_batches(batches):
 # %% [markdown]
 # ## Twelve programs
 #
-# Each of the following functions is a whole training program, short and complete. Each has **one** bug, a real one, and
-# the text above it says what you would see. Find the cause and mend it, in a line or two. Run it first: make a small
-# model and a few batches in a cell of your own, and look at losses, gradients, parameters.
+# Each of the following functions is a whole training program with **one** bug, and the text above the program says what
+# you would see. Run the program first: make a small model and a few batches in a cell of your own, and look at losses,
+# gradients and parameters. Then find the cause and repair it, in a line or two.
 #
-# Everything but the bug stays: the architecture, the data and their order, the learning rate, the number of steps, what
-# is returned. The programs are graded by what they do: by the losses that they return and by the trained parameters,
-# compared with those of the right program on other models and other data. Any repair that has these counts, whatever
-# it looks like. One that hides the symptom (a smaller learning rate, a batch that is skipped, a nan that is replaced)
-# does not.
+# Keep everything but the bug: the architecture, the data and their order, the learning rate, the number of steps, what
+# is returned. The programs are graded by what they do: the losses that they return and the trained parameters are
+# compared with those of the right program, on other models and other data. Any repair that gives the same losses and
+# parameters counts. A repair that hides the symptom (a smaller learning rate, a batch that is skipped, a nan that is
+# replaced) does not.
 #
 # Models are small `torch.nn.Module`s in float32 and in train mode, without gradients yet. `batches` is a list; where
 # nothing else is said, of pairs `(X, y)`. Models take `X` of shape `(n, n_in)`; where the loss is a cross-entropy, `y`
@@ -193,10 +196,10 @@ def repeated_batches(batches):
 # %% [markdown]
 # ## `fix_01`
 #
-# Plain regression, one step of SGD for each batch. Returned are the losses of the batches, each before its step.
+# Plain regression, one step of SGD for each batch. The program returns the loss of each batch before its step.
 #
-# **What you see:** The loss falls for some steps, then it rises again, and so on: it comes in waves. A smaller learning
-# rate makes them longer and does not end them.
+# **What you see:** The loss falls for some steps, rises again, and goes on in waves. A smaller learning rate makes the
+# waves longer and does not end them.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-01)
 
 
@@ -221,10 +224,10 @@ def fix_01(model, batches, lr):
 # ## `fix_02`
 #
 # A residual network for classification: `layers`, an `nn.ModuleList` of `Linear`s, each with a tanh and a skip
-# connection around both, and a `head`. Returned are the losses of the batches.
+# connection around both, and a `head`. The program returns the losses of the batches.
 #
-# **What you see:** The first backward pass raises a RuntimeError. Mind the usual advice: a repair that only quiets the
-# error leaves gradients that are wrong.
+# **What you see:** The first backward pass raises a RuntimeError. Be careful with the usual advice: a repair that only
+# silences the error leaves wrong gradients.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-02)
 
 
@@ -254,11 +257,11 @@ def fix_02(layers, head, batches, lr):
 # %% [markdown]
 # ## `fix_03`
 #
-# An encoder and a head are trained together, and the spread of the features is logged. Returned are the losses of the
-# batches and the spreads, two lists.
+# An encoder and a head are trained together, and the spread of the features is logged. The program returns two lists:
+# the losses of the batches, and the spreads.
 #
-# **What you see:** The loss falls a little and stalls. The logged spread of the features of a batch does not depend on
-# how long one has trained.
+# **What you see:** The loss falls far too slowly. The logged spread of the features does not depend on how long
+# you have trained.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-03)
 
 
@@ -285,11 +288,11 @@ def fix_03(encoder, head, batches, lr):
 # %% [markdown]
 # ## `fix_04`
 #
-# Classification; after each step the loss on a validation set, `validation = (X, y)`, is noted. Returned are the losses
-# of the batches and those of the validation set, two lists.
+# Classification; after each step the loss on a validation set, `validation = (X, y)`, is noted. The program returns two
+# lists: the losses of the batches, and those of the validation set.
 #
-# **What you see:** The first backward pass raises a RuntimeError. The line that the search engines suggest makes it go
-# away, and then the losses do not move.
+# **What you see:** The first backward pass raises a RuntimeError. A line that you will find suggested,
+# `loss.requires_grad_()`, silences the error, and then the losses do not move.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-04)
 
 
@@ -323,8 +326,8 @@ def fix_04(model, batches, validation, lr):
 # A network with `depth` hidden layers is built (with PyTorch's default initialisation, hidden layers first to last,
 # then the head), trained and returned, with the losses of the batches.
 #
-# **What you see:** The loss stalls. And the trained network that was saved with `torch.save(model.state_dict(), …)` and
-# loaded into a fresh one answers like another network.
+# **What you see:** The loss stalls. And when you save the trained network with `torch.save(model.state_dict(), …)` and
+# load the file into a fresh one, that one answers differently.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-05)
 
 
@@ -363,10 +366,10 @@ def fix_05(n_in, n_out, width, depth, batches, lr):
 # %% [markdown]
 # ## `fix_06`
 #
-# Regression with a validation set, `validation = (X, y)`, whose loss is noted after each step. Returned are the losses
-# of the batches and those of the validation set, two lists of plain floats or of 0-d tensors without a graph.
+# Regression with a validation set, `validation = (X, y)`, whose loss is noted after each step. The program returns two
+# lists, of plain floats or of 0-d tensors without a graph: the losses of the batches, and those of the validation set.
 #
-# **What you see:** All numbers are right. Memory climbs from step to step, until a long run ends for lack of it.
+# **What you see:** All numbers are right. Memory grows from step to step, until a long run has none left.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-06)
 
 
@@ -394,11 +397,11 @@ def fix_06(model, batches, validation, lr):
 # %% [markdown]
 # ## `fix_07`
 #
-# Classification by cross-entropy. Returned are the losses of the batches, and for new points `X_new` the probabilities
-# of the classes, `(n, classes)`, each row with the sum 1.
+# Classification by cross-entropy. The program returns the losses of the batches, and for new points `X_new` the
+# probabilities of the classes, `(n, classes)`, each row with the sum 1.
 #
-# **What you see:** The model learns, but slowly, and the loss never comes near 0, not even for points that are told
-# right: with 3 classes it stays above 0.55.
+# **What you see:** The model learns, but slowly, and the loss stays far from 0 even for points that the model
+# classifies correctly: with 3 classes it stays above 0.55.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-07)
 
 
@@ -430,8 +433,9 @@ def fix_07(model, batches, X_new, lr):
 #
 # An agent learns from examples which action to take. A batch is `(X, allowed, y)`; `allowed`, `(n, actions)` and
 # boolean, says which actions are possible, and forbidden ones have the probability 0. The loss is the cross-entropy
-# minus `beta` times the mean entropy, −Σ p log p (in which 0 log 0 is 0), so that the agent does not decide too early.
-# Returned are the losses of the batches.
+# minus `beta` times the mean entropy, −Σ p log p (in which 0 log 0 is 0), so that the agent does not settle on an
+# action too early.
+# The program returns the losses of the batches.
 #
 # **What you see:** The loss is nan from the first batch in which an action is forbidden.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-08)
@@ -463,11 +467,10 @@ def fix_08(model, batches, beta, lr):
 # ## `fix_09`
 #
 # Several epochs over the batches, and after each the loss on a validation set, `validation = (X, y)`. The model has
-# Dropout and BatchNorm in it. Returned are the validation losses.
+# Dropout and BatchNorm in it. The program returns the validation losses.
 #
-# **What you see:** The validation loss jumps up and down, also where the model hardly changes, and with one point in
-# the validation set the program raises an exception. Scores that are measured again later, from the saved model,
-# differ.
+# **What you see:** The validation loss jumps up and down even while the model hardly changes, and a validation set of
+# one point raises an exception. When the saved model is scored again later, the score is another one.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-09)
 
 
@@ -500,11 +503,11 @@ def fix_09(model, batches, validation, epochs, lr):
 # ## `fix_10`
 #
 # Regression with gradient accumulation: `batches` are micro-batches, all of the same size, and after every `accumulate`
-# of them the optimizer makes one step, which shall be the step of one large batch. Their number is a multiple of
-# `accumulate`. Returned are the mean squared errors of the micro-batches.
+# of them the optimizer makes one step, which is to be the step of one large batch. Their number is a multiple of
+# `accumulate`. The program returns the mean squared errors of the micro-batches.
 #
-# **What you see:** With `accumulate=1` all is well. With 4 or 8, on the same data, training is unstable, and the more
-# the worse.
+# **What you see:** With `accumulate=1` all is well. With 4 or 8, on the same data, training is unstable, with 8 more
+# than with 4.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-10)
 
 
@@ -530,13 +533,13 @@ def fix_10(model, batches, accumulate, lr):
 # %% [markdown]
 # ## `fix_11`
 #
-# A classifier is trained in half precision: autocast runs the matrix products in float16. The batch is one of very many
-# that run on other machines at the same time, so the loss is the sum over the batch divided by `n_tokens`, the number
-# of examples of all machines, some ten millions. (What the others would add is left out here, and Adam makes up for the
-# size.) Returned are the mean losses of the batches.
+# A classifier is trained in half precision: autocast runs the matrix products in float16. Other machines work on other
+# batches at the same time, so the loss is the sum over the batch divided by `n_tokens`, the number of examples on all
+# machines, some tens of millions. (What the other machines would add is left out here, and Adam makes up for the size.)
+# The program returns the mean losses of the batches.
 #
-# **What you see:** The loss hardly moves, and most gradients are exactly 0. The same program in float32 learns. That is
-# no repair: the matrix products stay in float16.
+# **What you see:** The loss hardly moves, and most gradients are exactly 0. The same program in float32 learns, but
+# that is no repair: the matrix products stay in float16.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-11)
 
 
@@ -569,11 +572,11 @@ def fix_11(model, batches, n_tokens, lr):
 # %% [markdown]
 # ## `fix_12`
 #
-# Regression on data as they come, which now and then have a value that is far too large. `max_norm` is the largest norm
-# that the gradient of all parameters together may have in a step. Returned are the losses of the batches.
+# Regression on raw data, in which a value is now and then far too large. `max_norm` is the largest norm that the
+# gradient of all parameters together may have in a step. The program returns the losses of the batches.
 #
-# **What you see:** All goes well for many steps. Then the loss jumps by orders of magnitude, and what was learned is
-# gone. No batch may be left out, and no data changed.
+# **What you see:** All goes well for many steps. Then the loss jumps by orders of magnitude, and what the model had
+# learned is gone. Leave out no batch, and change no data.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-12)
 
 

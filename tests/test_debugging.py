@@ -101,6 +101,21 @@ def test_no_hook_stays_and_an_exception_goes_on() -> None:
     assert model[0].weight.grad is None
 
 
+class Differentiates(nn.Module):
+    """A penalty on a gradient, inside of forward."""
+
+    def forward(self, x: Any) -> Any:
+        x = x.detach().requires_grad_()
+        (slope,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+        return slope / 0 * 0
+
+
+def test_a_model_that_differentiates_in_its_forward() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), Differentiates())
+    assert first_nonfinite(model, torch.ones(1, 2)) == "1"
+    assert model[0].weight.grad is None
+
+
 # anomaly_op
 
 
@@ -119,6 +134,20 @@ def test_inf_is_no_anomaly() -> None:
     assert anomaly_op(lambda: 1 / x) is None
     assert x.grad is not None
     assert x.grad.item() == -math.inf
+
+
+def test_sums_are_not_looked_into() -> None:
+    """What the docstring limits: inf − inf where two nodes' results meet, and the innocent node after it."""
+    x = torch.tensor(0.0, requires_grad=True)
+    assert anomaly_op(lambda: x.sqrt() - x.sqrt()) is None
+    assert x.grad is not None
+    assert x.grad.isnan()
+
+    def through_a_product() -> Any:
+        h = x * 1
+        return h.sqrt() - h.sqrt()
+
+    assert anomaly_op(through_a_product) == "MulBackward0"
 
 
 @pytest.mark.parametrize("before", [False, True])

@@ -23,13 +23,16 @@ class SavedTensorMeter:
 
     It sees what goes through `save_for_backward`, as the operations of PyTorch do. What a `Function` keeps in an
     attribute of `ctx`, or selective checkpointing in its cache, is for `LiveStorages` to see.
+
+    Hooks switch off PyTorch's check that nobody has written into what is saved; this one makes it in their place.
+    Backward raises a `RuntimeError` where it would raise one without the meter.
     """
 
     def __init__(self, exclude: Iterable[Tensor] = ()) -> None:
         self._excluded = list(exclude)  # held, so that no other storage can take the address of one of these
         self._known = {_address(tensor) for tensor in self._excluded}
         self._entries: list[tuple[int, tuple[int, ...], torch.dtype]] = []
-        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, _unpack)
 
     @property
     def bytes(self) -> int:
@@ -53,13 +56,24 @@ class SavedTensorMeter:
     ) -> None:
         self._hooks.__exit__(kind, error, trace)
 
-    def _pack(self, tensor: Tensor) -> Tensor:
+    def _pack(self, tensor: Tensor) -> tuple[Tensor, int]:
         if _address(tensor) not in self._known and not is_of_parameter(tensor):
             storage = tensor.untyped_storage()
             self._entries.append((storage.nbytes(), tuple(tensor.shape), tensor.dtype))
             self._known.add(storage._cdata)
             weakref.finalize(storage, self._known.discard, storage._cdata)  # the address may be used again
-        return tensor.detach()  # an output that its own graph refers to would never be freed
+        # An output that its own graph refers to would never be freed. What is detached shares the count of writes.
+        return tensor.detach(), tensor._version
+
+
+def _unpack(packed: tuple[Tensor, int]) -> Tensor:
+    tensor, version = packed
+    if tensor._version != version:
+        raise RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"{tuple(tensor.shape)}, at version {tensor._version}; expected version {version} instead"
+        )
+    return tensor
 
 
 def _address(tensor: Tensor) -> int:

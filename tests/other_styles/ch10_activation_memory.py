@@ -36,6 +36,34 @@ class SavedTensorMeter(contextlib.ExitStack):
         return t.detach()
 
 
+def predict_saved(program, sizes, trained, parameters):
+    """Goes through the names' owners one by one, and strikes off what a step does not need."""
+    owner, differentiable, total = {}, dict.fromkeys(trained, True), 0
+    counted = list(parameters)
+
+    def keep(name):
+        nonlocal total
+        while name in owner:
+            name = owner[name]
+        if name not in counted:
+            counted.append(name)
+            total += 4 * sizes[name]
+
+    for out, op, *args in program:
+        flags = [differentiable.get(arg, False) for arg in args]
+        differentiable[out] = any(flags) and op != "detach"
+        if op in {"view", "detach"}:
+            owner[out] = args[0]
+        elif op in {"mul", "matmul", "div"}:
+            if flags[0] or (op == "div" and flags[1]):
+                keep(args[1])
+            if flags[1]:
+                keep(args[0])
+        elif op not in {"add", "scale", "sum"} and flags[0]:
+            keep(args[0] if op in {"silu", "gelu", "sin", "square", "log"} else out)
+    return total
+
+
 def training_state_bytes(n_params, param_bytes=2, grad_bytes=2, master_bytes=4, moment_bytes=4):
     d = {
         "total": n_params * (param_bytes + grad_bytes + master_bytes + moment_bytes + moment_bytes),
