@@ -5,8 +5,9 @@
 # each rank has to keep. PyTorch, no GPU.
 # Read along in [the chapter](../book/ch14_scaling_out.md).
 #
-# Some exercises are given a process group, `group`: one rank's view of the processes that compute together. It behaves
-# as `torch.distributed` does:
+# Some exercises are given a process group, `group`: one rank's view of the processes that compute together. It is a
+# small object of this course, a thin wrapper around `torch.distributed`, whose own functions fill tensors that you
+# give them instead of returning new ones:
 #
 # - `group.rank`, `group.size`: which rank this is, from 0, and how many there are;
 # - `group.all_reduce(tensor)` replaces `tensor`, in place, by the sum of all ranks' tensors; it returns nothing;
@@ -14,8 +15,8 @@
 # - `group.reduce_scatter(tensors)` takes a list with one tensor for each rank, and returns the sum of those that are
 #   meant for this one.
 #
-# Every rank must make the same calls in the same order, with tensors of the same shapes and dtypes: a rank that leaves
-# one out lets the others wait. Autograd does not see these calls.
+# Every rank must make the same calls in the same order, with tensors of the same shapes and dtypes: if one rank leaves
+# a call out, the others wait. Autograd does not see these calls.
 #
 # Your code runs as each of the ranks. A check runs them side by side in threads, and counts what they send; the demo
 # cells run them in real processes.
@@ -36,6 +37,8 @@ import torch
 # - A `.grad` of `None` counts as zeros. So every parameter that requires a gradient has one afterwards. A parameter
 #   that requires none keeps its `.grad` of `None`.
 # - The parameters are left as they are. A `.grad` has the dtype of its parameter, and no graph.
+# - A parameter may be float16. Its gradient times the number of rows may be more than float16 holds (65,504), while the
+#   mean that is asked is not: give each rank its weight in the mean *before* you sum.
 #
 # How many messages you send is up to you.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-all-reduce-gradients)
@@ -52,9 +55,8 @@ def all_reduce_gradients(model, group, n_local):
             continue
         if n_local == 0 or parameter.grad is None:  # an empty mean may have left nan, and 0 · nan is nan
             parameter.grad = torch.zeros_like(parameter)
-        parameter.grad *= n_local
+        parameter.grad *= n_local / n_rows.item()  # before the sum: n_local · grad may overflow in 16 bits
         group.all_reduce(parameter.grad)
-        parameter.grad /= n_rows
     ### END SOLUTION
 
 
@@ -376,6 +378,63 @@ def zero_bytes_per_rank(n_params, ranks, stage):
         weights /= ranks
     return float(n_params * (weights + gradients + states))
     ### END SOLUTION
+
+
+# %% [markdown]
+# ## `zero_step`
+#
+# One training step as ZeRO stage 1 does it: every rank has the whole parameters and gradients, and only its own piece
+# of the optimizer's state. The optimizer is SGD with momentum, and the gradient is clipped.
+#
+# - `params` is a list of tensors, the same on every rank; `grads` a list like it, the gradients of the **mean loss of
+#   this rank's rows**. All ranks have equally many rows.
+# - Take all parameters as one flat vector, tensor after tensor, each in row order, and cut it into `group.size` pieces
+#   of equal length, as short as possible: rank r has the r-th. Where the numbers do not suffice, zeros fill up the end.
+# - `momentum` is this rank's piece of the optimizer's state, a flat tensor of that length: zeros before the first step.
+#
+# Change `params` and `momentum` in place and return nothing. Afterwards they are what one process with all rows has:
+#
+#     g = the gradient of the mean loss over the rows of all ranks
+#     if the norm of all of g, over all parameters, is more than max_norm: g is scaled down to that norm
+#     momentum = beta · momentum + g
+#     params = params − lr · momentum
+#
+# - **What is sent**: one `reduce_scatter`, one `all_reduce` of a single number, one `all_gather`. Nothing else. So no
+#   rank has the whole g, and each updates its own piece of the parameters.
+# - `params` may be `torch.nn.Parameter`s, and have any strides; after the step they have no graph. `grads` are left as
+#   they are. All are of one dtype, float32 or float64. `lr`, `beta` and `max_norm` are floats, `max_norm > 0`, and
+#   infinite where nothing is to be clipped.
+#
+# [Chapter section](../book/ch14_scaling_out.md#ch14-zero-step)
+
+
+# %% exercise="zero_step"
+def zero_step(params, grads, momentum, group, lr, beta, max_norm):
+    """One clipped step of SGD with momentum, whose state is cut over the ranks; params and momentum change in place."""
+    ### BEGIN SOLUTION
+    with torch.no_grad():
+        mine = group.reduce_scatter(pieces(grads, group.size)) / group.size
+        squares = mine.square().sum()  # of this piece; the squares add up over the ranks, the norms do not
+        group.all_reduce(squares)
+        norm = squares.sqrt()
+        if norm > max_norm:
+            mine *= max_norm / norm
+        momentum.mul_(beta).add_(mine)
+        own = pieces(params, group.size)[group.rank]
+        flat = torch.cat(group.all_gather(own - lr * momentum))
+        start = 0
+        for parameter in params:
+            parameter.copy_(flat[start : start + parameter.numel()].view_as(parameter))
+            start += parameter.numel()
+    ### END SOLUTION
+
+
+# %% tags=["solution"]
+def pieces(tensors, size):
+    """All entries as one flat vector, in `size` pieces of equal length, filled up with zeros."""
+    flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
+    length = -(-len(flat) // size)
+    return list(torch.nn.functional.pad(flat, (0, size * length - len(flat))).split(length))
 
 
 # %% [markdown]
