@@ -434,7 +434,7 @@ def pieces(tensors, size):
     """All entries as one flat vector, in `size` pieces of equal length, filled up with zeros."""
     flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
     length = -(-len(flat) // size)
-    return list(torch.nn.functional.pad(flat, (0, size * length - len(flat))).split(length))
+    return torch.nn.functional.pad(flat, (0, size * length - len(flat))).split(length)
 
 
 # %% [markdown]

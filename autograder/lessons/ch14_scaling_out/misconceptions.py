@@ -689,7 +689,7 @@ OWN = "own = pieces(params, group.size)[group.rank]"
 GATHERED = "flat = torch.cat(group.all_gather(own - lr * momentum))"
 COPIED = "parameter.copy_(flat[start : start + parameter.numel()].view_as(parameter))"
 NORM = "norm = squares.sqrt()"
-PADDED = "return list(torch.nn.functional.pad(flat, (0, size * length - len(flat))).split(length))"
+PADDED = "return torch.nn.functional.pad(flat, (0, size * length - len(flat))).split(length)"
 
 sum_for_the_mean = mistake(
     "zero_step",
@@ -748,7 +748,10 @@ first_piece_for_all = mistake(
 )
 not_gathered = mistake(
     "zero_step",
-    {GATHERED: "parts = pieces(params, group.size)\nparts[group.rank] = own - lr * momentum\nflat = torch.cat(parts)"},
+    {
+        GATHERED: "parts = list(pieces(params, group.size))\nparts[group.rank] = own - lr * momentum\n"
+        "flat = torch.cat(parts)"
+    },
     says="Each rank has updated its own piece and keeps the others as they were: the ranks drift apart. all_gather the "
     "new pieces.",
 )
