@@ -140,8 +140,8 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 # - Backward: each rank has the gradient of its own part of y, and the gradient of x adds up over them. So **one
 #   all-reduce**, of the size of x, gives every rank the whole gradient of x. Nothing else is sent: the gradients of the
 #   parameters are those of the part.
-# - x may be used elsewhere, too. What comes back from there is whole already, and no part of the sum. Where x requires
-#   no gradient, as data does, only the parameters have one.
+# - x may be used elsewhere, too. The gradient that comes back from there is whole already, and not part of the sum. If x
+#   requires no gradient, like data, only the parameters have one.
 #
 # `weight`, `bias`, x and the gradient that arrives are left as they are. In Megatron-LM's words the input goes through
 # *f*: the identity forward, an all-reduce backward.
@@ -199,7 +199,7 @@ class SumOfGradients(torch.autograd.Function):
 #   bias in it once.
 # - Backward sends nothing: the gradient of y that arrives is whole, and the same on every rank.
 #
-# What is said of the arguments above holds here too. In Megatron-LM's words the product goes through *g*: an all-reduce
+# The rules for the arguments are those of `ColumnParallelLinear`. In Megatron-LM's words the product goes through *g*: an all-reduce
 # forward, the identity backward. Then `row(relu(column(x)))` is an MLP with one message in each direction.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-rowparallellinear)
 
@@ -273,13 +273,13 @@ if __name__ == "__main__":
 # `(…, n_q, d_v)`; with `return_lse=True` two tensors, `out` and `lse` `(…, n_q)`, the logarithm of each row's sum of
 # exponentials, log Σⱼ exp(qᵢ·kⱼ / √d), which backward needs. Both have the dtype of q.
 #
-# - Go through keys and values in blocks of `block` rows; the last one may be shorter. What came before the current
-#   block is known by three things for each query: the largest score so far, the sum of exponentials, and the sum of
-#   exponentials times values. Where a block brings a larger score, what was added up so far is rescaled.
-# - Scores of ±1000 and more are nothing special: the results are finite and right.
-# - **Memory.** The numbers that you have made and that are alive at one time never come to n_q · n_k / 4, the results
-#   included. That is asked where n_q = n_k = 1,024, and where one query meets 4,096 keys: there not even one row of
-#   scores has room, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
+# - Go through keys and values in blocks of `block` rows; the last block may be shorter. Three things sum up the blocks
+#   so far for each query: the largest score, the sum of exponentials, and the sum of exponentials times values. If a
+#   block brings a larger score, rescale the two sums.
+# - Scores of ±1000 and more must work: the results are finite and right.
+# - **Memory.** The numbers that you have made and that are alive at one time stay below n_q · n_k / 4, the results
+#   included. This is checked with n_q = n_k = 1,024, and with one query and 4,096 keys, where not even one row of scores
+#   fits, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
 # - Nothing requires a gradient. The arguments are left as they are.
 #
 # **Points count only where the memory is kept.** Not allowed: `torch.nn.functional.scaled_dot_product_attention`.
@@ -311,13 +311,13 @@ def chunked_attention(q, k, v, block, return_lse=False):
 # ## `chunked_attention_vjp`
 #
 # The gradients of q, k and v, in that order, for the upstream gradient `g` of `out`, `(…, n_q, d_v)`; `lse` has none.
-# The probabilities were not kept: with `lse` any block of them can be computed again, P = exp(q kᵀ / √d − lse). With S
-# the scores:
+# The probabilities were not kept: with `lse` you can recompute any block of them, P = exp(q kᵀ / √d − lse). With S the
+# scores:
 #
 #     dv = Pᵀ g        dP = g vᵀ        dS = P ∘ (dP − D), where Dᵢ = Σⱼ Pᵢⱼ dPᵢⱼ
 #     dq = dS k / √d   dk = dSᵀ q / √d
 #
-# D needs all of a row. But it also is Σ of g ∘ out over d_v, which you have.
+# Dᵢ is a sum over all keys. But it also equals Σ of g ∘ out over d_v, which you have.
 #
 # `out` and `lse` are those of `chunked_attention` with `return_lse=True`. Work in blocks of `block` keys here, too; the
 # memory of `chunked_attention` is allowed, n_q · n_k / 4 with n_q = n_k = 1,024, the three results included. The
