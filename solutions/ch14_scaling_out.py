@@ -140,8 +140,8 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 # - Backward: each rank has the gradient of its own part of y, and the gradient of x adds up over them. So **one
 #   all-reduce**, of the size of x, gives every rank the whole gradient of x. Nothing else is sent: the gradients of the
 #   parameters are those of the part.
-# - x may be used elsewhere, too. The gradient that comes back from there is whole already, and not part of the sum. If x
-#   requires no gradient, like data, only the parameters have one.
+# - x may be used elsewhere, too. The gradient that comes back from there is whole already, and not part of the sum. If
+#   x requires no gradient, like data, only the parameters have one.
 #
 # `weight`, `bias`, x and the gradient that arrives are left as they are. In Megatron-LM's words the input goes through
 # *f*: the identity forward, an all-reduce backward.
@@ -199,8 +199,9 @@ class SumOfGradients(torch.autograd.Function):
 #   bias in it once.
 # - Backward sends nothing: the gradient of y that arrives is whole, and the same on every rank.
 #
-# The rules for the arguments are those of `ColumnParallelLinear`. In Megatron-LM's words the product goes through *g*: an all-reduce
-# forward, the identity backward. Then `row(relu(column(x)))` is an MLP with one message in each direction.
+# The rules for the arguments are those of `ColumnParallelLinear`. In Megatron-LM's words the product goes through *g*:
+# an all-reduce forward, the identity backward. Then `row(relu(column(x)))` is an MLP with one message in each
+# direction.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-rowparallellinear)
 
 
@@ -278,8 +279,8 @@ if __name__ == "__main__":
 #   block brings a larger score, rescale the two sums.
 # - Scores of ±1000 and more must work: the results are finite and right.
 # - **Memory.** The numbers that you have made and that are alive at one time stay below n_q · n_k / 4, the results
-#   included. This is checked with n_q = n_k = 1,024, and with one query and 4,096 keys, where not even one row of scores
-#   fits, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
+#   included. This is checked with n_q = n_k = 1,024, and with one query and 4,096 keys, where not even one row of
+#   scores fits, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
 # - Nothing requires a gradient. The arguments are left as they are.
 #
 # **Points count only where the memory is kept.** Not allowed: `torch.nn.functional.scaled_dot_product_attention`.
