@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+DTYPES = frozenset(
+    {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex128, torch.complex64}
+    | {torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool}
+)
+"""What gloo sends and adds, and threads therefore, too."""
+
 GRACE = 1.0
 """Seconds to wait, when gloo fails in one rank, for the calls of the others: they may say why."""
 
@@ -72,11 +78,12 @@ class Call:
 
 
 class Group(ABC):
-    """One rank's view of the ranks that compute together, with collectives that behave as `torch.distributed`'s.
+    """One rank's view of the ranks that compute together, with three collectives.
 
-    A collective waits until every rank has called it, with tensors of one shape and dtype. Tensors are on the CPU, may
-    require a gradient and have any strides. Autograd does not see a collective: its result has no graph, and a tensor
-    that is changed in place keeps the graph that it has.
+    A collective waits until every rank has called it, with tensors of one shape and dtype. Tensors are dense, on the
+    CPU and of a dtype that gloo knows; they may require a gradient, have any strides, and other strides on each rank.
+    Autograd does not see a collective: its result has no graph, and a tensor that is changed in place keeps the graph
+    that it has. Results are contiguous.
     """
 
     def __init__(self, rank: int, size: int) -> None:
@@ -88,14 +95,19 @@ class Group(ABC):
         """The collectives that this rank has called, in order."""
 
     def all_reduce(self, tensor: Tensor) -> None:
-        """Replace `tensor`, in place, by the sum of all ranks' tensors."""
+        """Replace `tensor`, in place, by the sum of all ranks' tensors.
+
+        Raises `ValueError` for an expanded tensor, several of whose entries are one place in memory.
+        """
         with self._calling("all_reduce", [tensor]):
-            self._all_reduce(tensor.detach())
+            # gloo runs through memory in its order, and changes it behind the back of autograd's version counter.
+            total = self._all_reduce(_packed(tensor))
+            tensor.detach().copy_(total)
 
     def all_gather(self, tensor: Tensor) -> list[Tensor]:
         """All ranks' tensors, in the order of the ranks: new ones, also of this rank."""
         with self._calling("all_gather", [tensor]):
-            return self._all_gather(tensor.detach())
+            return self._all_gather(_packed(tensor))
 
     def reduce_scatter(self, tensors: Sequence[Tensor]) -> Tensor:
         """The sum of what all ranks have for this one: `tensors[r]` of each rank is for rank r.
@@ -108,16 +120,25 @@ class Group(ABC):
         if len({(tensor.shape, tensor.dtype) for tensor in tensors}) > 1:
             raise ValueError("reduce_scatter takes tensors of one shape and dtype")
         with self._calling("reduce_scatter", tensors):
-            return self._reduce_scatter([tensor.detach() for tensor in tensors])
+            return self._reduce_scatter([_packed(tensor) for tensor in tensors])
 
     @contextlib.contextmanager
     def _calling(self, name: str, tensors: Sequence[Tensor]) -> Iterator[None]:
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"{name} takes tensors; it was given {type(tensor).__name__}")
+            if tensor.layout != torch.strided or tensor.device.type != "cpu":
+                given = f"{str(tensor.layout).removeprefix('torch.')} on {tensor.device}"
+                raise ValueError(f"{name} takes dense tensors on the CPU; it was given one that is {given}")
+            if tensor.dtype not in DTYPES:
+                raise TypeError(f"{name} takes no {_told(tensor.dtype)}, which gloo does not know")
+            if name == "all_reduce" and any(
+                n > 1 and not s for n, s in zip(tensor.shape, tensor.stride(), strict=True)
+            ):
+                raise ValueError(f"{name} writes into its tensor, and an expanded one has no room: clone it first")
         first = tensors[0]
         n_bytes = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-        call = Call(name, tuple(first.shape), str(first.dtype).removeprefix("torch."), n_bytes)
+        call = Call(name, tuple(first.shape), _told(first.dtype), n_bytes)
         self.calls.append(call)
         self._enter(call)
         with torch.no_grad():
@@ -131,13 +152,23 @@ class Group(ABC):
     def _leave(self) -> None: ...
 
     @abstractmethod
-    def _all_reduce(self, tensor: Tensor) -> None: ...
+    def _all_reduce(self, tensor: Tensor) -> Tensor:
+        """The sum; `tensor` may be used for it. Here and below tensors are copies: contiguous and without a graph."""
 
     @abstractmethod
     def _all_gather(self, tensor: Tensor) -> list[Tensor]: ...
 
     @abstractmethod
     def _reduce_scatter(self, tensors: list[Tensor]) -> Tensor: ...
+
+
+def _packed(tensor: Tensor) -> Tensor:
+    """A copy that has its entries, and nothing else, in memory in row order."""
+    return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
+
+
+def _told(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 class _Ledger:
@@ -206,12 +237,12 @@ class _Meeting:
         self._brought: dict[int, list[list[Tensor]]] = {}
 
     def exchange(self, rank: int, call: Call, tensors: list[Tensor]) -> list[list[Tensor]]:
-        """Bring copies of tensors, wait, and take what all ranks have brought to their call of this number."""
+        """Bring tensors, wait, and take what all ranks have brought to their call of this number."""
         with self._changed:
             number = len(self.ledger.calls[rank])
             self.ledger.enter(rank, call)
             brought = self._brought.setdefault(number, [[] for _ in range(self.size)])
-            brought[rank] = [tensor.clone() for tensor in tensors]
+            brought[rank] = tensors
             self._look()
             while self.problem is None and not all(brought):
                 self._changed.wait()
@@ -251,9 +282,9 @@ class _ThreadGroup(Group):
     def _leave(self) -> None:
         """The meeting has noted it."""
 
-    def _all_reduce(self, tensor: Tensor) -> None:
+    def _all_reduce(self, tensor: Tensor) -> Tensor:
         brought = self._meeting.exchange(self.rank, self.calls[-1], [tensor])
-        tensor.copy_(_added([one for (one,) in brought]))
+        return _added([one for (one,) in brought])
 
     def _all_gather(self, tensor: Tensor) -> list[Tensor]:
         brought = self._meeting.exchange(self.rank, self.calls[-1], [tensor])
@@ -339,8 +370,9 @@ class _GlooGroup(Group):
     def _leave(self) -> None:
         self._parent.send(("leaves", None))
 
-    def _all_reduce(self, tensor: Tensor) -> None:
+    def _all_reduce(self, tensor: Tensor) -> Tensor:
         torch.distributed.all_reduce(tensor)
+        return tensor
 
     def _all_gather(self, tensor: Tensor) -> list[Tensor]:
         gathered = [torch.empty_like(tensor) for _ in range(self.size)]
@@ -356,8 +388,11 @@ class _GlooGroup(Group):
 def in_processes(function: Callable[[Group], Result], size: int = 2, *, timeout: float = 60.0) -> list[Result]:
     """Run `function(group)` for each of `size` ranks, each in a process of its own; the results in the ranks' order.
 
-    `group` is the default group of `torch.distributed`, with gloo, so that functions of that module work as well. The
-    processes are forks of this one: they find everything that is defined here, with its values, the random state
+    `group` is a thin wrapper around the default group of `torch.distributed`, with gloo. That group is set up, so
+    functions of the module work as well, with their own rules: give them contiguous tensors. (PyTorch's `all_reduce` of
+    a column of a matrix adds other entries than those of the column, over gloo, without an error.)
+
+    The processes are forks of this one: they find everything that is defined here, with its values, the random state
     included, and what they change stays theirs. Each computes with one thread. Results come back by pickle.
 
     Nothing is left behind: the ranks meet in a file that is removed, talk over the loopback interface, and have ended

@@ -2,16 +2,16 @@
 # # Beyond first order, and when the gradient lies
 #
 # The gradient is a function like any other: it can be differentiated again. Two products with the Hessian that never
-# form it, its trace from random probes, the gradient through a step of SGD. Then gradients of what has none: through
-# samples, and through a choice. PyTorch; two exercises are NumPy.
+# form it, its trace from random probes, the gradient through a step of SGD. Then gradients where autograd has none:
+# through samples, and through a choice. PyTorch; two exercises are NumPy.
 # Read along in [the chapter](../book/ch13_beyond_first_order.md).
 #
-# What is true of all of them that take tensors:
+# For every exercise that takes tensors:
 #
-# - Gradients are on when your function is called. Arguments are left as they are, `requires_grad` included, and
-#   nobody's `.grad` changes: neither that of an argument nor that of a parameter that `f` or `loss_fn` knows.
-# - They may be leaves or in the middle of a graph, require a gradient or not, and have any strides.
-# - Results have the shape and dtype of what they are the gradient of, float32 or float64.
+# - Gradients are enabled when your function is called. Leave the arguments as they are, `requires_grad` included, and
+#   change no `.grad`: neither an argument's, nor that of a parameter that `f` or `loss_fn` uses.
+# - Arguments may be leaves or in the middle of a graph, require a gradient or not, and have any strides.
+# - A gradient has the shape and dtype of the tensor that it belongs to, float32 or float64.
 
 # %%
 import numpy as np
@@ -26,9 +26,9 @@ import torch
 #
 # *Reverse over reverse*: one backward pass gives the gradient, and its graph; then one more, through that graph.
 #
-# - **No Hessian.** Nothing you make is of a size like n², with n = `x.numel()`, and nothing is done n times. `f` is
-#   called once, and with the check's `f` you spend at most 6 times the FLOPs of one call of it (with the weights of a
-#   deep network for `x` it takes more). Both are counted.
+# - **No Hessian.** Make nothing of a size like n², with n = `x.numel()`, and do nothing n times. Call `f` once, and
+#   with the check's `f` spend at most 6 times the FLOPs of one call (if `x` is the weights of a deep network, a product
+#   takes more). Both are counted.
 # - Where `f` is linear its gradient is a constant, without a graph. Where it does not depend on `x` there is no
 #   gradient at all. H is 0 then, and so is the result: zeros, no error.
 # - `f` is made of operations that can be differentiated twice. It may use parameters of its own.
@@ -60,7 +60,7 @@ def hvp(f, x, v):
 # `v`, *forward* through the computation of the gradient, which is itself *reverse* mode. No graph of the backward pass
 # is needed for that.
 #
-# What is said of `hvp` holds here too: zeros where `f` is linear or does not depend on `x`, one call of `f`, at most 6
+# The rules of `hvp` hold here, too: zeros where `f` is linear or does not depend on `x`, one call of `f`, at most 6
 # times its FLOPs, nothing of a size like n², no graph behind the result. `f` is made of operations that know forward
 # mode.
 #

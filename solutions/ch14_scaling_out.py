@@ -5,8 +5,9 @@
 # each rank has to keep. PyTorch, no GPU.
 # Read along in [the chapter](../book/ch14_scaling_out.md).
 #
-# Some exercises are given a process group, `group`: one rank's view of the processes that compute together. It behaves
-# as `torch.distributed` does:
+# Some exercises are given a process group, `group`: one rank's view of the processes that compute together. It is a
+# small object of this course, a thin wrapper around `torch.distributed`, whose own functions fill tensors that you
+# give them instead of returning new ones:
 #
 # - `group.rank`, `group.size`: which rank this is, from 0, and how many there are;
 # - `group.all_reduce(tensor)` replaces `tensor`, in place, by the sum of all ranks' tensors; it returns nothing;
@@ -14,8 +15,8 @@
 # - `group.reduce_scatter(tensors)` takes a list with one tensor for each rank, and returns the sum of those that are
 #   meant for this one.
 #
-# Every rank must make the same calls in the same order, with tensors of the same shapes and dtypes: a rank that leaves
-# one out lets the others wait. Autograd does not see these calls.
+# Every rank must make the same calls in the same order, with tensors of the same shapes and dtypes: if one rank leaves
+# a call out, the others wait. Autograd does not see these calls.
 #
 # Your code runs as each of the ranks. A check runs them side by side in threads, and counts what they send; the demo
 # cells run them in real processes.
@@ -36,6 +37,8 @@ import torch
 # - A `.grad` of `None` counts as zeros. So every parameter that requires a gradient has one afterwards. A parameter
 #   that requires none keeps its `.grad` of `None`.
 # - The parameters are left as they are. A `.grad` has the dtype of its parameter, and no graph.
+# - A parameter may be float16. Its gradient times the number of rows may be more than float16 holds (65,504), while the
+#   mean that is asked is not: give each rank its weight in the mean *before* you sum.
 #
 # How many messages you send is up to you.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-all-reduce-gradients)
@@ -52,9 +55,8 @@ def all_reduce_gradients(model, group, n_local):
             continue
         if n_local == 0 or parameter.grad is None:  # an empty mean may have left nan, and 0 · nan is nan
             parameter.grad = torch.zeros_like(parameter)
-        parameter.grad *= n_local
+        parameter.grad *= n_local / n_rows.item()  # before the sum: n_local · grad may overflow in 16 bits
         group.all_reduce(parameter.grad)
-        parameter.grad /= n_rows
     ### END SOLUTION
 
 
@@ -138,8 +140,8 @@ def bucketed_all_reduce(grads, bucket_bytes, all_reduce):
 # - Backward: each rank has the gradient of its own part of y, and the gradient of x adds up over them. So **one
 #   all-reduce**, of the size of x, gives every rank the whole gradient of x. Nothing else is sent: the gradients of the
 #   parameters are those of the part.
-# - x may be used elsewhere, too. What comes back from there is whole already, and no part of the sum. Where x requires
-#   no gradient, as data does, only the parameters have one.
+# - x may be used elsewhere, too. The gradient that comes back from there is whole already, and not part of the sum. If
+#   x requires no gradient, like data, only the parameters have one.
 #
 # `weight`, `bias`, x and the gradient that arrives are left as they are. In Megatron-LM's words the input goes through
 # *f*: the identity forward, an all-reduce backward.
@@ -197,8 +199,9 @@ class SumOfGradients(torch.autograd.Function):
 #   bias in it once.
 # - Backward sends nothing: the gradient of y that arrives is whole, and the same on every rank.
 #
-# What is said of the arguments above holds here too. In Megatron-LM's words the product goes through *g*: an all-reduce
-# forward, the identity backward. Then `row(relu(column(x)))` is an MLP with one message in each direction.
+# The rules for the arguments are those of `ColumnParallelLinear`. In Megatron-LM's words the product goes through *g*:
+# an all-reduce forward, the identity backward. Then `row(relu(column(x)))` is an MLP with one message in each
+# direction.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-rowparallellinear)
 
 
@@ -271,13 +274,13 @@ if __name__ == "__main__":
 # `(…, n_q, d_v)`; with `return_lse=True` two tensors, `out` and `lse` `(…, n_q)`, the logarithm of each row's sum of
 # exponentials, log Σⱼ exp(qᵢ·kⱼ / √d), which backward needs. Both have the dtype of q.
 #
-# - Go through keys and values in blocks of `block` rows; the last one may be shorter. What came before the current
-#   block is known by three things for each query: the largest score so far, the sum of exponentials, and the sum of
-#   exponentials times values. Where a block brings a larger score, what was added up so far is rescaled.
-# - Scores of ±1000 and more are nothing special: the results are finite and right.
-# - **Memory.** The numbers that you have made and that are alive at one time never come to n_q · n_k / 4, the results
-#   included. That is asked where n_q = n_k = 1,024, and where one query meets 4,096 keys: there not even one row of
-#   scores has room, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
+# - Go through keys and values in blocks of `block` rows; the last block may be shorter. Three things sum up the blocks
+#   so far for each query: the largest score, the sum of exponentials, and the sum of exponentials times values. If a
+#   block brings a larger score, rescale the two sums.
+# - Scores of ±1000 and more must work: the results are finite and right.
+# - **Memory.** The numbers that you have made and that are alive at one time stay below n_q · n_k / 4, the results
+#   included. This is checked with n_q = n_k = 1,024, and with one query and 4,096 keys, where not even one row of
+#   scores fits, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
 # - Nothing requires a gradient. The arguments are left as they are.
 #
 # **Points count only where the memory is kept.** Not allowed: `torch.nn.functional.scaled_dot_product_attention`.
@@ -309,13 +312,13 @@ def chunked_attention(q, k, v, block, return_lse=False):
 # ## `chunked_attention_vjp`
 #
 # The gradients of q, k and v, in that order, for the upstream gradient `g` of `out`, `(…, n_q, d_v)`; `lse` has none.
-# The probabilities were not kept: with `lse` any block of them can be computed again, P = exp(q kᵀ / √d − lse). With S
-# the scores:
+# The probabilities were not kept: with `lse` you can recompute any block of them, P = exp(q kᵀ / √d − lse). With S the
+# scores:
 #
 #     dv = Pᵀ g        dP = g vᵀ        dS = P ∘ (dP − D), where Dᵢ = Σⱼ Pᵢⱼ dPᵢⱼ
 #     dq = dS k / √d   dk = dSᵀ q / √d
 #
-# D needs all of a row. But it also is Σ of g ∘ out over d_v, which you have.
+# Dᵢ is a sum over all keys. But it also equals Σ of g ∘ out over d_v, which you have.
 #
 # `out` and `lse` are those of `chunked_attention` with `return_lse=True`. Work in blocks of `block` keys here, too; the
 # memory of `chunked_attention` is allowed, n_q · n_k / 4 with n_q = n_k = 1,024, the three results included. The
@@ -376,6 +379,63 @@ def zero_bytes_per_rank(n_params, ranks, stage):
         weights /= ranks
     return float(n_params * (weights + gradients + states))
     ### END SOLUTION
+
+
+# %% [markdown]
+# ## `zero_step`
+#
+# One training step as ZeRO stage 1 does it: every rank has the whole parameters and gradients, and only its own piece
+# of the optimizer's state. The optimizer is SGD with momentum, and the gradient is clipped.
+#
+# - `params` is a list of tensors, the same on every rank; `grads` a list like it, the gradients of the **mean loss of
+#   this rank's rows**. All ranks have equally many rows.
+# - Take all parameters as one flat vector, tensor after tensor, each in row order, and cut it into `group.size` pieces
+#   of equal length, as short as possible: rank r has the r-th. Where the numbers do not suffice, zeros fill up the end.
+# - `momentum` is this rank's piece of the optimizer's state, a flat tensor of that length: zeros before the first step.
+#
+# Change `params` and `momentum` in place and return nothing. Afterwards they are what one process with all rows has:
+#
+#     g = the gradient of the mean loss over the rows of all ranks
+#     if the norm of all of g, over all parameters, is more than max_norm: g is scaled down to that norm
+#     momentum = beta · momentum + g
+#     params = params − lr · momentum
+#
+# - **What is sent**: one `reduce_scatter`, one `all_reduce` of a single number, one `all_gather`. Nothing else. So no
+#   rank has the whole g, and each updates its own piece of the parameters.
+# - `params` may be `torch.nn.Parameter`s, and have any strides; after the step they have no graph. `grads` are left as
+#   they are. All are of one dtype, float32 or float64. `lr`, `beta` and `max_norm` are floats, `max_norm > 0`, and
+#   infinite where nothing is to be clipped.
+#
+# [Chapter section](../book/ch14_scaling_out.md#ch14-zero-step)
+
+
+# %% exercise="zero_step"
+def zero_step(params, grads, momentum, group, lr, beta, max_norm):
+    """One clipped step of SGD with momentum, whose state is cut over the ranks; params and momentum change in place."""
+    ### BEGIN SOLUTION
+    with torch.no_grad():
+        mine = group.reduce_scatter(pieces(grads, group.size)) / group.size
+        squares = mine.square().sum()  # of this piece; the squares add up over the ranks, the norms do not
+        group.all_reduce(squares)
+        norm = squares.sqrt()
+        if norm > max_norm:
+            mine *= max_norm / norm
+        momentum.mul_(beta).add_(mine)
+        own = pieces(params, group.size)[group.rank]
+        flat = torch.cat(group.all_gather(own - lr * momentum))
+        start = 0
+        for parameter in params:
+            parameter.copy_(flat[start : start + parameter.numel()].view_as(parameter))
+            start += parameter.numel()
+    ### END SOLUTION
+
+
+# %% tags=["solution"]
+def pieces(tensors, size):
+    """All entries as one flat vector, in `size` pieces of equal length, filled up with zeros."""
+    flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
+    length = -(-len(flat) // size)
+    return torch.nn.functional.pad(flat, (0, size * length - len(flat))).split(length)
 
 
 # %% [markdown]

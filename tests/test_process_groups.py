@@ -101,6 +101,128 @@ def test_strides_graphs_and_integers(run: Run) -> None:
         assert with_graph == [False, False]
 
 
+Made = Callable[[int], torch.Tensor]
+
+
+def matrix(rank: int) -> torch.Tensor:
+    return torch.arange(24.0).reshape(4, 6) + 100 * rank
+
+
+LAYOUTS: dict[str, Made] = {
+    "a column": lambda rank: matrix(rank)[:, 1],
+    "every other column": lambda rank: matrix(rank)[:, ::2],
+    "the diagonal": lambda rank: matrix(rank).diagonal(),
+    "transposed": lambda rank: matrix(rank).T,
+    "transposed on one rank": lambda rank: matrix(rank) if rank else matrix(rank).T.contiguous().T,
+    "permuted on one rank": lambda rank: (
+        matrix(rank).reshape(2, 3, 4) if rank else matrix(rank).reshape(4, 3, 2).permute(2, 1, 0)
+    ),
+    "channels last on one rank": lambda rank: (
+        matrix(rank)
+        .reshape(1, 2, 3, 4)
+        .contiguous(memory_format=torch.channels_last if rank else torch.contiguous_format)
+    ),
+    "with an offset": lambda rank: matrix(rank)[1, 2:5],
+    "no rows": lambda rank: matrix(rank)[:0],
+    "no columns": lambda rank: matrix(rank)[:, :0],
+    "one number": lambda rank: matrix(rank)[1, 1],
+    "a negative view": lambda rank: torch._neg_view(matrix(rank)),
+    "conjugate": lambda rank: torch.complex(matrix(rank), matrix(rank)).conj(),
+    "bfloat16, strided": lambda rank: (matrix(rank) % 7).bfloat16()[:, 1::2],
+    "bool": lambda rank: matrix(rank) % (2 + rank) == 0,
+    "uint8": lambda rank: matrix(rank).to(torch.uint8)[:, 2],
+}
+
+
+@both
+@pytest.mark.parametrize("made", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_a_layout_changes_no_result(run: Run, made: Made) -> None:
+    """Entries count, not where they lie: gloo adds whatever lies side by side in memory."""
+
+    def step(group: Group) -> Any:
+        reduced = made(group.rank)
+        group.all_reduce(reduced)
+        scattered = group.reduce_scatter([made(group.rank), made(group.rank + 2)])
+        return reduced, scattered, group.all_gather(made(group.rank))
+
+    def packed(rank: int) -> torch.Tensor:
+        return made(rank).resolve_conj().resolve_neg().contiguous()
+
+    brought = [packed(0), packed(1)]
+    for rank, (reduced, scattered, gathered) in enumerate(run(step, 2)):
+        torch.testing.assert_close(reduced, brought[0] + brought[1], rtol=0, atol=0)
+        torch.testing.assert_close(scattered, packed(2 * rank) + packed(2 * rank + 1), rtol=0, atol=0)
+        for tensor, own in zip(gathered, brought, strict=True):
+            torch.testing.assert_close(tensor, own, rtol=0, atol=0)
+
+
+@both
+def test_what_lies_between_the_entries_stays(run: Run) -> None:
+    def step(group: Group) -> torch.Tensor:
+        whole = matrix(group.rank)
+        group.all_reduce(whole[:, 1])
+        return whole
+
+    for rank, whole in enumerate(run(step, 2)):
+        expected = matrix(rank)
+        expected[:, 1] = matrix(0)[:, 1] + matrix(1)[:, 1]
+        assert torch.equal(whole, expected)
+
+
+@both
+def test_an_expanded_tensor_can_be_brought_but_not_written(run: Run) -> None:
+    def read(group: Group) -> Any:
+        row = torch.tensor([1.0 + group.rank]).expand(5)
+        return group.all_gather(row)[1], group.reduce_scatter([row, row])
+
+    for gathered, scattered in run(read, 2):
+        assert gathered.tolist() == [2.0] * 5
+        assert scattered.tolist() == [3.0] * 5
+    with pytest.raises(
+        GroupError, match="ValueError: all_reduce writes into its tensor, and an expanded one has no room"
+    ):
+        run(lambda group: group.all_reduce(torch.ones(1).expand(5)))
+
+
+@both
+def test_autograd_hears_of_the_change_in_place(run: Run) -> None:
+    """exp keeps its result: once that is another one, backward must refuse."""
+
+    def step(group: Group) -> str:
+        y = torch.ones(3, requires_grad=True).exp()
+        group.all_reduce(y)
+        with pytest.raises(RuntimeError) as caught:
+            y.sum().backward()
+        return str(caught.value)
+
+    assert all("modified by an inplace operation" in told for told in run(step))
+
+
+@both
+def test_tensors_that_gloo_does_not_take(run: Run) -> None:
+    with pytest.raises(GroupError, match="TypeError: all_gather takes no int16, which gloo does not know"):
+        run(lambda group: group.all_gather(torch.ones(2, dtype=torch.int16)))
+    with pytest.raises(
+        GroupError, match="ValueError: all_reduce takes dense tensors on the CPU; it was given one that"
+    ):
+        run(lambda group: group.all_reduce(torch.eye(2).to_sparse()))
+    with pytest.raises(GroupError, match="it was given one that is strided on meta"):
+        run(lambda group: group.all_gather(torch.ones(2, device="meta")))
+    with pytest.raises(GroupError, match="ValueError: reduce_scatter takes tensors of one shape and dtype"):
+        run(lambda group: group.reduce_scatter([torch.ones(2), torch.ones(2).double()]))
+
+
+def test_every_dtype_of_gloo_is_known() -> None:
+    def taken(group: Group) -> set[torch.dtype]:
+        found = set()
+        for dtype in process_groups.DTYPES:
+            group.all_reduce(torch.ones(2).to(dtype))
+            found.add(dtype)
+        return found
+
+    assert in_processes(taken)[0] == in_threads(taken)[1] == process_groups.DTYPES
+
+
 def test_bytes_around_a_ring() -> None:
     assert Call("all_reduce", (10,), "float32", 40).sent_bytes(4) == 60
     assert Call("all_gather", (10,), "float32", 40).sent_bytes(4) == 120

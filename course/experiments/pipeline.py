@@ -74,33 +74,24 @@ def interleaved(stages: int, microbatches: int, chunks: int) -> Orders:
     return orders
 
 
-def weights_apart(stages: int, microbatches: int, durations: Mapping[str, float]) -> Orders:
-    """1F1B with the gradients of the weights put where a stage would idle, after Qi et al. 2024 (arXiv 2401.10241).
+def weights_apart(stages: int, microbatches: int) -> Orders:
+    """1F1B with the gradients of the weights as jobs of their own: ZB-H1 of Qi et al. 2024 (arXiv 2401.10241).
 
-    Their schedule ZB-H1, found greedily: a stage takes a backward if one is due, else a forward if it holds fewer than
-    `stages` micro-batches, else weights. No stage holds more than the first one does in 1F1B.
+    Stage s, from 0, runs `stages - s` forwards ahead, and lets the weights' gradients lag behind by s backwards. So no
+    stage holds more micro-batches than the first one does in 1F1B, and what lags fills the end.
     """
     _positive(stages=stages, microbatches=microbatches)
-    orders: Orders = [[] for _ in range(stages)]
-    free, ends = [0.0] * stages, dict[tuple[int, Job], float]()
-    todo = [dict.fromkeys("FBW", 0) for _ in range(stages)]
-    for _ in range(3 * stages * microbatches):
-        starts: list[tuple[float, int, int, Job]] = []
-        for stage in range(stages):
-            done = todo[stage]
-            holds = done["F"] - done["W"]
-            for rank, kind in enumerate("BFW"):
-                job = (kind, 0, done[kind])
-                needed = _needs(stage, job, stages, 1)
-                if done[kind] == microbatches or any(one not in ends for one in needed):
-                    continue
-                if kind != "F" or holds < stages:
-                    at = max([free[stage], *(ends[one] for one in needed)])
-                    starts.append((at, rank, stage, job))
-        at, _, stage, job = min(starts)
-        orders[stage].append(job)
-        todo[stage][job[0]] += 1
-        free[stage] = ends[stage, job] = at + durations[job[0]]
+    orders: Orders = []
+    for stage in range(stages):
+        ahead = min(stages - stage, microbatches)
+        order: list[Job] = [("F", 0, i) for i in range(ahead)]
+        for i in range(microbatches):
+            order.append(("B", 0, i))
+            if i >= stage:
+                order.append(("W", 0, i - stage))
+            if ahead + i < microbatches:
+                order.append(("F", 0, ahead + i))
+        orders.append(order + [("W", 0, i) for i in range(max(0, microbatches - stage), microbatches)])
     return orders
 
 

@@ -6,9 +6,8 @@ from autograder.diagnosis import mistake
 
 # all_reduce_gradients
 
-SCALED = "parameter.grad *= n_local"
+SCALED = "parameter.grad *= n_local / n_rows.item()"
 SENT = "group.all_reduce(parameter.grad)"
-DIVIDED = "parameter.grad /= n_rows"
 ROWS = "group.all_reduce(n_rows)"
 EMPTY = """\
 if n_local == 0 or parameter.grad is None:
@@ -16,29 +15,29 @@ if n_local == 0 or parameter.grad is None:
 
 mean_of_means = mistake(
     "all_reduce_gradients",
-    {SCALED: "", DIVIDED: "parameter.grad /= group.size"},
+    {SCALED: "", SENT: f"{SENT}\nparameter.grad /= group.size"},
     says="This is the mean of the ranks' means: a row counts more on a rank with few rows than on one with "
-    "many. Multiply by n_local first, and divide the sum by the number of all rows.",
+    "many. Multiply by n_local divided by the number of all rows, then sum.",
 )
 sum_of_means = mistake(
     "all_reduce_gradients",
-    {SCALED: "", DIVIDED: ""},
+    {SCALED: ""},
     says="The ranks' gradients are added up, and nothing is scaled: the sum of means is no mean. Multiply by n_local "
     "first, and divide by the number of all rows.",
 )
 sum_over_rows = mistake(
     "all_reduce_gradients",
-    {DIVIDED: ""},
+    {SCALED: "parameter.grad *= n_local"},
     says="This is the gradient of the sum over all rows. The mean is asked: divide by the number of all rows.",
 )
 divided_by_size = mistake(
     "all_reduce_gradients",
-    {DIVIDED: "parameter.grad /= group.size"},
+    {SCALED: "parameter.grad *= n_local / group.size"},
     says="The sum over all rows was divided by the number of ranks. Divide it by the number of all rows.",
 )
 divided_by_own_rows = mistake(
     "all_reduce_gradients",
-    {DIVIDED: "parameter.grad /= max(n_local, 1)"},
+    {SCALED: "parameter.grad *= n_local", SENT: f"{SENT}\nparameter.grad /= max(n_local, 1)"},
     says="The sum was divided by this rank's own number of rows, so each rank has another gradient. Divide by that of "
     "all ranks: all_reduce(torch.tensor(n_local)).",
 )
@@ -57,6 +56,12 @@ scaled_after_sending = mistake(
     "all_reduce_gradients",
     {f"{SCALED}\n{SENT}": f"{SENT}\n{SCALED}"},
     says="n_local was multiplied in after the all-reduce. Each rank's gradient has its own factor: scale it before.",
+)
+sum_overflows = mistake(
+    "all_reduce_gradients",
+    {SCALED: "parameter.grad *= n_local", SENT: f"{SENT}\nparameter.grad /= n_rows"},
+    says="The gradient times n_local is more than float16 holds, and inf divided by the number of rows is inf. "
+    "Multiply by n_local / rows before the sum.",
 )
 nan_times_zero = mistake(
     "all_reduce_gradients",
@@ -80,7 +85,7 @@ frozen_too = mistake(
 )
 into_the_parameters = mistake(
     "all_reduce_gradients",
-    {DIVIDED: f"{DIVIDED}\nparameter.data -= 0.1 * parameter.grad"},
+    {SENT: f"{SENT}\nparameter.data -= 0.1 * parameter.grad"},
     says="The parameters were changed as well. The step is somebody else's: only .grad is asked.",
 )
 
@@ -818,6 +823,112 @@ gradients_whole_in_stage_2 = mistake(
     "zero_bytes_per_rank",
     {"if stage >= 2:": "if stage >= 3:"},
     says="In stage 2 the gradients are whole on every rank. Stage 2 divides them: 2 + 14/N.",
+)
+# zero_step
+
+MEAN = "mine = group.reduce_scatter(pieces(grads, group.size)) / group.size"
+SQUARES = "group.all_reduce(squares)"
+CLIP = "if norm > max_norm:\n    mine *= max_norm / norm"
+MOMENTUM = "momentum.mul_(beta).add_(mine)"
+OWN = "own = pieces(params, group.size)[group.rank]"
+GATHERED = "flat = torch.cat(group.all_gather(own - lr * momentum))"
+COPIED = "parameter.copy_(flat[start : start + parameter.numel()].view_as(parameter))"
+NORM = "norm = squares.sqrt()"
+PADDED = "return torch.nn.functional.pad(flat, (0, size * length - len(flat))).split(length)"
+
+sum_for_the_mean = mistake(
+    "zero_step",
+    {MEAN: MEAN.replace(" / group.size", "")},
+    says="The ranks' gradients are added up and not divided. Each is a mean over a rank's rows: divide by group.size.",
+)
+own_gradients_alone = mistake(
+    "zero_step",
+    {MEAN: "mine = pieces(grads, group.size)[group.rank]"},
+    says="Each rank takes its piece of its own gradient, so the other ranks' rows do not count: reduce_scatter.",
+)
+norm_of_the_piece = mistake(
+    "zero_step",
+    {SQUARES: ""},
+    says="Each rank clips by the norm of its own piece, so the pieces are scaled differently. The norm is that of the "
+    "whole gradient: all_reduce the sum of squares.",
+)
+norms_added = mistake(
+    "zero_step",
+    {SQUARES: "squares = squares.sqrt()\ngroup.all_reduce(squares)", NORM: "norm = squares"},
+    says="The norms of the pieces were added up. Their squares add up: all_reduce these, then take the root.",
+)
+norm_of_the_own_gradient = mistake(
+    "zero_step",
+    {"squares = mine.square().sum()": "squares = sum(grad.square().sum() for grad in grads) / group.size"},
+    says="The norm is that of each rank's own gradient, before the mean. Clip the mean gradient: reduce_scatter has "
+    "left its pieces.",
+)
+never_clipped = mistake(
+    "zero_step",
+    {CLIP: ""},
+    says="Nothing is clipped: where the norm is more than max_norm, g is multiplied by max_norm / norm.",
+)
+always_scaled = mistake(
+    "zero_step",
+    {CLIP: "mine *= max_norm / (norm + 1e-30)"},
+    says="The gradient is scaled to max_norm even where its norm is smaller. Clip only where the norm is more.",
+)
+momentum_clipped = mistake(
+    "zero_step",
+    {
+        MEAN: f"momentum.mul_(beta).add_({MEAN.removeprefix('mine = ')})\nmine = momentum",
+        MOMENTUM: "",
+    },
+    says="The momentum was clipped. It is the gradient that is, before it goes into the momentum.",
+)
+momentum_forgotten = mistake(
+    "zero_step",
+    {MOMENTUM: "momentum = mine"},
+    says="The optimizer's state is not kept: momentum stays as it was. Change the tensor that you are given, in place.",
+)
+first_piece_for_all = mistake(
+    "zero_step",
+    {OWN: OWN.replace("[group.rank]", "[0]")},
+    says="Every rank updates the first piece of the parameters. Rank r has the r-th.",
+)
+not_gathered = mistake(
+    "zero_step",
+    {
+        GATHERED: "parts = list(pieces(params, group.size))\nparts[group.rank] = own - lr * momentum\n"
+        "flat = torch.cat(parts)"
+    },
+    says="Each rank has updated its own piece and keeps the others as they were: the ranks drift apart. all_gather the "
+    "new pieces.",
+)
+all_reduced = mistake(
+    "zero_step",
+    {
+        MEAN: "flat = torch.cat(pieces(grads, group.size))\ngroup.all_reduce(flat)\n"
+        "mine = list(flat.chunk(group.size))[group.rank] / group.size"
+    },
+    says="The whole gradient was all-reduced. Each rank needs the sum for its own piece alone: a reduce_scatter, half "
+    "the bytes.",
+)
+left_over_lost = mistake(
+    "zero_step",
+    {
+        "length = -(-len(flat) // size)": "length = len(flat) // size or 1",
+        PADDED: "return list(flat.split(length))[:size]",
+    },
+    says="Where the parameters do not divide evenly, the last ones are in no piece. Round the length up, and fill up "
+    "with zeros.",
+    where="pieces",
+)
+filled_up_in_front = mistake(
+    "zero_step",
+    {PADDED: PADDED.replace("(0, size * length - len(flat))", "(size * length - len(flat), 0)")},
+    says="The zeros were put before the numbers. They fill up the end.",
+    where="pieces",
+)
+new_tensors = mistake(
+    "zero_step",
+    {COPIED: "parameter = flat[start : start + parameter.numel()].view_as(parameter)"},
+    says="The new values are in tensors of their own, and params are as they were. Copy them in, parameter.copy_(…).",
 )
 
 # pipeline_bubble
