@@ -110,6 +110,7 @@ OUTCOMES = {
     "reads_files": REACHED_NOTHING,
     "writes_files": REACHED_NOTHING,
     "fills_the_disk": Outcome({"single_example_gradients": "error"}, ("No space left on device",)),
+    "slow_words": Outcome({}, ("raised E",)),
     "reserves_blocks": Outcome(
         {"single_example_gradients": "error", "forward": "error", "cross_entropy_loss": "error"},
         ("reached: nothing", "No space left on device"),
