@@ -96,11 +96,14 @@ def test_below_a_statement_that_fails_definitions_are_made(run_cells: Make, impo
     below = (
         "import os\nSCALE = 2\nTABLE = [SCALE] * 3\nunneeded = [].pop()\nprint(SCALE)\n"
         "def f(x):\n    return SCALE * x + TABLE[0]\n"
-        "class T:\n    pass\ndef g(self):\n    return os.sep\nT.g = g\nmore = lambda x: f(x)\n"
+        "class T:\n    pass\ndef g(self):\n    return os.sep\nT.g, T.same = g, property(g)\nmore = lambda x: f(x)\n"
+        "try:\n    import nothing\nexcept ImportError:\n    nothing = 0\n"
         "boom()\ndef h():\n    return 3\n"
     )
-    run = run_cells(f"{imports}first = 1\n{fails}\n{below}", "def last():\n    return first, T().g(), more(2)")
-    assert (value(run, "f", 3), value(run, "h"), value(run, "last")) == (8, 3, (1, "/", 6))
+    run = run_cells(
+        f"{imports}first = 1\n{fails}\n{below}", "def last():\n    return first, T().same, more(2), nothing"
+    )
+    assert (value(run, "f", 3), value(run, "h"), value(run, "last")) == (8, 3, (1, "/", 6, 0))
     (problem,) = run.process.problems
     assert problem.text.startswith(f"cell 1, line {2 + imports.count(chr(10)) + 2 * ('KeyError' in fails)} raised ")
     assert problem.text.endswith(" defined below it was defined all the same")

@@ -8,7 +8,10 @@ import unicodedata
 
 from autograder.classroom.results_folder import HIDDEN, SUMMARY
 
-NAME_BYTES = 200
+NAME_BYTES = 255
+"""Of the name of a folder, on every common file system."""
+BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+"""What looks like a blank; a line break is shown as what it is."""
 
 
 def as_folder(name: str) -> str:
@@ -18,12 +21,14 @@ def as_folder(name: str) -> str:
     A name that is too long ends in its hash.
     """
     plain = unicodedata.normalize("NFC", re.sub(r"[/\\\0]", "_", name))
-    shown = " ".join(plain.split()) or "_"
+    shown = BLANKS.sub(" ", plain).strip() or "_"
+    if shown.startswith(HIDDEN) or shown == SUMMARY:
+        shown = f"student {shown}"
     encoded = shown.encode("utf-8", "surrogateescape")
-    if len(encoded) > NAME_BYTES:
-        kept = encoded[: NAME_BYTES - 17].decode("utf-8", "ignore")
-        shown = f"{kept}~{hashlib.sha256(encoded).hexdigest()[:16]}"
-    return f"student {shown}" if shown.startswith(HIDDEN) or shown == SUMMARY else shown
+    if len(encoded) <= NAME_BYTES:
+        return shown
+    kept = encoded[: NAME_BYTES - 17].decode("utf-8", "ignore")
+    return f"{kept}~{hashlib.sha256(encoded).hexdigest()[:16]}"
 
 
 def alike(name: str) -> str:

@@ -247,7 +247,7 @@ def _definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
     kept: list[ast.stmt] = []
     needed: set[str] = set()
     for one in reversed(statements):
-        if _imports(one):
+        if _imports(one) or (isinstance(one, ast.Try) and all(map(_imports, one.body))):
             keep = True
         elif isinstance(one, ast.Assign | ast.AnnAssign):
             names = {name.id for name in ast.walk(one) if isinstance(name, ast.Name) and not _loads(name)}
@@ -261,7 +261,10 @@ def _definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _gives_a_function(statement: ast.Assign | ast.AnnAssign) -> bool:
-    """Whether an assignment is like `relu_vjp = lambda ...`, `Tensor.backward = backward` or `N = 10`."""
+    """Whether an assignment is like `relu_vjp = lambda ...`, `Tensor.sum, Tensor.T = total, T` or `N = 10`."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    if any(isinstance(one, ast.Attribute) for target in targets for one in getattr(target, "elts", [target])):
+        return True
     values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
     return all(isinstance(value, ast.Lambda | ast.Name | ast.Attribute | ast.Constant) for value in values)
 
