@@ -14,7 +14,7 @@ from autograder.places import Places
 read = pytest.importorskip("myst_nb.core.read", reason="pages need the extra `book`")
 
 BOOK = Path(__file__).parents[1] / "book"
-PAGES = ["ch13_beyond_first_order", "ch14_scaling_out"]
+PAGES = ["ch10_activation_memory", "ch12_debugging", "ch13_beyond_first_order", "ch14_scaling_out"]
 NOT_SHOWN = {"remove-cell", "remove-input", "hide-input"}
 
 
