@@ -24,8 +24,8 @@ EXPECTED: dict[tuple[str, str], tuple[Any, str]] = {
     ("ben-half-done", CH06): (25, "graded"),
     ("cleo-untouched", CH06): (0, "graded"),
     ("cleo-untouched", CH07): (0, "graded"),
-    ("dan-algebra-slips", CH06): (50.13, "graded"),
-    ("emi-normalisation-slips", CH06): (57.25, "graded"),
+    ("dan-algebra-slips", CH06): (50.02, "graded"),
+    ("emi-normalisation-slips", CH06): (56.8, "graded"),
     ("finn-network-slips", CH07): (16, "graded"),
     ("gus-syntax-error", CH06): (61, "graded"),
     ("hana-endless-loop", CH06): (61, "graded"),
@@ -36,7 +36,7 @@ EXPECTED: dict[tuple[str, str], tuple[Any, str]] = {
     ("max-cut-off", CH06): (0, "unreadable"),
     # the salt draws the wrong VJPs, and a weak gradcheck sees more or fewer of them
     ("nina-chain-slips", CH02): (pytest.approx(23.3, abs=0.5), "graded"),
-    ("otto-engine-slips", CH05): (22.02, "graded"),
+    ("otto-engine-slips", CH05): (22.28, "graded"),
 }
 
 NAMED = {

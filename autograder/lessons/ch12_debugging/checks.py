@@ -366,8 +366,8 @@ def test_finite_outputs_of_all_sizes(learner, reference, rng):
     for told, values, dtype in [
         ("a tensor without entries", [], "float32"),
         ("bools", [True, False], "bool"),
-        ("complex numbers", [1 + 2j], "complex64"),
-        ("complex numbers, one with a nan", [1.0, complex(0, math.nan)], "complex64"),
+        ("complex numbers", [[1.0, 2.0]], "complex64"),
+        ("complex numbers, one with a nan", [[1.0, 0.0], [0.0, math.nan]], "complex64"),
     ]:
         names = some_names(rng, 2)
         setting = [(names[0], values, dtype), (names[1], [math.inf], "float32")]
@@ -577,11 +577,13 @@ def test_a_loader(learner, reference, rng):
     x = random(rng, (2, 3))
     x[0, int(rng.integers(3))] = math.nan
     other = np.nan_to_num(x, nan=math.inf)
-    moved = np.roll(x, 1, axis=1)
+    moved, zeroed = np.roll(x, 1, axis=1), np.nan_to_num(x)
     X, Z, y, w = tensors(x, x[::-1].copy(), rng.integers(9, size=2), rng.integers(10, 19, size=2))
     kinds = [
         *((X, y), (X.clone(), y.clone()), (X, w), (Z, y), (X,), X, (X.clone(),), (X, y, y), (X, y.clone())),
-        *tensors(x.astype(F32), x[None], other, moved, x, np.zeros((0, 3)), np.zeros((0, 2)), x[1, 1], x[1, 1:2]),
+        *tensors(
+            x.astype(F32), x[None], other, moved, zeroed, x, np.zeros((0, 3)), np.zeros((0, 2)), x[1, 1], x[1, 1:2]
+        ),
         *tensors(np.repeat(x[1:2, 1:2], 6).reshape(2, 3), x + np.array([0, 1e-9, 0])),
     ]
     for count in (6, len(kinds)):

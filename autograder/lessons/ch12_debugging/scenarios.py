@@ -159,11 +159,14 @@ class _InOrder(torch.nn.Module):
 
 
 class _Gives(torch.nn.Module):
-    """Gives a tensor of its own, whatever comes in."""
+    """Gives a tensor of its own, whatever comes in; complex numbers are given as pairs."""
 
     def __init__(self, values: Any, dtype: str) -> None:
         super().__init__()
-        self.values = torch.tensor(np.asarray(values), dtype=getattr(torch, dtype))
+        if dtype == "complex64":
+            self.values = torch.view_as_complex(torch.tensor(np.asarray(values), dtype=torch.float32))
+        else:
+            self.values = torch.tensor(np.asarray(values), dtype=getattr(torch, dtype))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.values
