@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.diagnosis.mutation.cells import parts_of
-from autograder.diagnosis.mutation.slips import slips
 from autograder.diagnosis.mutation.text import Source
+from autograder.diagnosis.mutation.variants import variants
 from autograder.isolation import Workers
 from autograder.judging import searching
 from autograder.judging.expectations import Record
@@ -135,7 +135,7 @@ def told(root: Path) -> Callable[..., str]:
         ("(x * x).sum(0)", "x[0] ** 2", "a loop that ends after one round"),
     ],
 )
-def test_an_answer_that_equals_one_slip_is_told_as_that(
+def test_an_answer_that_equals_one_variant_is_told_as_that(
     told: Callable[..., str], before: str, after: str, words: str
 ) -> None:
     message = told((before, after))
@@ -178,16 +178,16 @@ def test_slips_are_of_the_exercise_and_its_helpers_alone() -> None:
     source = Source(SOLUTION)
     parts = parts_of(source, SOLUTION, "norm_vjp")
     assert {source.function(source.start(part)).partition(".")[0] for part in parts} == {"scaled", "norm_vjp"}
-    changed = [slip.splice.applied(source.bytes) for slip in slips(source, parts, exercise="norm_vjp")]
+    changed = [variant.splice.applied(source.bytes) for variant in variants(source, parts, exercise="norm_vjp")]
     assert len(changed) == len(set(changed)) > 40
     assert all("return norm_vjp(x, x, x[0]) + 1" in text for text in changed)
 
 
 def test_words_quote_no_line_of_the_reference() -> None:
     source = Source(SOLUTION)
-    found = slips(source, parts_of(source, SOLUTION, "norm_vjp"), exercise="norm_vjp")
+    found = variants(source, parts_of(source, SOLUTION, "norm_vjp"), exercise="norm_vjp")
     lines = [line.strip() for line in SOLUTION.splitlines() if len(line.strip()) > 12]
-    assert not any(line in slip.words for slip in found for line in lines)
+    assert not any(line in variant.words for variant in found for line in lines)
 
 
 def test_a_changed_reference_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +198,7 @@ def test_a_changed_reference_that_never_ends_is_given_up(monkeypatch: pytest.Mon
             pass
 
     search = searching.Search(Reference(find_lesson("ch07_mlp_backprop")), "mse_loss", [], 1, observe)
-    evidence = next(search.slips()).evidence
+    evidence = next(search.variants()).evidence
     assert not evidence[0].passed
     assert not evidence.same_as(Record(), 0)
 

@@ -25,8 +25,8 @@ import numpy as np
 from autograder.diagnosis import EditError, Misconception, edited
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.mutation.cells import parts_of
-from autograder.diagnosis.mutation.slips import Slip, slips
 from autograder.diagnosis.mutation.text import Source
+from autograder.diagnosis.mutation.variants import Variant, variants
 from autograder.diagnosis.relations.evidence import as_floats, telling
 from autograder.judging.diagnose import Evidence, Told, ending, has_wrong_values, same_comparison
 from autograder.judging.errors import LearnerError
@@ -35,7 +35,7 @@ from autograder.judging.local_run import LocalRun
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run
 
-SEARCH_SECONDS = 4.0
+SEARCH_SECONDS = 3.0
 """Of processor time, for one exercise, the first time: what takes longer is not searched again."""
 CHANGE_SECONDS = 0.5
 """Of processor time, for one change in one check: a slip in the condition of a loop may never end."""
@@ -93,21 +93,21 @@ class Search:
         self._known = known
         self._visible = visible
         self._observe = observe
-        self._slips: list[Candidate] | None = None
+        self._variants: list[Candidate] | None = None
         self._pairs: list[Candidate] | None = None
         self._given_up: set[str] = set()
 
-    def slips(self) -> Iterator[Candidate]:
+    def variants(self) -> Iterator[Candidate]:
         """The reference with one slip each. Ends early, with `SearchEnded`, where all of them take too long."""
-        if self._slips is None:
+        if self._variants is None:
             program = Program(self._reference)
-            self._slips = [
-                Candidate(slip.words, self._evidence(partial(program.with_slip, slip)))
-                for slip in slips(
+            self._variants = [
+                Candidate(variant.words, self._evidence(partial(program.with_variant, variant)))
+                for variant in variants(
                     program.source, parts_of(program.source, program.text, self._exercise), exercise=self._exercise
                 )
             ]
-        yield from self._bounded("slips", self._slips)
+        yield from self._bounded("variants", self._variants)
 
     def pairs(self) -> Iterator[Candidate]:
         """The reference with two known mistakes each, where their edits do not overlap."""
@@ -158,7 +158,7 @@ def told_by_search(records: Sequence[Record], search: Search, known: dict[Miscon
     if not failing or not has_wrong_values(failing[0][1]):
         return None
     order = [*failing, *sorted((pair for pair in visible if pair[1].passed), key=lambda pair: pair[1].seconds)]
-    return _two_known(order, search) or _one_slip(order, search) or _first_of_several(failing, known, records)
+    return _two_known(order, search) or _one_variant(order, search) or _first_of_several(failing, known, records)
 
 
 def _telling_first(record: Record) -> tuple[bool, float]:
@@ -184,10 +184,10 @@ def _ends_like(mine: Record, theirs: Record) -> bool:
     return all(map(same_comparison, mine.comparisons, theirs.comparisons))
 
 
-def _one_slip(order: list[tuple[int, Record]], search: Search) -> Told | None:
+def _one_variant(order: list[tuple[int, Record]], search: Search) -> Told | None:
     found: set[str] = set()
     try:
-        for candidate in search.slips():
+        for candidate in search.variants():
             if candidate.words not in found and _explains(order, candidate.evidence):
                 found.add(candidate.words)
     except SearchEnded:
@@ -265,10 +265,10 @@ class Program:
         self.source = Source(self.text)
         self._codes = [_compiled(node) for node in self.source.tree.body]
 
-    def with_slip(self, slip: Slip) -> LocalRun:
+    def with_variant(self, variant: Variant) -> LocalRun:
         """A run of the changed source, in this process."""
-        changed = self.source.statement(slip.splice.start)
-        start, end, splice = self.source.start(changed), self.source.end(changed), slip.splice
+        changed = self.source.statement(variant.splice.start)
+        start, end, splice = self.source.start(changed), self.source.end(changed), variant.splice
         text = self.source.slice(start, splice.start) + splice.text + self.source.slice(splice.end, end)
         (statement,) = ast.parse(text).body
         if isinstance(changed, DECORATED) and isinstance(statement, DECORATED):

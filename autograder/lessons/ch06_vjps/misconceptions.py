@@ -834,6 +834,16 @@ batch_gamma_twice = mistake(
     says="gamma is in dx twice: dx̂ = g · gamma, once.",
 )
 
+batch_unbiased_throughout = mistake(
+    "batchnorm_vjp",
+    {
+        COLUMN_STD: "d = max(len(x) - 1, 1)\nstd = np.sqrt(x.var(axis=0) * len(x) / d + eps)",
+        BATCH_DX: "dx = (dxhat - dxhat.mean(axis=0) - xhat * (dxhat * xhat).sum(axis=0) / d) / std",
+    },
+    says="The variance is divided by n − 1, and its gradient as well. Batch normalization divides by n when it "
+    "normalizes.",
+)
+
 
 # embedding_vjp
 

@@ -131,6 +131,12 @@ infinite_called_exploding = mistake(
     says='An inf was called "exploding". It has a status of its own, "nonfinite": what is inf has no norm to compare.',
 )
 
+hundred_times_the_median = mistake(
+    "gradient_report",
+    {LIMIT: "limit = 100 * statistics.median(finite) if finite else math.inf"},
+    says='"exploding" begins at 100 times the median here. The limit is 1,000 times.',
+)
+
 # first_nonfinite
 
 FINITE_TENSOR = "return bool(output.isfinite().all())"

@@ -604,15 +604,20 @@ variance_as_deviation = mistake(
     says="x was made with sigma². sigma is the standard deviation: x = mu + sigma · eps.",
 )
 
+one_number_for_all = mistake(
+    "score_function_gradient",
+    _score("(f(mu + sigma * eps) * eps / sigma).mean()"),
+    says="This is one number, the mean over the samples. An estimate for each sample is asked.",
+)
 density_for_its_logarithm = mistake(
     "score_function_gradient",
-    _score("eps / sigma * np.exp(-(eps**2) / 2) / (sigma * np.sqrt(2 * np.pi))"),
+    _score("f(mu + sigma * eps) * eps / sigma * np.exp(-(eps**2) / 2) / (sigma * np.sqrt(2 * np.pi))"),
     says="This is the derivative of the density. The score is that of its logarithm, eps / sigma: the density itself "
     "comes in by drawing.",
 )
 mean_of_the_scores = mistake(
     "score_function_gradient",
-    _score("(eps / sigma).mean()"),
+    _score("(f(mu + sigma * eps) * (eps / sigma).mean()).astype(eps.dtype)"),
     says="Every sample is multiplied by the mean of the scores. Each f(x) belongs to the score of its own sample.",
 )
 sample_without_sigma = mistake(
@@ -666,6 +671,11 @@ path_mean = mistake(
     "reparameterized_gradient",
     _path("np.full_like(eps, np.mean(df(mu + sigma * eps)))"),
     says="This is the mean over the samples. One estimate for each sample is asked.",
+)
+path_of_one_number = mistake(
+    "reparameterized_gradient",
+    _path("df(mu + sigma * eps).mean()"),
+    says="This is one number, the mean over the samples. An estimate for each sample is asked.",
 )
 path_of_variance = mistake(
     "reparameterized_gradient",

@@ -347,6 +347,15 @@ remainder_dropped = mistake(
     says="Where the outputs cannot be shared evenly, the last ones are lost without a word. Raise ValueError.",
 )
 
+weights_and_bias_reduced_too = mistake(
+    "ColumnParallelLinear",
+    {
+        ITS_BIAS: f"{ITS_BIAS}\nfor parameter in self.parameters():\n"
+        "    parameter.register_hook(lambda g: (group.all_reduce(g := g.clone()), g)[1])"
+    },
+    says="The gradients of weight and bias were added up over the ranks. They are of different outputs: each rank has "
+    "its own.",
+)
 ranks_from_one = mistake(
     "ColumnParallelLinear",
     {

@@ -20,29 +20,28 @@ UNTOLD = {"int", "float", "list", "tuple", "dict", "set", "range", "len", "rever
 
 
 @dataclass(frozen=True)
-class Slip:
+class Variant:
     """One small change of a reference, and what it is called."""
 
     splice: Splice
     words: str
 
 
-def slips(source: Source, regions: Sequence[ast.AST], *, exercise: str) -> list[Slip]:
-    """The slips of some parts of a source, no two of them the same program.
+def variants(source: Source, regions: Sequence[ast.AST], *, exercise: str) -> list[Variant]:
+    """The variants of some parts of a source, no two of them the same program.
 
     Args:
-        exercise: where they are; where that is a class, a slip says in which method it is.
+        exercise: where they are; where that is a class, a variant says in which method.
     """
-    found: dict[str, Slip] = {}
+    found: dict[str, Variant] = {}
     for region in regions:
-        known = {source.text(source.statement(source.start(region)))}
         for node in of.nodes_in(region):
             for splice, words in _of_node(source, node):
                 tree = source.tree_after(splice)
-                if tree is not None and tree not in found and tree not in known:
-                    found[tree] = Slip(splice, words + _where(source, splice, exercise))
+                if tree is not None and tree not in found:
+                    found[tree] = Variant(splice, words + _where(source, splice, exercise))
     unchanged = {ast.dump(ast.parse(source.text(node))) for node in source.tree.body}
-    return [slip for tree, slip in found.items() if tree not in unchanged]
+    return [variant for tree, variant in found.items() if tree not in unchanged]
 
 
 def _where(source: Source, splice: Splice, exercise: str) -> str:
