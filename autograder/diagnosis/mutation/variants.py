@@ -15,8 +15,11 @@ from autograder.diagnosis.mutation.text import Source, Splice
 Told = Iterator[tuple[Splice, str]]
 OPERAND = {"+": "term", "-": "term", "*": "factor", "/": "divisor", "//": "divisor", "@": "factor", "**": "exponent"}
 """What the right operand of each operator is called."""
-UNTOLD = {"int", "float", "list", "tuple", "dict", "set", "range", "len", "reversed", "sorted", "zip", "enumerate"}
-"""Functions of the language, which tell nothing of the field where they are left out."""
+UNTOLD = {
+    *("int", "float", "list", "tuple", "dict", "set", "range", "len", "reversed", "sorted", "zip", "enumerate"),
+    "finalize",
+}
+"""Functions of the language, which tell nothing of the field where they are left out; one is called at exit."""
 
 
 @dataclass(frozen=True)

@@ -1309,6 +1309,13 @@ g_runs_again = mistake(
     where="Reversible",
 )
 
+dx1_through_g_alone = mistake(
+    "reversible_block",
+    {"dx1 = dy1 + y1.grad": "dx1 = y1.grad"},
+    says="dx1 lacks dy1: y1 goes to the loss directly, too, and not only through g.",
+    where="Reversible",
+)
+
 
 # measure
 
