@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
 import os
 import shutil
@@ -17,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from traces import written_by_submissions
 
 from autograder.classroom.class_folder import find_work
 from autograder.classroom.cluster import ClusterError, grade_on_cluster
@@ -102,7 +102,7 @@ class Cluster:
     def at_work(self) -> psutil.Popen | None:
         """The worker that runs the endless loop now."""
         for number, process in enumerate(self.processes):
-            if glob.glob(f"{self.folder}/worker-{number}/*/*/backprop-*/scratch/*/started"):
+            if written_by_submissions("started", below=f"{self.folder}/worker-{number}/"):
                 return process
         return None
 

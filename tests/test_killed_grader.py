@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from traces import written_by_submissions
 
 from autograder.worker.landlock import landlock_abi
 
@@ -69,7 +70,8 @@ class Class:
 
     def started(self, after: float = 0.0) -> bool:
         """Whether the slow function runs now, begun `after` a time: what is killed leaves its file for a moment."""
-        return any(began > after for began in map(_modified, self.folder.glob("tmp/backprop-*/scratch/*/started")))
+        files = written_by_submissions("started", below=f"{self.folder}/tmp/backprop-")
+        return any(began > after for began in map(_modified, files))
 
     def under_way(self) -> bool:
         """Whether the slow function runs now and the result before it is written: its grader did not wait for that."""
@@ -102,7 +104,7 @@ def _modified(file: Path) -> float:
     """When a file was written; 0 if it is gone."""
     try:
         return file.stat().st_mtime
-    except FileNotFoundError:
+    except OSError:
         return 0.0
 
 

@@ -24,6 +24,22 @@ def processes_of(folder: Path) -> list[str]:
     return found
 
 
+def written_by_submissions(name: str, below: str) -> list[Path]:
+    """The files of that name that running submissions have in their own folders, whose paths begin with `below`.
+
+    What lies there has a file system of its own, which only their processes show.
+    """
+    found = []
+    for process in psutil.process_iter(["name"]):
+        place = f"/proc/{process.pid}/cwd"
+        try:
+            if process.info["name"] == "bp-submission" and os.readlink(place).startswith(below):
+                found += [Path(place, name)] if os.path.exists(f"{place}/{name}") else []
+        except OSError:  # it has ended
+            continue
+    return found
+
+
 def look(path: Path) -> tuple[Any, ...]:
     """All that a submission might have changed of a file or folder."""
     status = path.stat()
