@@ -299,7 +299,8 @@ def make_class(folder: Path, replacements: dict[str, str]) -> Path:
     for name in STUDENTS:
         _write(students / name / f"{LESSON}.ipynb", half_done().encode())
     for name in HONEST[:3]:
-        _write(students / name / f"{LESSON}.py", (REPOSITORY / "solutions" / f"{LESSON}.py").read_bytes())
+        solution = (REPOSITORY / "solutions" / f"{LESSON}.py").read_bytes()
+        _write(students / name / f"{LESSON}.py", solution + b"\n# as we have it\n")
     _write(students / HONEST[3] / f"{LESSON}.ipynb", half_done().encode())
     _make_oddities(students, folder)
     return students

@@ -35,7 +35,7 @@ from autograder.judging.local_run import LocalRun
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run
 
-SEARCH_SECONDS = 3.0
+SEARCH_SECONDS = 1.5
 """Of processor time, for one exercise, the first time: what takes longer is not searched again."""
 CHANGE_SECONDS = 0.5
 """Of processor time, for one change in one check: a slip in the condition of a loop may never end."""
