@@ -192,7 +192,7 @@ def backward(params, cache, dout):
 def test_what_befell_the_cells_is_told_of_each_submission() -> None:
     """The calls fail in the same way; why, their cells say."""
     uses = "def saved_bytes(*args, **kwargs):\n    return helper"
-    cells = [[f"{broken}\nhelper = 1", uses] for broken in ("1 / 0", "int('x')")]
+    cells = [[f"helper = {broken}", uses] for broken in ("1 / 0", "int('x')")]
     submissions = [Submission.of_cells("work.ipynb", sources) for sources in cells]
     lesson = find_lesson("ch07_mlp_backprop")
     quick = replace(lesson, exercises=(lesson.exercise("saved_bytes"),))

@@ -60,7 +60,7 @@ class Class:
 
     def start(self, *options: str) -> psutil.Popen:
         command = [*self.before, str(BACKPROP), "grade", "class", "--out", "results", "--jobs", "2", *options]
-        env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "of a class"}
+        env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "a salt of tests, kept by no class"}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         return psutil.Popen(command, cwd=self.folder, env=env, start_new_session=True, **pipes)
 

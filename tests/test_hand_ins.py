@@ -853,12 +853,15 @@ def test_another_salt_stops_until_regrade_says_that_it_is_meant(backprop: Comman
     def salt() -> str:
         return str(json.loads((tmp_path / "res" / "ann" / "ch06_vjps.json").read_text())["salt_sha256"])
 
-    assert backprop("grade", "class", "--out", "res", "--salt", "one").returncode == 0
+    assert backprop("grade", "class", "--out", "res", "--salt", "one salt of tests, kept by no class").returncode == 0
     first = salt()
     for options, says in (
         ((), "res was graded with a salt, and none is given now; give it (--salt or BACKPROP_SALT), or say --regrade"),
-        (("--salt", "two"), "res was graded with another salt; give that one, or say --regrade"),
-        (("--salt", "two", "--diff"), "res was graded with another salt"),
+        (
+            ("--salt", "two salts of tests, kept by no class"),
+            "res was graded with another salt; give that one, or say --regrade",
+        ),
+        (("--salt", "two salts of tests, kept by no class", "--diff"), "res was graded with another salt"),
     ):
         done = backprop("grade", "class", "--out", "res", *options)
         assert done.returncode == 2
@@ -871,7 +874,7 @@ def test_another_salt_stops_until_regrade_says_that_it_is_meant(backprop: Comman
     assert backprop("grade", "class", "--out", "res").returncode == 2
     assert backprop("grade", "class", "--out", "res", "--regrade").returncode == 0
     assert salt() != first
-    stopped = backprop("grade", "class", "--out", "res", "--salt", "one")
+    stopped = backprop("grade", "class", "--out", "res", "--salt", "one salt of tests, kept by no class")
     assert "res was graded without a salt, and one is given now; leave it out" in stopped.stderr
 
 

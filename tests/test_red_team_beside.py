@@ -53,6 +53,8 @@ class Outcome:
     """Exercise to status."""
     says: tuple[str, ...] = ()
     """What the messages of the result must contain."""
+    harms_itself: bool = False
+    """Whether what it does before may cost its own honest part."""
 
 
 OUTCOMES = {
@@ -79,7 +81,7 @@ OUTCOMES = {
     "hangs_when_freed": Outcome(
         "ch03_accumulation", {"tied_autoencoder_gradient": "timeout", "microbatch_gradient": "timeout"}
     ),
-    "exotic_tensors": Outcome("ch04_detachment", {"freeze": "error", "predict_flow": "error"}),
+    "exotic_tensors": Outcome("ch04_detachment", {"freeze": "error", "predict_flow": "error"}, harms_itself=True),
     "malformed_tensors": Outcome(
         "ch04_detachment",
         dict.fromkeys(("freeze", "ema_update", "running_mean_loss", "predict_flow"), "error"),
@@ -179,9 +181,11 @@ def test_an_attack_earns_its_honest_part_only(graded: Graded, attack: str) -> No
     exercises = {exercise["name"]: exercise for exercise in result["exercises"]}
     honest = LESSONS[wanted.lesson]
     assert result["status"] == "graded", result["message"]
-    assert {name: e["points"] for name, e in exercises.items() if e["points"]} == {
-        honest: HONEST_POINTS.get(honest, 2.0)
-    }
+    earned = {name: e["points"] for name, e in exercises.items() if e["points"]}
+    right = {honest: HONEST_POINTS.get(honest, 2.0)}
+    assert earned == right or (
+        wanted.harms_itself and earned.keys() == right.keys() and earned[honest] <= right[honest]
+    )
     assert {name: exercises[name]["status"] for name in wanted.statuses} == wanted.statuses
     told = " ".join([result["message"], *(exercise["message"] for exercise in exercises.values())])
     for text in wanted.says:

@@ -136,8 +136,8 @@ WRONG = {
         Wrong(
             "all_reduce_gradients",
             "all_reduce_gradients",
-            "parameter.grad /= n_rows",
-            "parameter.grad /= n_rows\n"
+            "group.all_reduce(parameter.grad)",
+            "group.all_reduce(parameter.grad)\n"
             "widest = max((p.dtype for p in model.parameters()), key=lambda dtype: dtype.itemsize)\n"
             "parameter.grad = parameter.grad.to(widest)",
             "test_parameters_of_two_dtypes",

@@ -9,12 +9,15 @@ from torch.nn.utils import parameters_to_vector
 
 def all_reduce_gradients(model, group, n_local):
     wanted = [p for p in model.parameters() if p.requires_grad]
-    known = [p.grad if n_local and p.grad is not None else torch.zeros_like(p) for p in wanted]
-    everything = torch.cat([torch.ones(1, dtype=known[0].dtype), parameters_to_vector(known)]) * n_local
-    group.all_reduce(everything)
-    mean = everything[1:] / everything[0]
-    for p, piece in zip(wanted, mean.split([p.numel() for p in wanted])):
-        p.grad = piece.view_as(p).clone()
+    rows = torch.tensor([float(n_local)])
+    group.all_reduce(rows)
+    for dtype in dict.fromkeys(p.dtype for p in wanted):
+        same = [p for p in wanted if p.dtype is dtype]
+        known = [p.grad if n_local and p.grad is not None else torch.zeros_like(p) for p in same]
+        mean = parameters_to_vector(known) * (n_local / rows.item())
+        group.all_reduce(mean)
+        for p, piece in zip(same, mean.split([p.numel() for p in same])):
+            p.grad = piece.view_as(p).clone()
 
 
 def bucketed_all_reduce(grads, bucket_bytes, all_reduce):

@@ -28,8 +28,11 @@ FOUND_BY_NO_DIFFERENCES = {
     *("softmax_global_maximum", "logsumexp_overflows", "cross_entropy_overflows", "attention_overflows"),
     # Raise wherever they would be wrong: an exception tells enough by itself.
     *("sum_ignores_keepdims", "pool_without_leftovers"),
+    *("axes_put_back_one_by_one", "channels_reversed", "height_for_width", "pool_first_window_alone"),
+    "rms_row_term_along_columns",
 }
-"""The mistakes of the next part that a gradient checker cannot see on generic float64 inputs."""
+"""The mistakes of the next part that a gradient checker cannot see on generic float64 inputs, or at no function of the
+bank."""
 
 MISTAKES_PER_RULE = 3
 """A class's salt draws them: all together ask thousands of calls of a learner's checker, and tell no more about it."""
