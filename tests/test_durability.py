@@ -26,6 +26,7 @@ BACKPROP = Path(sys.executable).with_name("backprop")
 PATIENCE = 120.0
 """Seconds until a busy machine must have done what takes a moment on an idle one."""
 SEED = 20240607
+SALT = "a salt of tests, kept by no class"
 
 RELU = "import numpy as np\n\ndef relu_vjp(g, x):\n    return (g * (x {} 0)).astype(x.dtype)\n"
 MSE = "import numpy as np\n\ndef mse_loss(y, t):\n    return np.mean((y - t) ** 2) / 2, (y - t) / y.size\n"
@@ -60,7 +61,7 @@ class Class:
 
     def start(self, *options: str) -> psutil.Popen:
         command = [*self.before, str(BACKPROP), "grade", "class", "--out", "results", "--jobs", "2", *options]
-        env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": "a salt of tests, kept by no class"}
+        env = {**os.environ, "TMPDIR": str(self.folder / "tmp"), "BACKPROP_SALT": SALT}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         return psutil.Popen(command, cwd=self.folder, env=env, start_new_session=True, **pipes)
 
@@ -176,7 +177,7 @@ def test_interrupted_it_says_what_is_done_and_how_to_go_on(a_class: Class, undis
     slow = a_class.folder / "class" / "slow" / "ch07_mlp_backprop.py"
     slow.parent.mkdir()
     slow.write_text(f"import time\n\ntime.sleep(5)\n# %%\n{MSE}", encoding="utf-8")  # longer than all others
-    command = a_class.start("--salt", "of a class")
+    command = a_class.start("--salt", SALT)
     wait_until(lambda: a_class.graded() >= 1)
     os.killpg(command.pid, signal.SIGINT)
     _, said = command.communicate(timeout=PATIENCE)
@@ -188,7 +189,7 @@ def test_interrupted_it_says_what_is_done_and_how_to_go_on(a_class: Class, undis
     )
     words = shlex.split(line.partition("go on with: ")[2])
     assert words == ["backprop", "grade", "class", "--out", "results", "--jobs", "2", "--salt", "SECRET"]
-    assert "of a class" not in said
+    assert SALT not in said
     assert f"{done} submissions are graded already" in a_class.run()
     assert (a_class.results / "slow" / "ch07_mlp_backprop.json").is_file()
     for folder in ("class", "results"):
