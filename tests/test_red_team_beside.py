@@ -54,7 +54,7 @@ class Outcome:
     says: tuple[str, ...] = ()
     """What the messages of the result must contain."""
     harms_itself: bool = False
-    """Whether what it does before may cost its own honest part."""
+    """Whether it replaces functions of PyTorch in its own process, which every scenario refuses from then on."""
 
 
 OUTCOMES = {
