@@ -55,7 +55,7 @@ DECORATED = (ast.FunctionDef, ast.ClassDef)
 Observe = Callable[[Run, int, Callable[[Record], bool] | None], Record]
 
 
-class _TooLong(BaseException):
+class TooLong(BaseException):
     """A changed reference goes on and on. Nothing that it may catch."""
 
 
@@ -128,11 +128,11 @@ class Search:
     def _bounded_record(self, run: Callable[[], LocalRun], i: int, enough: Callable[[Record], bool] | None) -> Record:
         """What one check sees, within limits; a record that is like no other where it cannot be seen."""
         try:
-            with _at_most(CHANGE_SECONDS), _state_kept():
+            with at_most(CHANGE_SECONDS), state_kept():
                 return self._observe(run(), i, enough)
         except LearnerError:  # the submission's time is up
             raise
-        except (Exception, _TooLong):
+        except (Exception, TooLong):
             return Record(ended_by=_Nothing("A changed reference gave no answer."))
 
     def _bounded(self, what: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
@@ -283,11 +283,11 @@ def _compiled(statement: ast.stmt) -> CodeType:
 
 
 @contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """Raise `_TooLong` in what takes more processor time."""
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in what takes more processor time."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise _TooLong
+        raise TooLong
 
     before = signal.signal(signal.SIGVTALRM, end)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
@@ -299,7 +299,7 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def _state_kept() -> Iterator[None]:
+def state_kept() -> Iterator[None]:
     """Leave PyTorch's switches as they were: a changed reference may forget to switch back."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "is_grad_enabled"):

@@ -440,6 +440,7 @@ def test_no_anomaly(learner, reference, rng):
         (str(rng.choice(KINDS)), rng.uniform(0.2, 0.9, size=3), "a loss of one operation, all is well"),
         ("inf", with_a_zero(rng), "a gradient is inf"),
         ("nan in the values alone", with_a_zero(rng), "the loss is nan, all gradients are finite"),
+        ("nan in a sum", with_a_zero(rng), "two nodes return inf and -inf for one tensor, whose gradient is their sum"),
         (str(rng.choice(KINDS)), with_a_zero(rng), "a loss of one operation and torch.where, one entry is 0"),
     ]:
         expected, got = (who.scenario.anomaly(kind, x) for who in (reference, learner))

@@ -453,6 +453,8 @@ def anomaly(
             return leaf.abs().sqrt().sum()
         if kind == "nan in the values alone":
             return (leaf.detach().abs().neg().sub(1).sqrt() + leaf).sum()
+        if kind == "nan in a sum":
+            return (leaf.sqrt() - leaf.sqrt()).sum()
         return _loss(kind, leaf).reshape(shape)
 
     with _fresh(), torch.autograd.set_detect_anomaly(already):

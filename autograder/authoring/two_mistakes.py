@@ -1,0 +1,132 @@
+"""`python -m autograder.authoring.two_mistakes LESSON[/EXERCISE] --draws 20`: what is said of two mistakes at once?
+
+Draws, for each exercise, pairs of a known mistake and another known one, and of a known mistake and a slip that nobody
+wrote down; makes both in the reference, and reads what a learner would be told. A name is true if that mistake was
+made, or if what is named gives the same answers to all visible checks: then no check can tell them apart. In this
+process and without isolation: trusted code only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from autograder.authoring.rejections import visible_checks
+from autograder.diagnosis import EditError, Misconception, edited
+from autograder.diagnosis.mutation.cells import parts_of
+from autograder.diagnosis.mutation.text import Source
+from autograder.diagnosis.mutation.variants import variants
+from autograder.judging.diagnose import Diagnosis
+from autograder.judging.expectations import Record
+from autograder.judging.patience import unhurried
+from autograder.judging.searching import WORTH_SEARCHING, TooLong, at_most, state_kept
+from autograder.judging.session import Judge, with_judge
+from course.syllabus import Exercise, find_lesson
+
+SEED = 20261127
+CHECK_SECONDS = 20.0
+"""Of processor time, for one check: two mistakes may never end. What takes longer is not counted."""
+TRUE, FALSE, BY_NUMBERS = "true", "false", "by numbers only"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An answer with two mistakes in it."""
+
+    text: str
+    """The source of the lesson's solutions with both."""
+    known: tuple[Misconception, ...]
+    """Those of the mistakes that are known, one or two."""
+    slip: str = ""
+    """The other one in words, where it is a slip."""
+
+    @property
+    def words(self) -> str:
+        """Both by name."""
+        return " + ".join([*(known.name for known in self.known), *filter(None, [self.slip])])
+
+
+def drawn(judge: Judge, exercise: Exercise, draws: int, rng: random.Random) -> Iterator[Drawn]:
+    """At most `draws` pairs of known mistakes, and as many of a known mistake and a slip."""
+    known = [one for one in judge.known if one.exercise == exercise.name and one.edits]
+    text = judge.reference.text
+    pairs = [(one, other) for i, one in enumerate(known) for other in known[i + 1 :]]
+    for one, other in rng.sample(pairs, min(draws, len(pairs))):
+        with suppress(EditError, SyntaxError):
+            yield Drawn(edited(text, [*one.edits, *other.edits]), (one, other))
+    source = Source(text)
+    slips = variants(source, parts_of(source, text, exercise.name), exercise=exercise.name)
+    for _ in range(draws if known and slips else 0):
+        one, slip = rng.choice(known), rng.choice(slips)
+        with suppress(EditError, SyntaxError):
+            yield Drawn(edited(slip.splice.applied(source.bytes), one.edits), (one,), slip.words)
+
+
+def verdict(pair: Drawn, diagnosis: Diagnosis, known: list[Misconception]) -> str:
+    """Whether the mistakes that a message names are those that were made, or give the same."""
+    first = diagnosis.message.partition("\n")[0]
+    if diagnosis.misconceptions or first.startswith("This is what a right answer gives with one slip"):
+        return TRUE  # all visible checks see the same of what is named
+    named = {one.says for one in known if one.says in diagnosis.message}
+    return (TRUE if named <= {one.says for one in pair.known} else FALSE) if named else BY_NUMBERS
+
+
+def told(judge: Judge, exercise: Exercise, pair: Drawn) -> Diagnosis | None:
+    """What a learner with these mistakes is told; None where no visible check sees them, or a check does not end."""
+    items = judge.items_of(exercise.name)[: len(visible_checks(judge, exercise.name))]
+    records: list[Record] = []
+    try:
+        run = judge.reference.local_text(pair.text)
+        for item in items:
+            with at_most(CHECK_SECONDS), state_kept():
+                records += unhurried(partial(judge.observe, [item], run))
+    except (Exception, TooLong):
+        return None
+    return None if all(record.passed for record in records) else judge.explain(exercise, records)
+
+
+def measured(judge: Judge, only: str, draws: int) -> dict[tuple[str, str], Counter[str]]:
+    """How many pairs are told truly, by exercise and by what they are made of; prints what is false."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for exercise in judge.lesson.exercises:
+        if (only and exercise.name != only) or exercise.seconds > WORTH_SEARCHING:
+            continue
+        rng = random.Random(f"{SEED} {exercise.name}")
+        known = [one for one in judge.known if one.exercise == exercise.name]
+        for pair in drawn(judge, exercise, draws, rng):
+            diagnosis = told(judge, exercise, pair)
+            if diagnosis is None:
+                continue
+            said = verdict(pair, diagnosis, known)
+            kind = "known and slip" if pair.slip else "two known"
+            found.setdefault((exercise.name, kind), Counter())[said] += 1
+            if said == FALSE:
+                print(f"false: {exercise.name}: {pair.words}\n    {diagnosis.message.splitlines()[0]}", flush=True)
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m autograder.authoring.two_mistakes", description=__doc__)
+    parser.add_argument("lesson", help="ch06_vjps, or ch06_vjps/softmax_vjp")
+    parser.add_argument("--draws", type=int, default=20, help="pairs of each kind for each exercise")
+    options = parser.parse_args(arguments)
+    slug, _, only = options.lesson.partition("/")
+    lesson = find_lesson(slug)
+    found = with_judge(lesson, lambda judge: measured(judge, only, options.draws))
+    together: dict[str, Counter[str]] = {}
+    for (_, kind), counts in found.items():
+        together.setdefault(kind, Counter()).update(counts)
+    for kind, counts in together.items():
+        told = ", ".join(f"{counts[said]} {said}" for said in (TRUE, FALSE, BY_NUMBERS))
+        print(f"{lesson.slug}, {kind}: {told}, of {counts.total()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

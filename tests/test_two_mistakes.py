@@ -1,0 +1,33 @@
+"""The tool that draws two mistakes at once counts as false what names a mistake that nobody made."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.authoring.two_mistakes import BY_NUMBERS, FALSE, TRUE, Drawn, main, verdict
+from autograder.diagnosis import Misconception
+from autograder.judging.diagnose import Diagnosis
+
+ONE, OTHER, THIRD = (Misconception("softmax_vjp", name, f"This is {name}.") for name in ("one", "other", "third"))
+
+
+@pytest.mark.parametrize(
+    ("message", "named", "wanted"),
+    [
+        ("First, it seems: This is one.\nThat gives the smallest case that fails; there is more.", (), TRUE),
+        ("First, it seems: This is third.\nThat gives the smallest case that fails; there is more.", (), FALSE),
+        ("This is third.", ("third",), TRUE),  # no visible check tells it from what was made
+        ("dx is 1; 2 expected.", (), BY_NUMBERS),
+    ],
+)
+def test_a_name_is_true_if_that_mistake_was_made(message: str, named: tuple[str, ...], wanted: str) -> None:
+    pair = Drawn("", (ONE, OTHER))
+    assert verdict(pair, Diagnosis(message, named), [ONE, OTHER, THIRD]) == wanted
+
+
+@pytest.mark.slow
+def test_pairs_are_drawn_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ch06_vjps/softmax_vjp", "--draws", "3"]) == 0
+    two_known, with_a_slip = capsys.readouterr().out.splitlines()[-2:]
+    assert two_known.startswith("ch06_vjps, two known: 2 true, 0 false, 0 by numbers only")  # the third is no Python
+    assert "ch06_vjps, known and slip:" in with_a_slip
