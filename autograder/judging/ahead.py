@@ -2,7 +2,7 @@
 
 Checks draw their inputs from the class's salt, so that nearly all of them call every submission with the same
 arguments. These calls are noted once, with the solutions in the place of a submission: the questions, and nothing of
-the answers. A submission is asked for all calls of an exercise at once, on visible inputs or on hidden ones; a check
+the answers. A submission is asked for the calls of all exercises at once, on visible inputs or on hidden ones; a check
 that then asks for one of them finds its answer. One that asks for something else (it passes on what the submission
 returned, or a function) is answered by a call of its own.
 
@@ -45,23 +45,27 @@ class ForeseenCheck:
     """Whether these are all."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Questions:
-    """What the checks of an exercise ask of every submission, on visible or on hidden inputs."""
+    """What the checks of an exercise ask of every submission, on visible or on hidden inputs; equal to itself alone."""
 
     checks: Sequence[ForeseenCheck]
     request: bytes
-    """The frame that asks for all of these calls."""
+    """The frame that asks for all of these calls; empty where there are none."""
 
 
 def known_to_workers(exercise: str, checks: Sequence[ForeseenCheck]) -> Questions:
     """The questions where the workers know them by the name of the exercise."""
-    return Questions(checks, wire.encode({"do": "foreseen", "exercise": exercise}))
+    return Questions(checks, _if_any(checks, wire.encode({"do": "foreseen", "exercise": exercise})))
 
 
 def told_when_asked(checks: Sequence[ForeseenCheck]) -> Questions:
     """The questions where nobody knows them before. `WireError` if they are too many for a frame."""
-    return Questions(checks, wire.encode({"do": "calls", "checks": requests(checks)}))
+    return Questions(checks, _if_any(checks, wire.encode({"do": "calls", "checks": requests(checks)})))
+
+
+def _if_any(checks: Sequence[ForeseenCheck], request: bytes) -> bytes:
+    return request if any(check.calls for check in checks) else b""
 
 
 def requests(checks: Sequence[ForeseenCheck]) -> list[list[Call]]:
@@ -82,7 +86,6 @@ class Ahead:
 
     def __init__(self, questions: Questions, transport: Transport) -> None:
         self._transport = transport
-        self._request = questions.request
         self._checks = deque(questions.checks)
         """Those that have not begun."""
         self._frames: deque[list[bytes]] = deque()
@@ -92,23 +95,25 @@ class Ahead:
         self._decisive = all(check.whole for check in questions.checks)
         self.size = 0
         """Bytes of the answers."""
+        self.seconds = 0.0
+        """How long they took."""
 
     def gather(self, seconds: float, together: float) -> bytes:
-        """Have all calls made, each within `seconds` and all within `together`: a digest of the answers.
+        """Receive the answers to calls that were requested, each within `seconds`, all within `together`: their digest.
 
         Raises:
             DeadlinePassed, ChannelClosed, WireError: as a transport does. Which of the calls is at fault is not known.
         """
         clock, most = self._transport.clock, self._transport.received + FUNCTION_BYTES
-        until = clock.now() + together
-        if any(check.calls for check in self._checks):
-            self._transport.send(self._request, seconds)
+        start = clock.now()
+        until = start + together
         for check in self._checks:
             self._frames.append([])
             for _ in check.calls:
                 self._frames[-1].append(self._transport.receive(min(seconds, until - clock.now())))
                 if self._transport.received > most:
                     raise wire.WireError(f"answers of more than {FUNCTION_BYTES >> 20} MiB")
+        self.seconds = clock.now() - start
         self.size = sum(map(len, itertools.chain(*self._frames)))
         return _digest(itertools.chain(*self._frames))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from autograder.isolation import Workers
@@ -11,7 +11,7 @@ from autograder.judging.account import RETURNED_BYTES, Account
 from autograder.judging.ahead import Ahead, Questions
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.source_text import CellProblem, SourceText
-from autograder.judging.submission_process import HURRY, SubmissionProcess
+from autograder.judging.submission_process import HURRY, TOGETHER_BYTES, SubmissionProcess
 from autograder.judging.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
 from autograder.submission import Submission
 from autograder.wording import clean
@@ -67,34 +67,57 @@ class SubmissionRun:
         self.account = process.account
         self.source = SourceText(process.submission, process.problems)
         self.ahead: Ahead | None = None
+        self._gathered: dict[Questions, tuple[Ahead, bytes]] = {}
+        """Answers that no check has looked at yet, and their digest."""
         self._ended: dict[str, TimedOut | Crashed] = {}
         self._returned: dict[str, int] = {}
         self._in_a_hurry: set[str] = set()
         """Exercises that have used up a limit of time already: what they are asked again has less."""
 
-    def foresee(self, exercise: Exercise, questions: Questions) -> bytes | None:
-        """Have the calls made that the checks of an exercise will ask for.
+    def foresee(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bytes | None:
+        """Have the calls made that the checks of the first of these exercises will ask for.
 
-        Returns a digest of all answers. Where one of the calls has gone wrong nothing is foreseen, and there is none:
-        which one it was, they show when each is made by itself.
+        Those of the others are made in the same breath: a round trip costs as much as many calls.
+
+        Returns a digest of all answers of the first. Where one of its calls has gone wrong nothing is foreseen, and
+        there is none: which one it was, they show when each is made by itself.
         """
-        transport, name = self.process.in_step(), exercise.name
-        if transport is None or name in self._ended or self.account.call_seconds <= 0:
-            return None
-        ahead, returned = Ahead(questions, transport), self._returned.get(name, 0)
-        try:
-            with self._accounted(name):
-                digest = ahead.gather(exercise.seconds, self.account.call_seconds)
-        except DeadlinePassed:
-            self._in_a_hurry.add(name)
-            self.close(grace=0.0)
-        except (ChannelClosed, WireError):
-            self.close()
-        else:
-            self.ahead = ahead
-            return digest
-        self._returned[name] = returned
-        return None
+        _, questions = wanted[0]
+        if questions not in self._gathered:
+            self._gather(wanted)
+        self.ahead, digest = self._gathered.pop(questions, (None, None))
+        return digest
+
+    def _gather(self, wanted: Sequence[tuple[Exercise, Questions]]) -> None:
+        """Have the calls made that the checks of these exercises will ask for, until one goes wrong."""
+        transport = self.process.in_step()
+        if transport is None or wanted[0][0].name in self._ended or self.account.call_seconds <= 0:
+            return
+        together = [(one, asked) for one, asked in wanted if one.name not in self._ended]
+        while len(together) > 1 and sum(len(asked.request) for _, asked in together) > TOGETHER_BYTES:
+            together.pop()
+        requests = b"".join(asked.request for _, asked in together)
+        for exercise, questions in together:
+            ahead, returned = Ahead(questions, transport), self._returned.get(exercise.name, 0)
+            try:
+                with self._accounted(exercise.name):
+                    if requests:
+                        transport.send(requests, exercise.seconds)
+                        requests = b""
+                    digest = ahead.gather(exercise.seconds, self.account.call_seconds)
+            except DeadlinePassed:
+                self._in_a_hurry.add(exercise.name)
+                self.close(grace=0.0)
+            except (ChannelClosed, WireError):
+                self.close()
+            else:
+                self._gathered[questions] = ahead, digest
+                if self.account.returned <= RETURNED_BYTES:
+                    continue
+                self.close()
+                return
+            self._returned[exercise.name] = returned
+            return
 
     def ask(self, request: Call, seconds: float) -> Answer:
         """The worker's answer to a call.

@@ -179,10 +179,11 @@ class Judge:
 
         runs = SubmissionRuns(submission, workers, self.reference.scenario_source, None if of_many else at_cell)
         try:
-            visible = [self._asked(exercise, runs, visible=True, of_many=of_many) for exercise in exercises]
+            last = len(exercises) if of_many else 0  # the calls of an exercise and of those after it are made together
+            visible = [self._asked(one, exercises[i:last], runs, visible=True) for i, one in enumerate(exercises)]
             runs.seal()
-            for exercise, seen in zip(exercises, visible, strict=True):
-                both = [seen, self._asked(exercise, runs, visible=False, of_many=of_many)]
+            for i, (exercise, seen) in enumerate(zip(exercises, visible, strict=True)):
+                both = [seen, self._asked(exercise, exercises[i:last], runs, visible=False)]
                 result.exercises.append(self._concluded(exercise, both, runs, _wrong(result.exercises)))
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
@@ -197,8 +198,13 @@ class Judge:
         result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
-    def _asked(self, exercise: Exercise, runs: SubmissionRuns, *, visible: bool, of_many: bool) -> Observed:
-        """What the checks of one exercise see on inputs of one kind. `WorkerLost` where nothing can be asked."""
+    def _asked(
+        self, exercise: Exercise, together: Sequence[Exercise], runs: SubmissionRuns, *, visible: bool
+    ) -> Observed:
+        """What the checks of one exercise see on inputs of one kind. `WorkerLost` where nothing can be asked.
+
+        `together`: this exercise and others whose calls may be made with its own; none where each is made by itself.
+        """
         self._asking = exercise.name
         self.doing = f"{exercise.name}: running your cells"
         try:
@@ -206,16 +212,20 @@ class Judge:
                 run = runs.of(exercise.kit)
         except PackageMissing as error:
             return Observed(ended=_ungradable(exercise, f"{exercise.name} cannot be graded here: {error}."))
-        return self._observed(exercise, run, visible=visible, of_many=of_many)
+        asked = ((one, self._questions.get((one.name, visible))) for one in together if one.kit == exercise.kit)
+        return self._observed(exercise, [(one, which) for one, which in asked if which], run, visible=visible)
 
-    def _observed(self, exercise: Exercise, run: SubmissionRun, *, visible: bool, of_many: bool) -> Observed:
+    def _observed(
+        self, exercise: Exercise, ahead: Sequence[tuple[Exercise, Questions]], run: SubmissionRun, *, visible: bool
+    ) -> Observed:
         """What the checks of one exercise see of its functions; looked up where the answers are known."""
-        questions = self._questions.get((exercise.name, visible)) if of_many else None
         start, seen = time.perf_counter(), Observed()
         run.source.consulted = False
         try:
             with run.account.patience.spending():
-                digest = None if questions is None else run.foresee(exercise, questions)
+                digest = run.foresee(ahead) if ahead and ahead[0][0] == exercise else None
+                if run.ahead is not None:  # which may have waited for those of others, too
+                    start = time.perf_counter() - run.ahead.seconds
                 if digest is not None and (exercise.name, visible, digest) in self._known_answers:
                     seen = self._known_answers[exercise.name, visible, digest]
                 else:

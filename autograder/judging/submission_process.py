@@ -20,7 +20,7 @@ CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
 """What all cells may take together, for one kit; those that run again after a crash included."""
 TOGETHER_BYTES = 96 * 2**10
-"""What cells that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
+"""What requests that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
 SLOW_CELL_SECONDS = 1.0
 """A cell that takes longer is worth a word to those who wait for it at each check."""
 HURRY = 0.1
