@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Edit, EditError, Misconception, edited, misconceptions_in, mistake
-from autograder.judging.reference import function_of
+from autograder.judging.reference import function_of, misconceptions_of
 
 SOURCE = '''\
 def double(x):
@@ -104,3 +104,15 @@ def test_it_stands_in_a_function_and_in_a_submission() -> None:
     for cell in mistaken_cells(solved_cells(course, slug), [NOT_SUMMED], course.misconceptions(slug)):
         exec(cell, names)
     assert names["add_vjp"](1, 2, 3) == (1, 1)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("slug", list(Course.at().lessons))
+def test_functions_of_a_register_can_be_handed_in(slug: str) -> None:
+    """Where the register does not run without the grader, the solution above would count, and full marks be earned."""
+    course = Course.at()
+    functions = [known for known in misconceptions_of(slug) if known.function is not None]
+    names: dict[str, object] = {}
+    cells = mistaken_cells([], functions[:1], course.misconceptions(slug))
+    for cell in cells:
+        exec(cell.rpartition("\n")[0], names)  # all but the line that puts it in the place of the solution
+    assert not functions or hasattr(names["wrong"], functions[0].name)

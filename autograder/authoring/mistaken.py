@@ -16,7 +16,7 @@ IMPORTS = re.compile(r"^from autograder\.diagnosis import .*\n", re.MULTILINE)
 """What a file of misconceptions imports of ours. A worker cannot."""
 NO_REGISTER = (
     "def misconception(*args, **kwargs):\n    return lambda function: function\n"
-    "def mistake(*args, **kwargs):\n    return None\n"
+    "class mistake:\n    def __init__(self, *args, says, **kwargs):\n        self.says = says\n"
 )
 
 

@@ -104,7 +104,7 @@ def _of_misconceptions(
         cells = mistaken_cells(solved, [mistake], path)
         result = judge.grade(_submission(cells), workers, only=[mistake.exercise], of_many=True)
         what = f"{mistake.exercise}: {mistake.name}, in a class with the salt {salt}"
-        if result.status != "graded":
+        if result.status != "graded" or " raised " in result.message:  # else the solution above it would count
             yield Problem(course.relative(path), f"{what}, cannot be graded: {line(result.message)}", "mend it")
             continue
         (exercise,) = result.exercises

@@ -816,6 +816,25 @@ own_node_first = mistake(
 )
 
 
+@misconception(
+    "read_torch_graph",
+    says="A node is listed again by every way that leads to it. Each is there once: remember the nodes in a set.",
+)
+def listed_by_every_way(tensor):
+    names = []
+
+    def visit(node):
+        for parent in _next(node):
+            visit(parent)
+        names.append(type(node).__name__)
+        if len(names) > PATIENCE:
+            raise TimeoutError
+
+    if tensor.grad_fn is not None:
+        visit(tensor.grad_fn)
+    return names
+
+
 without_the_leaves = mistake(
     "read_torch_graph",
     {"return names": 'return [name for name in names if name != "AccumulateGrad"]'},
