@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.places import Places
@@ -14,14 +15,14 @@ PLACES = Places()
 FORMATS = ("ipynb", "py")
 
 
-def copy_lessons(folder: Path, format_: str) -> tuple[list[Path], list[Path]]:
-    """Copy each lesson's notebook into `folder`, as `ipynb` or as a `py` file in cells.
+def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = None) -> tuple[list[Path], list[Path]]:
+    """Copy the notebooks of lessons, of all if none are named, into `folder`, as `ipynb` or as a `py` file in cells.
 
     Returns the files that are new and those that were there and stay. `OSError` if the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     copied, kept = [], []
-    for lesson in syllabus().values():
+    for lesson in syllabus().values() if lessons is None else lessons:
         file = folder / f"{lesson.slug}.{format_}"
         if file.exists():
             kept.append(file)

@@ -437,6 +437,17 @@ def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None
     assert rows(found) == {}
 
 
+def test_what_the_commands_keep_in_a_work_folder_is_nobodys_mistake(tmp_path: Path) -> None:
+    """A learner who hands in all of it would have two candidates for a lesson, and a row for the file of progress."""
+    kept = "ann/kept/ch06_vjps.relu_vjp.2026-11-27_02-18-06.py"
+    found = find_work(class_of(tmp_path / "class", "ann/ch06_vjps.py", "ann/progress.json", kept, "bob/ch06_vjps.py"))
+    assert sorted(item.file.relative_to(tmp_path / "class").as_posix() for item in found.work) == [
+        "ann/ch06_vjps.py",
+        "bob/ch06_vjps.py",
+    ]
+    assert rows(found) == {}
+
+
 def test_a_folder_of_one_student_is_no_class(tmp_path: Path) -> None:
     class_of(tmp_path, "ann/week1/ch06_vjps.py", "ann/week2/ch07_mlp_backprop.py")
     assert {item.student for item in find_work(tmp_path).work} == {"ann"}

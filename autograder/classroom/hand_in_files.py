@@ -35,8 +35,10 @@ MOST_HIDDEN = 2000
 NOT_WORK = (
     *("__pycache__", "__MACOSX", "__init__.py", "node_modules", "site-packages"),
     *("Thumbs.db", "desktop.ini", "timestamp.txt"),
+    *("progress.json", "kept"),
 )
-"""What systems and programs put among a student's files, beside what begins with a dot; the last is nbgrader's."""
+"""What systems and programs put among a student's files, beside what begins with a dot: `timestamp.txt` is nbgrader's,
+and the last two are what `backprop check` and `backprop reset` keep in a work folder."""
 ENVIRONMENT = "pyvenv.cfg"
 """By what a virtual environment is known."""
 OF_AN_ENVIRONMENT = frozenset({"bin", "include", "lib", "lib64", "share", "etc", "man", "scripts", ENVIRONMENT})

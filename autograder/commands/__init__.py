@@ -18,9 +18,13 @@ from autograder.commands.build import build
 from autograder.commands.check import check
 from autograder.commands.grade import grade
 from autograder.commands.memory import memory
+from autograder.commands.next import next_
 from autograder.commands.report import report
+from autograder.commands.reset import reset
 from autograder.commands.salt import salt
+from autograder.commands.solution import solution
 from autograder.commands.start import start
+from autograder.commands.status import status
 from autograder.commands.watch import watch
 
 app = typer.Typer(
@@ -29,8 +33,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-for command in (start, check, watch, grade, report, salt, memory, build):
-    app.command()(command)
+OF_LEARNERS = (start, status, next_, check, watch, reset, solution)
+OF_TEACHERS = (grade, report, salt, memory, build)
+for command in (*OF_LEARNERS, *OF_TEACHERS):
+    app.command(command.__name__.rstrip("_"))(command)
 
 
 def run() -> None:

@@ -20,4 +20,4 @@ def begin_as_zygote(context: typer.Context, targets: Iterable[Target]) -> None:
     from autograder.isolation.zygote import become_judge
 
     if context.obj == REPLACEABLE:
-        become_judge("autograder", sys.argv[1:], [kit for target in targets for kit in target.lesson.kits])
+        become_judge("autograder", sys.argv[1:], [kit for target in targets for kit in target.kits])

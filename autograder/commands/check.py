@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from autograder.commands.completion import lessons_and_exercises
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from autograder.commands.targets import Target
+    from autograder.judging.results import SubmissionResult
+    from course.syllabus import Exercise
 
 Isolation = Annotated[str, typer.Option(help="How the code is confined: process (your own code) or sandbox.")]
 
@@ -14,14 +23,18 @@ def check(
     context: typer.Context,
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TARGET]...", help="LESSON, LESSON/EXERCISE or FILE; all lessons here if left out."),
+        typer.Argument(
+            metavar="[TARGET]...",
+            help="LESSON, LESSON/EXERCISE or FILE; all lessons here if left out.",
+            autocompletion=lessons_and_exercises,
+        ),
     ] = None,
     hint: Annotated[int, typer.Option("--hint", count=True, help="Show a hint; twice, or --hint 2, the next too.")] = 0,
     isolation: Isolation = "process",
 ) -> None:
     """Grade my own work. The exit status is 0 only if all of it passes."""
     from autograder.commands.again import begin_as_zygote
-    from autograder.commands.console import console, give_up, said_on_a_terminal, say
+    from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import find_targets, hints_among
 
     hints, named = hints_among(targets or [], hint)
@@ -29,35 +42,95 @@ def check(
     all_found = [one for target in wanted for one in find_targets(target, Path.cwd())]
     begin_as_zygote(context, all_found)
 
-    from autograder.isolation import IsolationError, Workers
-    from autograder.judging.errors import CheckError
-    from autograder.judging.results import SubmissionResult
-    from autograder.judging.session import Judge, with_judge
     from autograder.reports.feedback import print_feedback
-    from autograder.submission import SubmissionError, read_submission
+    from autograder.submission import SubmissionError
 
-    passed = True
-    for found in all_found:
+    screen, results = console(), []
+    for number, found in enumerate(all_found, 1):
         for note in found.notes():
             say(note)
+        at = f"lesson {number} of {len(all_found)}, {found.lesson.slug}: " if len(all_found) > 1 else ""
         try:
-            submission = read_submission(found.file)
+            results.append(_graded(found, isolation, at))
         except SubmissionError as error:
-            give_up(f"{found.file}: {error}")
-
-        workers = Workers(found.lesson, isolation)
-
-        def use(judge: Judge) -> SubmissionResult:
-            with said_on_a_terminal(lambda: judge.doing):
-                return judge.grade(submission, workers, only=found.exercises)  # noqa: B023
-
-        try:
-            workers.begin(map(found.lesson.exercise, found.exercises))  # while the checks are collected
-            result = with_judge(found.lesson, use)
-        except (IsolationError, CheckError) as error:
-            give_up(str(error))
-        finally:
-            workers.stop()
-        print_feedback(console(), found.lesson, result, hints=hints, file=found.file)
-        passed = passed and result.status == "graded" and result.points >= result.max_points
+            problem = f"{found.file}: {error}"
+            if len(all_found) == 1:
+                give_up(problem)
+            say(problem)  # the other files are checked all the same
+            continue
+        print_feedback(screen, found.lesson, results[-1], hints=hints, file=found.file)
+        noted(found, results[-1])
+    if len(results) > 1:
+        _print_total(screen, results)
+    passed = len(results) == len(all_found) and all(
+        one.status == "graded" and one.points >= one.max_points for one in results
+    )
+    if passed:
+        last = all_found[-1]
+        print_after_a_pass(screen, last.lesson.exercise(last.exercises[-1]), last)
     raise typer.Exit(0 if passed else 1)
+
+
+def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
+    """Grade one file; `at` is said before what is going on, where that takes long. `SubmissionError`."""
+    from autograder.commands.console import give_up, said_on_a_terminal
+    from autograder.isolation import IsolationError, Workers
+    from autograder.submission import read_submission
+
+    submission = read_submission(found.file)
+    workers = Workers(found.lesson, isolation)
+    workers.begin(map(found.lesson.exercise, found.exercises))  # while the judge is imported and the checks collected
+
+    from autograder.judging.errors import CheckError
+    from autograder.judging.session import Judge, with_judge
+
+    def use(judge: Judge) -> SubmissionResult:
+        with said_on_a_terminal(lambda: f"{at}{judge.doing}"):
+            return judge.grade(submission, workers, only=found.exercises)
+
+    try:
+        return with_judge(found.lesson, use)
+    except (IsolationError, CheckError) as error:
+        give_up(str(error))
+    finally:
+        workers.stop()
+
+
+def _print_total(screen: Console, results: list[SubmissionResult]) -> None:
+    """A line for all files together."""
+    exercises = [one for result in results for one in result.exercises]
+    passed = sum(one.status == "passed" for one in exercises)
+    earned, points = sum(one.points for one in results), sum(one.max_points for one in results)
+    counted = f"{passed} of {len(exercises)} exercises pass" if exercises else "none could be graded"
+    screen.print(f"\nIn all: {earned:g} of {points:g} points; {counted}", style="bold")
+
+
+def noted(found: Target, result: SubmissionResult) -> None:
+    """Keep in the work folder how it went; a line where that cannot be."""
+    from autograder.commands.console import say
+    from autograder.learning.progress import record
+
+    problem = record(found.file.resolve().parent, result)
+    if problem:
+        say(problem)
+
+
+def print_after_a_pass(screen: Console, passed: Exercise, found: Target) -> Exercise | None:
+    """Say what there is to compare with, and which exercise comes next; that one, None where all are done."""
+    from autograder.commands.next import print_next
+    from autograder.commands.targets import COURSE, lessons_in
+    from autograder.learning import order, progress
+    from course.syllabus import syllabus
+
+    folder = found.file.parent
+    if folder.resolve() == COURSE:
+        return None
+    known = progress.read(folder)
+    if len(found.exercises) == 1:
+        screen.print(f"To compare with the model solution: backprop solution {order.short_name(passed)}", style="dim")
+    exercise = order.next_exercise(known, syllabus(), after=passed, present=lessons_in(folder))
+    if exercise is None:
+        screen.print("Every exercise of the course passes.")
+    else:
+        print_next(screen, exercise, known, folder)
+    return exercise

@@ -4,27 +4,42 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from autograder.commands.completion import lessons as lessons_begun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def start(
     folder: Annotated[Path, typer.Argument(help="Where to put them.")] = Path("backprop-work"),
+    lessons: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LESSON]...", help="Those to copy, as ch06; all if left out.", autocompletion=lessons_begun
+        ),
+    ] = None,
     format_: Annotated[str, typer.Option("--format", help="ipynb, or py for plain files in cells.")] = "ipynb",
 ) -> None:
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
-    from autograder.commands.targets import lesson_meant
+    from autograder.commands.targets import lesson_called, lesson_meant
     from autograder.workbook import FORMATS, chapter, copy_lessons
+    from course.syllabus import syllabus
 
     if format_ not in FORMATS:
         give_up(f"there is no format {format_!r}; there are {' and '.join(FORMATS)}")
     meant = None if folder.exists() else lesson_meant(folder.name)
     if meant:
-        give_up(f"{folder} is a lesson: name a folder for all lessons, and open {meant.slug}.ipynb there")
+        short = meant.slug.partition("_")[0]
+        give_up(f"{folder} is a lesson: name a folder before it, as in 'backprop start my-work {short}'")
+    named = {lesson_called(name).slug for name in lessons or []}
+    wanted = [lesson for slug, lesson in syllabus().items() if slug in named or not named]
     try:
-        copied, kept = copy_lessons(folder, format_)
+        copied, kept = copy_lessons(folder, format_, wanted)
     except OSError as error:
         give_up(f"{folder} cannot be written ({error.strerror})")
     screen = console()
@@ -35,9 +50,30 @@ def start(
     linked = chapter(copied[0].stem, folder) if copied else ""
     if linked.endswith(".md"):
         screen.print("\nThe book is not built, so links lead to the chapters' sources: 'make book' first gives pages.")
-    screen.print(f"\nNext, open a notebook{'; its links lead to the chapters' if linked else ''}:")
-    screen.print(
-        "  jupyter lab" if find_spec("jupyterlab") else "  pip install 'backprop-course[notebook]' && jupyter lab"
-    )
-    screen.print("In a second terminal, if you like, see what each save changes:")
-    screen.print(f"  cd {folder} && backprop watch ch06_vjps/add_vjp")
+    for line in _what_to_do(folder, format_, [lesson.slug for lesson in wanted], linked=bool(linked)):
+        screen.print(line, soft_wrap=True)
+
+
+def _what_to_do(folder: Path, format_: str, slugs: list[str], *, linked: bool) -> Iterator[str]:
+    """The next step, in the form that was asked for: where a newcomer begins, or where this folder's owner is."""
+    from autograder.learning import order, progress
+    from course.syllabus import syllabus
+
+    exercise = order.next_exercise(progress.read(folder), syllabus(), present=slugs)
+    if exercise is None:
+        yield "\nEvery exercise of the course passes in this folder."
+        return
+    lesson, links = syllabus()[exercise.lesson], "; its links lead to the chapters" if linked else ""
+    minutes = f"about {order.about_minutes(exercise, lesson)} minutes with its section"
+    file = f"{exercise.lesson}.{format_}"
+    if format_ == "ipynb":
+        yield f"\nNext, open {file} in JupyterLab{links}:"
+        yield "  jupyter lab" if find_spec("jupyterlab") else "  pip install 'backprop-course[notebook]' && jupyter lab"
+        yield f"Begin with {exercise.name} ({minutes}): write it, run its cell, and then the check below it."
+        yield "In a second terminal, if you like, see what each save changes:"
+    else:
+        yield f"\nNext, open {folder / file} in your editor{links}."
+        yield f"Begin with {exercise.name} ({minutes})."
+        yield "In a terminal, see at each save what is right and what is wrong:"
+    yield f"  cd {folder} && backprop watch"
+    yield "There, 'backprop status' says how far you are, and 'backprop next' what comes next."

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.commands.console import give_up
 from autograder.places import Places
-from course.syllabus import Lesson, find_lesson, syllabus
+from course.syllabus import Exercise, Kit, Lesson, find_lesson, syllabus
 
 SUFFIXES = (".ipynb", ".py")
 COURSE = Places().notebooks
@@ -25,6 +25,11 @@ class Target:
     lesson: Lesson
     file: Path
     exercises: tuple[str, ...]
+
+    @property
+    def kits(self) -> Iterator[Kit]:
+        """What the exercises that were asked for need, and no other of their lesson."""
+        return (self.lesson.exercise(name).kit for name in self.exercises)
 
     def notes(self) -> Iterator[str]:
         """What its owner may not expect: that another file is graded than the one that they work in."""
@@ -67,6 +72,39 @@ def find_targets(target: str | None, folder: Path) -> list[Target]:
             "'backprop start' puts the notebooks there"
         )
     return [Target(lesson, file, exercises)]
+
+
+def find_exercise(target: str, folder: Path) -> tuple[Exercise, Path]:
+    """The one exercise that `target` means (`ch06/relu_vjp`), and the file in `folder` that has it.
+
+    Ends the command with one line where it means something else, or there is no file.
+    """
+    slug, _, exercise = target.partition("/")
+    if Path(target).suffix in SUFFIXES or not exercise:
+        lesson = lesson_called(Path(target).stem if Path(target).suffix in SUFFIXES else slug)
+        name = lesson.slug.partition("_")[0]
+        give_up(f"{target} is a lesson: name one exercise of it, as {name}/{lesson.exercises[0].name}")
+    (found,) = find_targets(target, folder)
+    if found.file.resolve().parent == COURSE:
+        give_up(next(found.notes()))
+    return found.lesson.exercise(found.exercises[0]), found.file
+
+
+def work_folder(folder: Path) -> Path:
+    """Where the learner's files are: `folder`, or `exercises` in it. Ends the command with one line where none are."""
+    found = next((place for place in (folder, folder / "exercises") if lessons_in(place)), None)
+    if found is None:
+        give_up(
+            f"there is no lesson in {folder}{_misnamed(folder)}; 'backprop start' puts the notebooks somewhere to work"
+        )
+    if found.resolve() == COURSE:
+        give_up(f"{found} is the course's own copy: 'backprop start my-work' makes yours; go there first")
+    return found
+
+
+def lessons_in(folder: Path) -> list[str]:
+    """The lessons that have a file in `folder`, by slug."""
+    return [slug for slug in syllabus() if any((folder / f"{slug}{suffix}").is_file() for suffix in SUFFIXES)]
 
 
 def hints_among(arguments: list[str], hint: int) -> tuple[int, list[str]]:

@@ -4,63 +4,170 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from autograder.commands.completion import lessons_and_exercises
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from autograder.commands.targets import Target
+    from autograder.isolation import Workers
+    from autograder.judging.session import Judge
+
+LOOK_AGAIN = 1000
+"""Milliseconds after which files are looked at though no save was heard of."""
 
 
 def watch(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(help="LESSON, LESSON/EXERCISE or FILE.")],
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            help="LESSON, LESSON/EXERCISE or FILE; the exercise that is being edited if left out.",
+            autocompletion=lessons_and_exercises,
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Check on every save, in well under a second. Ctrl-C ends it."""
+    """Check on every save, in well under a second. Ctrl-C ends it.
+
+    Without a target, it follows the exercise that is being edited, and goes on to the next when that passes.
+    """
     from autograder.commands.again import begin_as_zygote
-    from autograder.commands.console import console, give_up, said_on_a_terminal, say
+    from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import find_targets
 
-    found = find_targets(target, Path.cwd())[0]
+    found = find_targets(target, Path.cwd())[0] if target is not None else _next_here()
     begin_as_zygote(context, [found])
 
-    from watchfiles import watch as changes
-
-    from autograder.isolation import IsolationError, Workers
+    from autograder.isolation import IsolationError
     from autograder.judging.errors import CheckError
-    from autograder.judging.session import Judge, with_judge
-    from autograder.reports.feedback import print_feedback
-    from autograder.submission import SubmissionError, read_submission
 
-    screen = console()
     for note in found.notes():
         say(note)
+    try:
+        _Watch(console(), found, follows=target is None).run()
+    except (IsolationError, CheckError) as error:
+        give_up(str(error))
 
-    def use(judge: Judge) -> None:
-        workers = Workers(judge.lesson, "process")
 
-        def check() -> None:
-            start = time.perf_counter()
-            try:
-                submission = read_submission(found.file)
-            except SubmissionError as error:
-                screen.print(f"{found.file}: {error}")
-                return
-            with said_on_a_terminal(lambda: judge.doing):
-                result = judge.grade(submission, workers, only=found.exercises)
-            print_feedback(screen, found.lesson, result, hints=0, file=found.file)
-            screen.print(f"({time.perf_counter() - start:.2f} s; watching {found.file}, Ctrl-C ends it)", style="dim")
+def _next_here() -> Target:
+    """The exercise that comes next, of the lessons that have a file here."""
+    from autograder.commands.targets import find_targets, lessons_in, work_folder
+    from autograder.learning import order, progress
+    from course.syllabus import syllabus
 
+    folder = work_folder(Path.cwd())
+    here = {slug: syllabus()[slug] for slug in lessons_in(folder)}
+    lessons = list(here.values())
+    exercise = order.next_exercise(progress.read(folder), here) or lessons[-1].exercises[-1]
+    return find_targets(f"{exercise.lesson}/{exercise.name}", folder)[0]
+
+
+class _Watch:
+    """Checks what is watched, with one judge after the other: each knows one lesson."""
+
+    def __init__(self, screen: Console, found: Target, *, follows: bool) -> None:
+        from autograder.learning.edited import Edits
+
+        self._screen = screen
+        self._found = found
+        self._follows = follows
+        self._folder = found.file.parent
+        self._edits = Edits()
+        self._moved = True
+        """Whether the lesson is another one than the judge's."""
+
+    def run(self) -> None:
+        """Check, and again at every save, until Ctrl-C."""
+        from autograder.judging.session import with_judge
+
+        self._look()
+        if self._follows:
+            what = "save a file, and the exercise that you changed is checked"
+            self._screen.print(f"Following {self._folder.resolve()}: {what}.", soft_wrap=True)
+        while self._moved:
+            with_judge(self._found.lesson, self._in_lesson)
+
+    def _in_lesson(self, judge: Judge) -> None:
+        """Check until Ctrl-C, or until another lesson is being edited."""
+        from watchfiles import watch as changes
+
+        from autograder.isolation import Workers
+
+        workers, self._moved = Workers(judge.lesson, "process"), False
         try:
-            check()
+            self._check(judge, workers)
             for _ in changes(
-                found.file.parent, debounce=50, step=20, watch_filter=lambda _, path: Path(path).name == found.file.name
+                self._folder,
+                debounce=50,
+                step=20,
+                watch_filter=lambda _, path: self._is_watched(path),
+                rust_timeout=LOOK_AGAIN,
+                yield_on_timeout=True,  # for what was saved before it watched, or on a disk that tells nobody
             ):
-                screen.rule(time.strftime("%H:%M:%S"), style="dim")
-                check()
+                if not self._look():
+                    continue
+                self._screen.rule(time.strftime("%H:%M:%S"), style="dim")
+                if self._found.lesson != judge.lesson:
+                    self._moved = True
+                    return
+                self._check(judge, workers)
         except KeyboardInterrupt:
-            pass
+            self._moved = False
         finally:
             workers.stop()
 
-    try:
-        with_judge(found.lesson, use)
-    except (IsolationError, CheckError) as error:
-        give_up(str(error))
+    def _is_watched(self, path: str) -> bool:
+        from autograder.commands.targets import SUFFIXES
+        from course.syllabus import syllabus
+
+        file = Path(path)
+        if self._follows:
+            return file.suffix in SUFFIXES and file.stem in syllabus()
+        return file.name == self._found.file.name
+
+    def _look(self) -> bool:
+        """Take note of what was saved, and follow it: whether there is anything to check."""
+        from autograder.commands.targets import SUFFIXES, Target
+        from course.syllabus import syllabus
+
+        if not self._follows:
+            return self._edits.is_new(self._found.file)
+        saved = False
+        for slug, lesson in syllabus().items():
+            for file in (self._folder / f"{slug}{suffix}" for suffix in SUFFIXES):
+                if self._edits.is_new(file):
+                    changed = self._edits.look(file, lesson)
+                    saved = saved or bool(changed) or file.name == self._found.file.name
+                    if changed:
+                        self._found = Target(lesson, file, tuple(changed))
+        return saved
+
+    def _check(self, judge: Judge, workers: Workers) -> None:
+        from autograder.commands.check import noted, print_after_a_pass
+        from autograder.commands.console import said_on_a_terminal
+        from autograder.commands.targets import find_targets, lessons_in
+        from autograder.reports.feedback import print_feedback
+        from autograder.submission import SubmissionError, read_submission
+
+        found, start = self._found, time.perf_counter()
+        try:
+            submission = read_submission(found.file)
+        except SubmissionError as error:
+            self._screen.print(f"{found.file}: {error}")
+            return
+        with said_on_a_terminal(lambda: judge.doing):
+            result = judge.grade(submission, workers, only=found.exercises)
+        seconds = time.perf_counter() - start
+        print_feedback(self._screen, found.lesson, result, hints=0, file=found.file)
+        noted(found, result)
+        if result.status == "graded" and result.points >= result.max_points:
+            coming = print_after_a_pass(self._screen, found.lesson.exercise(found.exercises[-1]), found)
+            if self._follows and coming is not None and coming.lesson in lessons_in(self._folder):
+                self._found = find_targets(f"{coming.lesson}/{coming.name}", self._folder)[0]
+        watched = f"following {self._folder.resolve()}" if self._follows else f"watching {found.file}"
+        self._screen.print(f"({seconds:.2f} s; {watched}, Ctrl-C ends it)", style="dim")

@@ -1,0 +1,72 @@
+"""`backprop next`: what to do now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from autograder.learning.progress import Progress
+    from course.syllabus import Exercise
+
+
+IN_WORDS = {"missing": "and a stub since then", "reset": "and a stub since then"}
+"""Of what an exercise's entry says where that is no try."""
+
+
+def next_() -> None:
+    """Say which exercise comes next, where it is taught and how long it takes about."""
+    from autograder.commands.console import console, say
+    from autograder.commands.targets import lessons_in, work_folder
+    from autograder.learning import order, progress
+    from course.syllabus import syllabus
+
+    folder = work_folder(Path.cwd())
+    known, screen = progress.read(folder), console()
+    if known.problem:
+        say(known.problem)
+    exercise = order.next_exercise(known, syllabus(), present=lessons_in(folder))
+    if exercise is None:
+        screen.print("Every exercise of the course passes. There is nothing left to do but to use it.")
+        return
+    print_next(screen, exercise, known, folder)
+    left = order.optional(known, syllabus()[exercise.lesson])
+    if exercise.tier == "core" and left:
+        names = ", ".join(one.name for one in left)
+        screen.print(f"Optional in this lesson (stretch): {names}", style="dim")
+
+
+def print_next(screen: Console, exercise: Exercise, known: Progress, folder: Path) -> None:
+    """Print an exercise that is to be done next, with where to read, how long it takes and how to check it."""
+    for line in _lines(exercise, known, folder):
+        screen.print(line, soft_wrap=True)
+
+
+def _lines(exercise: Exercise, known: Progress, folder: Path) -> Iterator[str]:
+    from autograder.commands.targets import lessons_in
+    from autograder.learning.order import about_minutes, section, short_name
+    from course.syllabus import syllabus
+
+    lesson, tried, name = syllabus()[exercise.lesson], known.of(exercise), short_name(exercise)
+    unit = "point" if exercise.points == 1 else "points"
+    minutes = f"about {about_minutes(exercise, lesson)} of the lesson's {lesson.minutes} minutes"
+    yield f"Next: {name} ({exercise.tier}, {exercise.points:g} {unit}, {minutes})"
+    if tried and tried.status != "passed":
+        yield f"  Your last try: {when(tried.tried)}, {IN_WORDS.get(tried.status, tried.status)}"
+    taught = section(exercise, folder)
+    yield f"  Read:  {f'{taught.title}, ' if taught.title else ''}{taught.place}"
+    if exercise.lesson not in lessons_in(folder):
+        yield f"  Write: its notebook is not here yet; 'backprop start . {lesson.slug}' brings it"
+    yield f"  Check: backprop check {name}"
+
+
+def when(moment: str) -> str:
+    """A moment in ISO 8601 as people say it, in local time: `27 Nov 2026, 15:30`."""
+    from datetime import datetime
+
+    local = datetime.fromisoformat(moment).astimezone()
+    return f"{local.day} {local:%b %Y, %H:%M}"

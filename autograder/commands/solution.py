@@ -1,0 +1,79 @@
+"""`backprop solution`: the model solution beside one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.commands.completion import lessons_and_exercises
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+BESIDE = 140
+"""Columns of a terminal from which on two pieces of code stand side by side: each has lines of some 60."""
+
+
+def solution(
+    target: Annotated[
+        str, typer.Argument(metavar="LESSON/EXERCISE", help="As ch06/relu_vjp.", autocompletion=lessons_and_exercises)
+    ],
+    anyway: Annotated[bool, typer.Option("--anyway", help="Also where my own has not passed yet.")] = False,
+) -> None:
+    """Show the model solution of an exercise that I have passed, beside my own."""
+    from autograder.commands.console import console, give_up, say
+    from autograder.commands.targets import find_exercise
+    from autograder.learning import order, progress
+    from autograder.learning.answers import answers
+    from autograder.learning.solutions import NoSolutions, in_a_line, solution_of
+    from autograder.submission import SubmissionError, read_submission
+    from course.syllabus import find_lesson
+
+    exercise, file = find_exercise(target, Path.cwd())
+    folder = file.resolve().parent
+    known = progress.read(folder)
+    if known.problem:
+        say(known.problem)
+    if not known.has_passed(exercise) and not anyway:
+        name = order.short_name(exercise)
+        give_up(
+            f"{exercise.name} has not passed a check yet: 'backprop check {name} --hint' helps, and --anyway shows the "
+            "model solution all the same",
+            code=1,
+        )
+    try:
+        model = solution_of(exercise)
+        own = answers(read_submission(file), find_lesson(exercise.lesson)).get(exercise.name, "")
+    except NoSolutions as error:
+        give_up(str(error), code=1)
+    except SubmissionError as error:
+        give_up(f"{file}: {error}")
+    screen = console()
+    if not known.has_passed(exercise):
+        screen.print("Your own has not passed yet. Once you have read this, write it again without looking.")
+    _print_both(screen, own or "(nothing yet)", model)
+    if in_a_line(exercise):
+        screen.print(f"In a line: {in_a_line(exercise)}", style="magenta")
+    taught = order.section(exercise, folder)
+    screen.print(f"Why: {f'{taught.title}, ' if taught.title else ''}{taught.place}", style="cyan", soft_wrap=True)
+
+
+def _print_both(screen: Console, own: str, model: str) -> None:
+    """Beside each other where there is room, else one above the other, as code that can be copied."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from autograder.reports.safety import printable
+
+    mine, theirs = Text(printable(own)), Text(printable(model))
+    if screen.width >= BESIDE:
+        table = Table("yours", "the model solution", box=None, pad_edge=False, padding=(0, 2), header_style="bold")
+        table.add_row(mine, theirs)
+        screen.print(table)
+        return
+    for title, code in (("Yours", mine), ("The model solution", theirs)):
+        screen.print(f"{title}:", style="bold")
+        screen.print(code, soft_wrap=True)
+        screen.print()

@@ -1,0 +1,62 @@
+"""`backprop status`: how far I am."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from autograder.learning.progress import Progress
+
+
+def status() -> None:
+    """Show how far I am: core and stretch exercises that pass, points, the last try, and what comes next."""
+    from autograder.commands.console import console, say
+    from autograder.commands.next import print_next
+    from autograder.commands.targets import lessons_in, work_folder
+    from autograder.learning import order, progress
+    from course.syllabus import syllabus
+
+    folder = work_folder(Path.cwd())
+    present = lessons_in(folder)
+    known, screen = progress.read(folder), console()
+    if known.problem:
+        say(known.problem)
+    screen.print(_table(known, present))
+    everything = [one for lesson in syllabus().values() for one in lesson.exercises]
+    earned, points = sum(map(known.points, everything)), sum(one.points for one in everything)
+    passed = sum(map(known.passes, everything))
+    screen.print(f"{earned:g} of {points:g} points; {passed} of {len(everything)} exercises pass", style="bold")
+    screen.print(f"As of the last check of each; {folder / progress.FILE} keeps it.", style="dim", soft_wrap=True)
+    exercise = order.next_exercise(known, syllabus(), present=present)
+    if exercise is not None:
+        print_next(screen, exercise, known, folder)
+
+
+def _table(known: Progress, present: Collection[str]) -> Table:
+    from rich.table import Table
+
+    from autograder.commands.next import when
+    from course.syllabus import TIERS, syllabus
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("lesson", overflow="fold")
+    for name in (*TIERS, "points"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("last try", no_wrap=True)
+    for lesson in syllabus().values():
+        counts = []
+        for tier in TIERS:
+            of_it = [one for one in lesson.exercises if one.tier == tier]
+            counts.append(f"{sum(map(known.passes, of_it))}/{len(of_it)}" if of_it else "")
+        points = f"{sum(map(known.points, lesson.exercises)):g}/{lesson.points:g}"
+        tries = [tried.tried for one in lesson.exercises if (tried := known.of(one))]
+        absent = "" if lesson.slug in present else "not here"
+        last = when(max(tries, key=datetime.fromisoformat)) if tries else absent
+        name = f"{lesson.slug.partition('_')[0]}  {lesson.title}"
+        table.add_row(name, *counts, points, last, style=None if tries else "dim")
+    return table

@@ -1,0 +1,214 @@
+"""How far a learner is: a file beside the notebooks, which people can read and several processes may write.
+
+`progress.json` has an entry for each exercise that was tried: how the last try went and when that was, how many tries
+there were, and when it first passed. It is the learner's own file; no grade hangs on it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from autograder.places import Places
+from course.syllabus import Exercise
+
+if TYPE_CHECKING:
+    from autograder.judging.results import SubmissionResult
+
+FILE = "progress.json"
+KEPT = "kept"
+"""The folder for what would be lost otherwise: answers that were reset, a progress file that was damaged."""
+LOCK = ".progress.lock"
+"""Stays there: what is locked is the file, not its name, and another process may wait for it by now."""
+PATIENCE = 10.0
+"""Seconds to wait for another process, which writes for some milliseconds."""
+ABOUT = "How far you are: `backprop` writes this at every check, and `backprop status` shows it."
+
+Entries = dict[str, dict[str, Any]]
+"""By an exercise's full name, what the file says of it."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the file says of one exercise."""
+
+    status: str
+    """Of the last try, as `ExerciseStatus`; `reset` after `backprop reset`."""
+    points: float
+    """Of the last try."""
+    tried: str
+    """When that was, in ISO 8601."""
+    tries: int = 1
+    passed: str = ""
+    """When it first passed, in ISO 8601; empty if it never did."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is known of a folder's exercises."""
+
+    exercises: dict[str, Tried] = field(default_factory=dict)
+    """By full name (`ch06_vjps/relu_vjp`): those that were tried, in no particular order."""
+    problem: str = ""
+    """A line on what is wrong with the file; empty if nothing is."""
+
+    def of(self, exercise: Exercise) -> Tried | None:
+        """What is known of an exercise; None if it was not tried."""
+        return self.exercises.get(exercise.full_name)
+
+    def passes(self, exercise: Exercise) -> bool:
+        """Whether an exercise passed when it was last tried."""
+        tried = self.of(exercise)
+        return tried is not None and tried.status == "passed"
+
+    def has_passed(self, exercise: Exercise) -> bool:
+        """Whether an exercise has ever passed."""
+        tried = self.of(exercise)
+        return tried is not None and bool(tried.passed)
+
+    def points(self, exercise: Exercise) -> float:
+        """What the last try earned."""
+        tried = self.of(exercise)
+        return min(tried.points, exercise.points) if tried else 0.0
+
+
+def read(folder: Path) -> Progress:
+    """The progress that is kept in `folder`; none where there is no file. Of a damaged file, what can be read."""
+    try:
+        entries, problem = _read(folder / FILE)
+    except OSError as error:
+        return Progress({}, f"{folder / FILE} cannot be read ({error.strerror})")
+    return Progress({name: tried for name, entry in entries.items() if (tried := _tried(entry))}, problem)
+
+
+def record(folder: Path, result: SubmissionResult) -> str:
+    """Note in `folder` how a check went, for each exercise of `result`.
+
+    A stub that was never tried is not noted, nor is what could not be graded here. In the course's own folder of
+    notebooks nothing is kept.
+
+    Returns:
+        A line to show where something went wrong (the file was damaged, or cannot be written); empty otherwise.
+    """
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+
+    def note(entries: Entries) -> None:
+        for exercise in result.exercises:
+            name = f"{result.lesson}/{exercise.name}"
+            before = entries.get(name)
+            if exercise.status == "error" or (exercise.status == "missing" and before is None):
+                continue
+            old = _tried(before or {})
+            entry = {**(before or {}), "status": exercise.status, "points": exercise.points}
+            entry |= {"of": exercise.max_points, "file": result.file}
+            if exercise.status != "missing":
+                entry |= {"tried": now, "tries": (old.tries if old else 0) + 1}
+                if exercise.status == "passed" and not (old and old.passed):
+                    entry["passed"] = now
+            entries[name] = entry
+
+    return _change(folder, note) if result.status == "graded" and result.exercises else ""
+
+
+def forget(folder: Path, exercise: Exercise) -> str:
+    """Note that an exercise is a stub again; when it was tried, and first passed, stays. Returns as `record`."""
+
+    def note(entries: Entries) -> None:
+        if exercise.full_name in entries:
+            entries[exercise.full_name] |= {"status": "reset", "points": 0.0}
+
+    return _change(folder, note)
+
+
+def keep(folder: Path, name: str, ending: str) -> Path:
+    """A path for something to keep, in the folder for that, with the time in its name; nothing lies there yet."""
+    (folder / KEPT).mkdir(exist_ok=True)
+    stem = f"{name}.{datetime.now():%Y-%m-%d_%H-%M-%S}"
+    path, number = folder / KEPT / f"{stem}{ending}", 1
+    while path.exists():
+        number += 1
+        path = folder / KEPT / f"{stem}_{number}{ending}"
+    return path
+
+
+def _change(folder: Path, note: Callable[[Entries], None]) -> str:
+    """Read, change and replace the file while no other process does."""
+    from autograder.judging.results import write_json
+
+    if folder.resolve() == Places().notebooks:
+        return ""
+    file, problem = folder / FILE, ""
+    try:
+        with _held(folder):
+            entries, problem = _read(file)
+            if problem:
+                aside = keep(folder, "progress", ".json")
+                os.replace(file, aside)
+                problem = f"{problem}; the old file is kept as {aside.relative_to(folder).as_posix()}"
+            note(entries)
+            write_json(file, {"about": ABOUT, "exercises": entries})
+    except TimeoutError:
+        return f"this try is not noted in {file}: another process has held {folder / LOCK} for {PATIENCE:g} seconds"
+    except OSError as error:
+        return f"this try is not noted in {file}: {error.strerror}"
+    return problem
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK, timeout=PATIENCE)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise TimeoutError from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _read(file: Path) -> tuple[Entries, str]:
+    """The entries of a file that are whole, and a line on what is wrong with it. `OSError`."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return {}, ""
+    except (ValueError, RecursionError):
+        return {}, f"{file} is damaged (it is not JSON), so what it said is not counted"
+    entries = data.get("exercises") if isinstance(data, dict) else None
+    if not isinstance(entries, dict):
+        return {}, f"{file} is damaged (it has no exercises), so what it said is not counted"
+    whole = {name: entry for name, entry in entries.items() if _tried(entry)}
+    broken = [name for name in entries if name not in whole]
+    return whole, f"{file} is damaged at {broken[0]}, so what it said there is not counted" if broken else ""
+
+
+def _tried(entry: Any) -> Tried | None:
+    """An entry as data; None if it is not what `record` writes."""
+    if not isinstance(entry, dict):
+        return None
+    status, points, tries = entry.get("status"), entry.get("points"), entry.get("tries")
+    tried, passed = entry.get("tried"), entry.get("passed", "")
+    if not isinstance(status, str) or not _is_date(tried) or (passed != "" and not _is_date(passed)):
+        return None
+    if isinstance(points, bool) or not isinstance(points, int | float) or not math.isfinite(points):
+        return None
+    if isinstance(tries, bool) or not isinstance(tries, int):
+        return None
+    return Tried(status, float(points), tried, tries, passed)
+
+
+def _is_date(text: Any) -> TypeGuard[str]:
+    try:
+        return isinstance(text, str) and datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False

@@ -1,0 +1,136 @@
+"""Putting the stub of an exercise back, and keeping the answer that stood there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.learning.answers import definitions
+from autograder.learning.pieces import Piece, WorkFile, stubs
+from autograder.learning.progress import keep
+from autograder.places import Places
+from autograder.wording import enumeration
+from course.syllabus import Exercise, find_lesson
+
+
+class ResetError(ValueError):
+    """The stub cannot be put back; the message says why and what to do. The file is as it was."""
+
+
+@dataclass(frozen=True)
+class Reset:
+    """What was done."""
+
+    kept: Path | None
+    """Where the old answer lies; None where there was none."""
+    changed: bool
+    """False where the stub stood there already."""
+    others: tuple[str, ...] = ()
+    """Where else the file defines the exercise, in cells that are not marked as its own: they stay."""
+
+
+def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset:
+    """Put the stub of `exercise` into `file` in the place of its answer, which is kept beside it.
+
+    Cells that were split and are both marked as the exercise's become one. Where no cell is marked, the one that still
+    has its name is taken, or the only one that defines it; where the cell is gone, it comes back above its check.
+
+    Raises:
+        ResetError: it cannot be told which code is the answer.
+        SubmissionError: the file cannot be read.
+        OSError: it cannot be written.
+    """
+    work = WorkFile(file)
+    handed_out = stubs((places or Places()).notebook(exercise.lesson), exercise.name)
+    found = [(stub, _answer(work, stub, handed_out, exercise)) for stub in handed_out]
+    if all(len(mine) == 1 and mine[0].source.strip() == stub.source.strip() for stub, mine in found):
+        return Reset(None, changed=False, others=_others(work, exercise))
+    path = _keep(file, exercise, [piece for _, mine in found for piece in mine if piece.source.strip()])
+    for stub, mine in found:
+        if not mine:
+            above = _above_its_check(work, exercise)
+            assert above is not None  # or `_answer` would have said so
+            work.insert(above, stub)
+        elif _is_shared(work, mine[0], exercise):
+            work.write(mine[0], _without_definition(mine[0].source, exercise, stub.source))
+        else:
+            work.put(mine[0], stub)
+            gone = {id(piece) for piece in mine[1:]}
+            work.pieces = [piece for piece in work.pieces if id(piece) not in gone]
+    work.save()
+    return Reset(path, changed=True, others=_others(work, exercise))
+
+
+def _answer(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exercise) -> list[Piece]:
+    """The cells that hold the answer to a stub; none where it is gone, and may come back above its check."""
+    code = [piece for piece in work.pieces if piece.code]
+    alone = len(handed_out) == 1
+    marked = [one for one in code if one.exercise == exercise.name and (alone or one.part == stub.part)]
+    marked = marked or [one for one in code if one.ident and one.ident == stub.ident]
+    if marked:
+        return marked
+    where = work.path.name
+    if not alone:
+        raise ResetError(
+            f"{where} has no cell that is marked as {stub.part!r} of {exercise.name}; a fresh notebook has one: "
+            f"backprop start another-folder {exercise.lesson.partition('_')[0]}"
+        )
+    defining = [one for one in code if exercise.name in _defined(one)]
+    if len(defining) > 1:
+        cells = enumeration([work.place(work.pieces.index(one)) for one in defining])
+        raise ResetError(
+            f"{exercise.name} is defined in {cells} of {where}, and none is marked as its own; delete all but one"
+        )
+    if not defining and _above_its_check(work, exercise) is None:
+        raise ResetError(
+            f"{where} has neither a cell of {exercise.name} nor its check; a fresh notebook has both: "
+            f"backprop start another-folder {exercise.lesson.partition('_')[0]}"
+        )
+    return defining
+
+
+def _above_its_check(work: WorkFile, exercise: Exercise) -> int | None:
+    """The number of the cell that checks an exercise; None if there is none."""
+    return next((i for i, piece in enumerate(work.pieces) if piece.checks(exercise.name)), None)
+
+
+def _defined(piece: Piece) -> list[str]:
+    return [name for name, _, _ in definitions(piece.source)]
+
+
+def _is_shared(work: WorkFile, piece: Piece, exercise: Exercise) -> bool:
+    """Whether a cell has more than the answer, so that only its definition is exchanged: after cells were merged, or in
+    a Python file that is not in cells."""
+    names = set(_defined(piece))
+    if exercise.name not in names:
+        return False
+    others = {one.name for one in find_lesson(exercise.lesson).exercises} - {exercise.name}
+    return bool(names & others) or (not work.is_notebook and not piece.mark)
+
+
+def _without_definition(source: str, exercise: Exercise, stub: str) -> str:
+    """A source with a stub in the place of what defines an exercise: `backward` and `Tensor.backward = backward`."""
+    names = {exercise.name, exercise.name.rpartition(".")[2]}
+    lines = source.replace("\r\n", "\n").split("\n")
+    ours = [(first, after) for name, first, after in definitions(source) if name in names]
+    for first, after in reversed(ours):
+        lines[first:after] = stub.split("\n") if (first, after) == ours[0] else []
+    return "\n".join(lines)
+
+
+def _others(work: WorkFile, exercise: Exercise) -> tuple[str, ...]:
+    """Where else an exercise is defined than in its first cell, which holds the stub by now."""
+    defining = [i for i, piece in enumerate(work.pieces) if piece.code and exercise.name in _defined(piece)]
+    marked = [i for i in defining if work.pieces[i].exercise == exercise.name]
+    return tuple(work.place(i) for i in defining if i not in (marked or defining[:1]))
+
+
+def _keep(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
+    """Write the old answer, if there is one, into a file of its own, and say which that is."""
+    if not old:
+        return None
+    path = keep(file.resolve().parent, f"{exercise.lesson}.{exercise.name}", ".py")
+    cells = [f"# %%{f' part={one.part!r}' if one.part else ''}\n{one.source.rstrip()}\n" for one in old]
+    text = f"# What {file.name} had for {exercise.name} before `backprop reset`.\n\n" + "\n\n".join(cells)
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    return path

@@ -1,0 +1,53 @@
+"""The model solution of an exercise, as a learner may read it who has passed."""
+
+from __future__ import annotations
+
+import re
+
+from autograder.learning.answers import definitions
+from autograder.places import Places
+from autograder.submission import SubmissionError, parse_submission, read_bytes
+from course.syllabus import Exercise
+
+BEGIN, HANDED_OUT, END = "### BEGIN SOLUTION", "### HANDED OUT", "### END SOLUTION"
+
+
+class NoSolutions(LookupError):
+    """This copy of the course has no solutions, as one that is handed to a class; the message says so."""
+
+
+def solution_of(exercise: Exercise, places: Places | None = None) -> str:
+    """The code of the model solution, with the helpers of its lesson that it calls.
+
+    Raises:
+        NoSolutions: the course lies here without its solutions.
+    """
+    file = (places or Places()).source(exercise.lesson)
+    try:
+        cells = parse_submission(file.name, read_bytes(file, None)).cells
+    except SubmissionError:
+        raise NoSolutions("this copy of the course comes without model solutions") from None
+    own = "\n\n\n".join(_without_marks(cell.source) for cell in cells if cell.exercise == exercise.name)
+    helpers = [cell.source for cell in cells if not cell.exercise and _names_any(own, cell.source)]
+    return "\n\n\n".join(part.strip("\n") for part in [*helpers, own])
+
+
+def in_a_line(exercise: Exercise) -> str:
+    """What the solution comes down to: the last of the exercise's hints, which says it in a sentence or two."""
+    return exercise.hints[-1] if exercise.hints else ""
+
+
+def _names_any(code: str, source: str) -> bool:
+    """Whether some code uses what a source defines."""
+    return any(re.search(rf"\b{re.escape(name)}\b", code) for name, _, _ in definitions(source))
+
+
+def _without_marks(source: str) -> str:
+    """A cell without the marks of its regions, and without what learners get in their place."""
+    kept, handed_out = [], False
+    for line in source.split("\n"):
+        mark = line.strip()
+        handed_out = mark == HANDED_OUT or (handed_out and mark != END)
+        if not handed_out and mark not in (BEGIN, END):
+            kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,303 @@
+"""A learner's own commands, from the first one on: start, check, watch, next, status, reset, solution."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from autograder.commands.completion import lessons, lessons_and_exercises
+from autograder.places import Places
+from course.syllabus import syllabus
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[1]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+STUB = 'def relu_vjp(g, x):\n    raise NotImplementedError("relu_vjp: your code here")\n'
+RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+WRONG = RIGHT.replace("x > 0", "x >= 0")
+TOTAL = sum(lesson.points for lesson in syllabus().values())
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert "Traceback" not in done.stdout + done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+# start
+
+
+def test_start_begins_where_a_newcomer_does_and_speaks_of_the_form_that_was_asked_for(backprop: Command) -> None:
+    notebooks = words(backprop("start", "work").stdout)
+    assert "open ch01_computation_graph.ipynb in JupyterLab" in notebooks
+    assert "Begin with forward" in notebooks
+    assert "cd work && backprop watch" in notebooks
+    plain = words(backprop("start", "plain", "--format", "py").stdout)
+    assert "open plain/ch01_computation_graph.py in your editor" in plain
+    assert "jupyter" not in plain.lower()
+    assert "notebook" not in plain.lower()
+
+
+def test_start_takes_lessons_by_name(backprop: Command, tmp_path: Path) -> None:
+    done = backprop("start", "work", "ch06", "3")
+    assert sorted(file.name for file in (tmp_path / "work").iterdir()) == ["ch03_accumulation.ipynb", "ch06_vjps.ipynb"]
+    assert "open ch03_accumulation.ipynb" in done.stdout
+    later = backprop("start", "work", "ch01")
+    assert "ch01_computation_graph.ipynb" in later.stdout
+    assert "ch06" not in later.stdout
+    assert "there is no lesson 'ch99'" in one_line(backprop("start", "other", "ch99"))
+    assert not (tmp_path / "other").exists()
+
+
+# check, next, status
+
+
+def test_check_names_the_next_exercise_after_a_pass_and_keeps_what_it_found(backprop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.py"
+    file.write_text(WRONG)
+    failed = backprop("check", "ch06/relu_vjp")
+    assert "Next:" not in failed.stdout
+    assert "Next: ch06/relu_vjp (core, 2 points" in backprop("next").stdout, "one is still at it"
+    assert "partial" in backprop("next").stdout
+    file.write_text(RIGHT)
+    done = backprop("check", "ch06/relu_vjp")
+    assert "Next: ch06/softmax_vjp (core, 4 points, about 15 of the lesson's 240 minutes)" in done.stdout
+    assert "ch06_vjps.md#ch06-softmax-vjp" in done.stdout
+    entry = json.loads((tmp_path / "progress.json").read_text())["exercises"]["ch06_vjps/relu_vjp"]
+    assert (entry["status"], entry["tries"]) == ("passed", 2)
+    assert backprop("next").stdout.startswith("Next: ch06/softmax_vjp")
+    shown = words(backprop("status").stdout)
+    assert f"2 of {TOTAL:g} points; 1 of 122 exercises pass" in shown
+    assert "ch06 VJPs, one op at a time 1/7 0/11 2/63" in shown
+    assert "Next: ch06/softmax_vjp" in shown
+
+
+def test_next_lists_what_is_optional_and_brings_lessons_that_are_not_here(backprop: Command, tmp_path: Path) -> None:
+    backprop("start", ".", "ch01")
+    first = words(backprop("next").stdout)
+    assert first.startswith("Next: ch01/forward (core, 1 point, about 10 of the lesson's 150 minutes)")
+    assert "Read: Forward builds the graph," in first
+    assert "Optional in this lesson (stretch): gradient_by_paths, read_torch_graph" in first
+    solved = ROOT / "autograder" / "sample_class" / "ada-perfect" / "ch01_computation_graph.ipynb"
+    (tmp_path / "ch01_computation_graph.ipynb").write_bytes(solved.read_bytes())
+    done = backprop("check")
+    assert done.returncode == 0, done.stdout
+    assert "20 of 20 points" in done.stdout
+    assert "Next: ch02/numerical_gradient" in done.stdout
+    assert "'backprop start . ch02_chain_rule' brings it" in words(done.stdout)
+
+
+def test_check_of_several_lessons_shows_a_total(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    (tmp_path / "ch02_chain_rule.py").write_text("x = 1\n")
+    done = backprop("check")
+    assert done.stdout.strip().endswith("In all: 2 of 90 points; 1 of 28 exercises pass")
+    assert "In all" not in backprop("check", "ch06").stdout
+
+
+def test_a_file_that_cannot_be_read_leaves_the_others_checked(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch02_chain_rule.ipynb").write_text('{"cells": [')
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    done = backprop("check")
+    assert done.returncode == 1
+    assert "ch02_chain_rule.ipynb: line 1 is not JSON" in one_line(done)
+    assert "✓ relu_vjp" in done.stdout
+
+
+def test_a_damaged_progress_file_is_one_line_and_the_check_goes_on(backprop: Command, tmp_path: Path) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    (tmp_path / "progress.json").write_text("{")
+    assert "progress.json is damaged" in one_line(backprop("status"))
+    done = backprop("check", "ch06/relu_vjp")
+    assert done.returncode == 0
+    assert "the old file is kept as kept/progress." in one_line(done)
+    assert backprop("status").stderr == ""
+
+
+@pytest.mark.parametrize("command", ["status", "next", "watch"])
+def test_where_no_lesson_is_a_line_says_what_to_do(backprop: Command, command: str) -> None:
+    assert "'backprop start' puts the notebooks somewhere to work" in one_line(backprop(command))
+    own = backprop(command, cwd=ROOT)
+    assert own.returncode == 2
+    assert "is the course's own copy: 'backprop start my-work' makes yours" in one_line(own)
+
+
+def test_a_check_imports_pytorch_for_an_exercise_that_uses_it_alone(tmp_path: Path) -> None:
+    """ch01 has one such exercise; the first check of any other took the import's three seconds of processor time."""
+    (tmp_path / "ch01_computation_graph.py").write_text("def forward(a, b, c):\n    pass\n")
+    code = (
+        "import sys, os\n"
+        "def refuse(event, arguments):\n"
+        "    if event == 'os.exec': print('began again'); sys.stdout.flush(); os._exit(9)\n"
+        "    if event == 'import' and arguments[0] == 'torch': print('torch'); sys.stdout.flush(); os._exit(9)\n"
+        "sys.addaudithook(refuse)\n"
+        "sys.argv = ['backprop', 'check', sys.argv[1]]\n"
+        "from autograder.commands import run; run()\n"
+    )
+
+    def check(exercise: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-P", "-c", code, exercise]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+    done = check("ch01/forward")
+    assert (done.returncode, done.stderr) == (1, ""), done.stdout
+    assert "0 of 1 points" in done.stdout
+    assert check("ch01/read_torch_graph").stdout in ("began again\n", "torch\n"), "and so this looks where it must"
+
+
+# reset and solution
+
+
+@pytest.mark.parametrize("form", ["ipynb", "py"])
+def test_reset_puts_the_stub_back_and_says_where_the_answer_is(backprop: Command, tmp_path: Path, form: str) -> None:
+    backprop("start", ".", "ch06", "--format", form)
+    file = tmp_path / f"ch06_vjps.{form}"
+    stub = file.read_text()
+    file.write_text(stub.replace('raise NotImplementedError(\\"relu_vjp: your code here\\")', "return g * 2"))
+    if form == "py":
+        file.write_text(stub.replace('raise NotImplementedError("relu_vjp: your code here")', "return g * 2"))
+    assert file.read_text() != stub
+    done = backprop("reset", "ch06/relu_vjp")
+    assert done.returncode == 0, done.stderr
+    assert "relu_vjp is a stub again" in done.stdout
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert f"Your old answer is kept in {kept}." in done.stdout
+    assert "return g * 2" in kept.read_text()
+    assert ("reload it before you go on" in done.stdout) == (form == "ipynb")
+    assert file.read_text() == stub
+    assert "is the stub already" in backprop("reset", "ch06/relu_vjp").stdout
+
+
+def test_the_model_solution_is_shown_after_a_pass_or_when_it_is_asked_for(backprop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "ch06_vjps.py"
+    file.write_text(WRONG)
+    refused = backprop("solution", "ch06/relu_vjp")
+    assert refused.returncode == 1
+    assert "has not passed a check yet" in one_line(refused)
+    assert refused.stdout == ""
+    anyway = backprop("solution", "ch06/relu_vjp", "--anyway").stdout
+    assert "write it again without looking" in anyway
+    file.write_text(RIGHT.replace("def relu_vjp", "def relu_vjp  "))
+    backprop("check", "ch06/relu_vjp")
+    file.write_text(STUB)
+    shown = backprop("solution", "ch06/relu_vjp")
+    assert shown.returncode == 0
+    assert "your code here" in shown.stdout, "one's own, as it is now"
+    assert '"""dx of y = max(x, 0); g and x have one shape."""' in shown.stdout
+    assert "In a line: g where x > 0" in shown.stdout
+    assert "Why: relu: a mask," in shown.stdout
+    beside = backprop("solution", "ch06/relu_vjp", env={"COLUMNS": "160"}).stdout
+    assert "the model solution" in beside.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("reset", "ch06"), "ch06 is a lesson: name one exercise of it, as ch06/add_vjp"),
+        (("reset", "ch06_vjps.py"), "ch06_vjps.py is a lesson: name one exercise"),
+        (("reset", "ch06/nope"), "has no exercise 'nope'"),
+        (("reset", "ch05/no_grad"), "there is no ch05_autograd_engine.ipynb"),
+        (("reset", "ch06/mul_vjp"), "has neither a cell of mul_vjp nor its check; a fresh notebook has both"),
+        (("solution", "relu_vjp"), "relu_vjp is an exercise: say ch06_vjps/relu_vjp"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(
+    backprop: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    done = backprop(*arguments)
+    assert done.returncode in (1, 2)
+    assert says in one_line(done)
+    assert (tmp_path / "ch06_vjps.py").read_text() == RIGHT
+
+
+def test_the_courses_own_notebooks_are_not_reset(backprop: Command) -> None:
+    file = Places().notebook("ch06_vjps")
+    before = file.stat().st_mtime_ns
+    assert "is the course's own copy" in one_line(backprop("reset", "ch06/relu_vjp", cwd=ROOT))
+    assert file.stat().st_mtime_ns == before
+
+
+# watch
+
+
+@contextmanager
+def watching(folder: Path, *arguments: str) -> Iterator[Callable[[str], None]]:
+    """`backprop watch` at work; what is yielded waits for a text that it prints."""
+    log, command = folder / "log", [str(Path(sys.executable).with_name("backprop")), "watch", *arguments]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"}
+    read = 0
+
+    def wait(text: str) -> None:
+        nonlocal read
+        for _ in range(600):
+            shown = log.read_text()
+            if text in shown[read:]:
+                read = shown.index(text, read) + len(text)
+                return
+            time.sleep(0.1)
+        raise AssertionError(log.read_text())
+
+    with (
+        log.open("w") as out,
+        subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, env=environment) as process,
+    ):
+        try:
+            yield wait
+        finally:
+            process.send_signal(2)
+            assert process.wait(20) == 0
+
+
+def test_watch_without_a_target_follows_what_is_edited_and_moves_on(tmp_path: Path, backprop: Command) -> None:
+    backprop("start", ".", "ch01", "ch06", "--format", "py")
+    graph, vjps = tmp_path / "ch01_computation_graph.py", tmp_path / "ch06_vjps.py"
+
+    def answer(file: Path, exercise: str, code: str) -> None:
+        file.write_text(file.read_text().replace(f'raise NotImplementedError("{exercise}: your code here")', code))
+
+    with watching(tmp_path) as wait:
+        wait("· forward")
+        answer(graph, "forward", 'return {"d": a * b, "e": a * b + c, "L": (a * b + c) ** 2}')  # no wait: none is lost
+        wait("✓ forward")
+        wait("Next: ch01/backward_by_hand")
+        graph.write_text(graph.read_text() + "\n# %%\nx = 1\n")
+        wait("· backward_by_hand")
+        answer(vjps, "relu_vjp", "return g * (x >= 0)")
+        wait("the mask is x > 0")
+        vjps.write_text(vjps.read_text().replace("g * (x >= 0)", "(g * (x > 0)).astype(x.dtype)"))
+        wait("✓ relu_vjp")
+        answer(graph, "neuron_gradients", "return 3")
+        wait("✗ neuron_gradients")
+    assert "✓ relu_vjp" not in (tmp_path / "log").read_text().rpartition("✗ neuron_gradients")[2]
+    done = json.loads((tmp_path / "progress.json").read_text())["exercises"]
+    assert [done[name]["status"] for name in ("ch01_computation_graph/forward", "ch06_vjps/relu_vjp")] == ["passed"] * 2
+
+
+# completion
+
+
+def test_a_shell_completes_lessons_and_exercises(backprop: Command) -> None:
+    assert lessons("ch0")[:2] == ["ch01", "ch02"]
+    assert lessons("ch06_") == ["ch06_vjps"]
+    assert lessons_and_exercises("ch06/rel") == ["ch06/relu_vjp"]
+    assert lessons_and_exercises("ch06_vjps/rel") == ["ch06_vjps/relu_vjp"]
+    assert lessons_and_exercises("nope/") == []
+    asks = {"_BACKPROP_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+    for command in ("check", "watch", "reset", "solution"):
+        env = {**asks, "COMP_WORDS": f"backprop {command} ch06/rel"}
+        assert backprop(env=env).stdout.split() == ["ch06/relu_vjp"], command

@@ -1,0 +1,269 @@
+"""A learner's way through the course: the file of progress, what comes next, model solutions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.judging.status import ExerciseStatus
+from autograder.learning import order, progress
+from autograder.learning.edited import Edits
+from autograder.learning.solutions import NoSolutions, in_a_line, solution_of
+from autograder.places import Places
+from course.syllabus import Exercise, find_lesson, syllabus
+
+VJPS = find_lesson("ch06_vjps")
+RELU = VJPS.exercise("relu_vjp")
+STUB = (Places().notebook("ch06_vjps")).read_text(encoding="utf-8")
+ANSWER = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)"
+
+
+def result(exercise: Exercise, status: ExerciseStatus = "passed", points: float | None = None) -> SubmissionResult:
+    earned = points if points is not None else exercise.points if status == "passed" else 0.0
+    one = ExerciseResult(exercise.name, earned, exercise.points, status, "", None, "", 0.0)
+    return SubmissionResult("", exercise.lesson, "x.py", "", "", "", earned, exercise.points, "graded", "", [one])
+
+
+def passed(folder: Path, *exercises: Exercise) -> progress.Progress:
+    for exercise in exercises:
+        assert progress.record(folder, result(exercise)) == ""
+    return progress.read(folder)
+
+
+# progress
+
+
+def test_tries_are_noted_in_a_file_that_one_can_read(tmp_path: Path) -> None:
+    assert progress.read(tmp_path) == progress.Progress()
+    progress.record(tmp_path, result(RELU, "partial", 1.13))
+    progress.record(tmp_path, result(RELU))
+    progress.record(tmp_path, result(RELU, "failed"))
+    known = progress.read(tmp_path)
+    tried = known.exercises["ch06_vjps/relu_vjp"]
+    assert (tried.status, tried.points, tried.tries) == ("failed", 0.0, 3)
+    assert known.has_passed(RELU)
+    assert not known.passes(RELU)
+    assert known.points(RELU) == 0
+    text = (tmp_path / "progress.json").read_text()
+    assert '"about": "How far you are' in text
+    assert '"status": "failed"' in text
+
+
+def test_a_stub_is_no_try_and_what_cannot_be_graded_here_changes_nothing(tmp_path: Path) -> None:
+    progress.record(tmp_path, result(RELU, "missing"))
+    assert progress.read(tmp_path).exercises == {}
+    before = passed(tmp_path, RELU)
+    progress.record(tmp_path, result(RELU, "error"))
+    assert progress.read(tmp_path) == before
+    progress.record(tmp_path, result(RELU, "missing"))
+    after = progress.read(tmp_path)
+    assert (after.passes(RELU), after.has_passed(RELU)) == (False, True)
+    assert after.exercises[RELU.full_name].tries == 1
+
+
+def test_a_reset_exercise_counts_nothing_and_has_passed_all_the_same(tmp_path: Path) -> None:
+    passed(tmp_path, RELU)
+    progress.forget(tmp_path, RELU)
+    known = progress.read(tmp_path)
+    assert (known.passes(RELU), known.points(RELU), known.has_passed(RELU)) == (False, 0, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"exercises": {', "[]", '{"exercises": [1]}', "\x00\xff", "[" * 100_000, '{"exercises": {"a/b": {"status": 3}}}'],
+    ids=["cut off", "a list", "no entries", "no text", "deep", "an entry"],
+)
+def test_a_damaged_file_is_one_line_and_is_kept(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "progress.json"
+    file.write_bytes(text.encode("latin-1"))
+    known = progress.read(tmp_path)
+    assert "progress.json is damaged" in known.problem
+    assert "\n" not in known.problem
+    assert file.read_bytes() == text.encode("latin-1"), "reading changes nothing"
+    problem = progress.record(tmp_path, result(RELU))
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert problem.endswith(f"the old file is kept as kept/{kept.name}")
+    assert kept.read_bytes() == text.encode("latin-1")
+    assert progress.read(tmp_path).passes(RELU)
+    assert progress.read(tmp_path).problem == ""
+
+
+def test_whole_entries_of_a_damaged_file_still_count(tmp_path: Path) -> None:
+    passed(tmp_path, RELU, VJPS.exercise("add_vjp"))
+    file = tmp_path / "progress.json"
+    data = json.loads(file.read_text())
+    data["exercises"]["ch06_vjps/add_vjp"]["tried"] = "yesterday"
+    file.write_text(json.dumps(data))
+    assert "damaged at ch06_vjps/add_vjp" in progress.record(tmp_path, result(VJPS.exercise("mul_vjp")))
+    assert set(progress.read(tmp_path).exercises) == {"ch06_vjps/relu_vjp", "ch06_vjps/mul_vjp"}
+
+
+def test_what_a_later_version_notes_is_kept(tmp_path: Path) -> None:
+    passed(tmp_path, RELU)
+    file = tmp_path / "progress.json"
+    data = json.loads(file.read_text())
+    data["exercises"]["ch06_vjps/relu_vjp"]["note"] = "mine"
+    data["exercises"]["ch99_later/new"] = data["exercises"]["ch06_vjps/relu_vjp"]
+    file.write_text(json.dumps(data))
+    passed(tmp_path, RELU)
+    after = json.loads(file.read_text())["exercises"]
+    assert after["ch06_vjps/relu_vjp"]["note"] == "mine"
+    assert "ch99_later/new" in after
+
+
+@pytest.mark.slow
+def test_a_watch_and_a_kernel_may_write_at_once(tmp_path: Path) -> None:
+    """Without the lock, most of these are lost."""
+    code = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[3])\n"
+        "from test_learning import result, progress, VJPS\n"
+        "for exercise in VJPS.exercises[int(sys.argv[2])::3]:\n"
+        "    assert progress.record(Path(sys.argv[1]), result(exercise)) == ''"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    writers = [subprocess.Popen([*command, str(i), str(Path(__file__).parent)]) for i in range(3)]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    assert set(progress.read(tmp_path).exercises) == {exercise.full_name for exercise in VJPS.exercises}
+
+
+def test_a_folder_that_cannot_be_written_is_a_line(tmp_path: Path) -> None:
+    (tmp_path / "progress.json").mkdir()
+    problem = progress.record(tmp_path, result(RELU))
+    assert "this try is not noted in" in problem
+    assert "\n" not in problem
+    assert "cannot be read" in progress.read(tmp_path).problem
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_lock_that_another_process_holds_is_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from filelock import FileLock
+
+    monkeypatch.setattr(progress, "PATIENCE", 0.1)
+    with FileLock(tmp_path / progress.LOCK):
+        assert "another process has held" in progress.record(tmp_path, result(RELU))
+
+
+def test_nothing_is_kept_in_the_courses_own_folder() -> None:
+    folder = Places().notebooks
+    assert progress.record(folder, result(RELU)) == ""
+    assert not (folder / progress.FILE).exists()
+    assert not (folder / progress.LOCK).exists()
+
+
+# what comes next
+
+
+def test_a_newcomer_begins_at_the_beginning_and_core_comes_first(tmp_path: Path) -> None:
+    graph = find_lesson("ch01_computation_graph")
+    names = []
+    exercise = order.next_exercise(progress.read(tmp_path), syllabus())
+    while exercise is not None and exercise.lesson == graph.slug:
+        names.append(exercise.name)
+        exercise = order.next_exercise(passed(tmp_path, exercise), syllabus(), after=exercise)
+    assert names == [one.name for one in graph.exercises if one.tier == "core"]
+    assert exercise == find_lesson("ch02_chain_rule").exercises[0]
+    assert [one.tier for one in order.optional(progress.read(tmp_path), graph)] == ["stretch", "stretch"]
+
+
+def test_who_begins_in_the_middle_goes_on_there_and_comes_back_to_what_was_left_out(tmp_path: Path) -> None:
+    known = passed(tmp_path, RELU)
+    following = order.next_exercise(known, syllabus())
+    assert following is not None
+    assert (following.lesson, following.name) == ("ch06_vjps", "softmax_vjp")
+    core = [one for one in VJPS.exercises if one.tier == "core" and one.name != "add_vjp"]
+    known = passed(tmp_path, *core)
+    assert order.next_exercise(known, syllabus()) == VJPS.exercise("add_vjp"), "the one before, of the same lesson"
+
+
+def test_what_failed_last_comes_first_also_if_it_is_stretch(tmp_path: Path) -> None:
+    hard = VJPS.exercise("conv2d_vjp")
+    progress.record(tmp_path, result(hard, "failed"))
+    known = progress.read(tmp_path)
+    assert order.next_exercise(known, syllabus()) == hard
+    assert order.next_exercise(known, syllabus(), after=hard) != hard
+
+
+def test_a_lesson_that_is_not_here_comes_after_those_that_are(tmp_path: Path) -> None:
+    first = order.next_exercise(progress.read(tmp_path), syllabus(), present=["ch06_vjps"])
+    assert first == VJPS.exercises[0]
+    known = passed(tmp_path, *VJPS.exercises)
+    after = order.next_exercise(known, syllabus(), present=["ch06_vjps", "ch03_accumulation"])
+    assert after is not None
+    assert after.lesson == "ch03_accumulation"
+
+
+def test_stretch_exercises_follow_when_all_core_ones_pass_and_then_nothing(tmp_path: Path) -> None:
+    moment = datetime.now().astimezone()
+    everything = [one for lesson in syllabus().values() for one in lesson.exercises]
+
+    def known(*tiers: str) -> progress.Progress:
+        done = [one for one in everything if one.tier in tiers]
+        when = [(moment + timedelta(seconds=i)).isoformat() for i in range(len(done))]
+        return progress.Progress(
+            {one.full_name: progress.Tried("passed", 1, at, 1, at) for one, at in zip(done, when, strict=True)}
+        )
+
+    following = order.next_exercise(known("core"), syllabus())
+    assert following is not None
+    assert following.tier == "stretch"
+    assert order.next_exercise(known("core", "stretch"), syllabus()) is None
+
+
+def test_minutes_add_up_to_about_the_lessons() -> None:
+    for lesson in syllabus().values():
+        total = sum(order.about_minutes(one, lesson) for one in lesson.exercises)
+        assert abs(total - lesson.minutes) <= max(0.25 * lesson.minutes, 20), lesson.slug
+
+
+def test_every_exercise_has_a_section_with_a_heading(tmp_path: Path) -> None:
+    for lesson in syllabus().values():
+        for exercise in lesson.exercises:
+            taught = order.section(exercise, tmp_path)
+            assert taught.title, exercise.full_name
+            assert taught.place.endswith(f"#{exercise.anchor}")
+
+
+# answers, and which one is being edited
+
+
+def test_an_edit_is_found_in_marked_cells_and_in_plain_files(tmp_path: Path) -> None:
+    for name, before, after in (
+        ("ch06_vjps.ipynb", STUB, STUB.replace("relu_vjp: your code here", "relu_vjp: soon")),
+        ("ch06_vjps.py", f"import numpy\n\n{ANSWER}\n", f"import numpy\n\n{ANSWER.replace('>', '>=')}\n"),
+    ):
+        file, edits = tmp_path / name, Edits()
+        file.write_text(before)
+        assert edits.look(file, VJPS) == []
+        file.write_text(after)
+        assert edits.look(file, VJPS) == ["relu_vjp"]
+        assert edits.look(file, VJPS) == []
+        file.write_text("{" if name.endswith("b") else "def relu_vjp(:")
+        assert edits.look(file, VJPS) == []
+
+
+# the model solution
+
+
+def test_a_model_solution_is_code_without_marks_and_with_its_helpers() -> None:
+    for lesson in syllabus().values():
+        for exercise in lesson.exercises:
+            code = solution_of(exercise)
+            compile(code, exercise.full_name, "exec")
+            assert "###" not in code, exercise.full_name
+            assert in_a_line(exercise), exercise.full_name
+    assert "def unbroadcast" in solution_of(VJPS.exercise("add_vjp"))
+    assert "def unbroadcast" not in solution_of(RELU)
+    mended = solution_of(find_lesson("ch12_debugging").exercise("fix_02"))
+    assert "branch = branch + h" in mended
+    assert "branch += h" not in mended, "that is what was handed out"
+
+
+def test_a_release_for_a_class_has_none(tmp_path: Path) -> None:
+    with pytest.raises(NoSolutions, match="comes without model solutions"):
+        solution_of(RELU, Places(tmp_path))
