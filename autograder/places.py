@@ -42,7 +42,7 @@ class Places:
 
     @property
     def chapters(self) -> Path:
-        return self.root / "book"
+        return self._packed("book")
 
     @property
     def pages(self) -> Path:

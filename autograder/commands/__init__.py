@@ -18,6 +18,7 @@ from autograder.commands.build import build
 from autograder.commands.check import check
 from autograder.commands.grade import grade
 from autograder.commands.memory import memory
+from autograder.commands.read import read
 from autograder.commands.report import report
 from autograder.commands.salt import salt
 from autograder.commands.start import start
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-for command in (start, check, watch, grade, report, salt, memory, build):
+for command in (start, check, watch, read, grade, report, salt, memory, build):
     app.command()(command)
 
 

@@ -16,7 +16,7 @@ def start(
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
     from autograder.commands.targets import lesson_meant
-    from autograder.workbook import FORMATS, chapter, copy_lessons
+    from autograder.workbook import FORMATS, copy_lessons
 
     if format_ not in FORMATS:
         give_up(f"there is no format {format_!r}; there are {' and '.join(FORMATS)}")
@@ -32,10 +32,7 @@ def start(
         screen.print(f"  new   {file}")
     for file in kept:
         screen.print(f"  kept  {file} (yours: not touched)")
-    linked = chapter(copied[0].stem, folder) if copied else ""
-    if linked.endswith(".md"):
-        screen.print("\nThe book is not built, so links lead to the chapters' sources: 'make book' first gives pages.")
-    screen.print(f"\nNext, open a notebook{'; its links lead to the chapters' if linked else ''}:")
+    screen.print("\nNext, open a notebook:")
     screen.print(
         "  jupyter lab" if find_spec("jupyterlab") else "  pip install 'backprop-course[notebook]' && jupyter lab"
     )
