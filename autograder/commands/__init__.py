@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -62,11 +63,20 @@ def _say_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _write_whatever_comes() -> None:
+    """No sign that a file or a pipe cannot hold ends a command: Windows gives them an alphabet without ✓ and ×."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            utf_8 = sys.platform == "win32" and not stream.isatty() and "PYTHONIOENCODING" not in os.environ
+            stream.reconfigure(encoding="utf-8" if utf_8 else None, errors="replace")
+
+
 @app.callback()
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
     ] = False,
 ) -> None:
+    _write_whatever_comes()
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # it was a zygote; from here on, Ctrl-C is handled
         signal.signal(signal.SIGINT, signal.default_int_handler)

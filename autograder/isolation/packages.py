@@ -70,9 +70,12 @@ def installed(package: str) -> tuple[Path, ...]:
 
 
 def how_to_install(package: str) -> str:
-    """The line to type. PyTorch's own index for Linux, because the one that pip knows brings gigabytes for GPUs."""
-    index = f" --index-url {CPU_TORCH}" if package == "torch" and sys.platform == "linux" else ""
-    return f"pip install {package}{index}"
+    """The line to type. PyTorch's own index for Linux, because the one that pip knows brings gigabytes for GPUs.
+
+    The package comes last: messages end with this line and a full stop, which an address would take for its own.
+    """
+    index = f"--index-url {CPU_TORCH} " if package == "torch" and sys.platform == "linux" else ""
+    return f"pip install {index}{package}"
 
 
 def _course_file(module: str) -> Path:

@@ -101,13 +101,17 @@ def _options(body: list[str]) -> tuple[dict[str, Any], list[str]]:
     return (said if isinstance(said, dict) else {}), body[count:]
 
 
+def _entries(options: dict[str, Any], key: str) -> dict[str, Any]:
+    found = options.get(key)
+    return found if isinstance(found, dict) else {}
+
+
 def _cell(options: dict[str, Any], code: list[str], titles: Mapping[str, str]) -> list[str]:
     """The code that the book shows, and for a picture what it shows."""
     tags = set(options.get("tags") or ())
     shown = [] if tags & _HIDDEN else ["```python", *code, "```"]
-    render = options.get("mystnb")
-    render = render if isinstance(render, dict) else {}
-    figure, image = (render.get(key) if isinstance(render.get(key), dict) else {} for key in ("figure", "image"))
+    render = _entries(options, "mystnb")
+    figure, image = _entries(render, "figure"), _entries(render, "image")
     if figure.get("caption") and "remove-cell" not in tags:
         alt = f" *{image['alt']}*" if image.get("alt") else ""
         told = f"**Figure ({figure.get('name', '')}).** {_inline(str(figure['caption']), titles)}{alt}"
