@@ -43,9 +43,7 @@ def test_links_lead_to_files_and_targets_exist(document: Path) -> None:
 
 
 def test_the_table_of_lessons_is_the_syllabus() -> None:
-    rows = re.findall(
-        r"^\| (ch\d\d) \| \[([^]]+)\]\(([^)]+)\).* \| .+ \| (\d+) \| (\d+) \|$", _readme(), re.MULTILINE
-    )
+    rows = re.findall(r"^\| (ch\d\d) \| \[([^]]+)\]\(([^)]+)\).* \| .+ \| (\d+) \| (\d+) \|$", _readme(), re.MULTILINE)
     expected = [
         (
             slug[:4],
@@ -77,7 +75,7 @@ def test_the_figures_say_how_many_exercises_and_how_long() -> None:
     table = readme.lesson_table(lessons, {"ch01": "one", "ch02": "two"}, Published())
     assert "| | **Part II, the end** | | | |\n| ch02 | [B](book/ch02_b.md) | two | 60 | 2 |" in table
     assert "does not say where its book is published" in table
-    with pytest.raises(AuthoringError, match="needs a row | ch02"):
+    with pytest.raises(AuthoringError, match=r"needs a row \| ch02"):
         readme.lesson_table(lessons, {"ch01": "one"}, Published())
 
 
@@ -118,7 +116,9 @@ def test_the_container_does_what_learners_do() -> None:
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
     assert container["postCreateCommand"] == "make learn"
     assert "learn" in TARGETS
-    assert container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"].endswith(".venv/bin/python")
+    assert container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"].endswith(
+        ".venv/bin/python"
+    )
 
 
 def test_learners_get_nothing_of_authors_and_graders() -> None:

@@ -27,8 +27,8 @@ def shows_addresses() -> bool:
 
 def reachable(address: str, seconds: float = 2.0) -> bool:
     """Whether the host of `address` answers. The network is asked, not the page."""
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         socket.create_connection((parts.hostname or "", port), seconds).close()
     except (OSError, ValueError):
