@@ -14,6 +14,7 @@ import yaml
 
 from autograder.authoring import readme
 from autograder.authoring.tree import AuthoringError
+from autograder.isolation.packages import how_to_install
 from course.published import Published, published
 from course.syllabus import Exercise, Kit, Lesson, syllabus
 
@@ -127,6 +128,14 @@ def test_learners_get_nothing_of_authors_and_graders() -> None:
     (installs,) = re.findall(r"^\.venv/\.learner:.+?--editable '\.\[(.+?)\]'", MAKEFILE, re.MULTILINE | re.DOTALL)
     assert installs == "notebook"
     assert not [one for one in learners if re.match("(torch|nbgrader|distributed|mypy|jupyter-book)", one)]
+
+
+def test_pytorch_is_installed_as_a_check_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    assert f"```sh\n{how_to_install('torch')}\n```" in _readme()
+    monkeypatch.setattr("sys.platform", "win32")
+    assert how_to_install("torch") == "pip install torch", "pip's own has no GPU's gigabytes there"
+    assert how_to_install("numpy") == "pip install numpy"
 
 
 def test_chapters_name_the_learners_own_notebook() -> None:
