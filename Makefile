@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RESULTS := results
+# The folder that `make learn` puts the notebooks into.
+WORK ?= my-work
 # nproc takes OMP_NUM_THREADS for a limit.
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 # Unit tests also wait: for what hangs, for limits, for each other's processes.
@@ -11,10 +13,11 @@ PIP := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip --disa
 # Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup grade test quick lint types unit pages health book browser clean book-then-pages unit-then-health
+.PHONY: help learn setup grade test quick lint types unit pages health book browser clean book-then-pages unit-then-health
 .DELETE_ON_ERROR:
 
 help:
+	@echo "make learn   install what learners need, and put the notebooks into $(WORK)"
 	@echo "make grade   grade the bundled sample class and print its table"
 	@echo "make test    lint, types, unit tests, health rules, book: all that must pass"
 	@echo "make quick   lint, types and the fast tests: a minute"
@@ -26,7 +29,18 @@ $(BIN)/python:
 	@$(PYTHON) -m venv .venv
 	@$(PIP) install --quiet --constraint constraints.txt --upgrade pip  # Python's own may be years old, and slow
 
-# What learners have, and graders of all lessons need: some of them are about PyTorch.
+# The command and JupyterLab. PyTorch is large: the first check that needs it says how to install it.
+.venv/.learner: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing what learners need into .venv (a minute or two, once)"
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[notebook]'
+	@touch $@
+
+learn: .venv/.learner
+	@$(BIN)/backprop start $(WORK)
+	@printf '\nThe commands are in .venv. Type this once in each terminal:\n  . .venv/bin/activate\n'
+	@printf 'Then, to begin:\n  jupyter lab $(WORK)\n'
+
+# What graders of all lessons need: some of them are about PyTorch.
 .venv/.grader: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the grader into .venv (a minute or two, once)"
 	@$(PIP) install --quiet --constraint constraints.txt --editable '.[torch]'

@@ -1,4 +1,4 @@
-"""The wheel takes the solutions and the notebooks along, within the grader: nothing imports from there."""
+"""The wheel takes solutions, notebooks and chapters along, within the grader: nothing imports from there."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ class BuildWithLessons(build_py):
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            for folder, kind in (("solutions", "*.py"), ("exercises", "*.ipynb")):
+            for folder, kind in (("solutions", "*.py"), ("exercises", "*.ipynb"), ("book", "ch*.md")):
                 packed = Path(self.build_lib, "autograder", "packed", folder)
                 packed.mkdir(parents=True, exist_ok=True)
                 for file in Path(folder).glob(kind):

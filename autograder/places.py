@@ -36,13 +36,21 @@ class Places:
     def notebooks(self) -> Path:
         return self._packed("exercises")
 
+    @property
+    def is_checkout(self) -> bool:
+        """Whether this is the course as authors have it, not a wheel that took some of it along."""
+        return not self._taken_along.is_dir()
+
+    @property
+    def _taken_along(self) -> Path:
+        return self.root / "autograder" / "packed"
+
     def _packed(self, name: str) -> Path:
-        packed = self.root / "autograder" / "packed"
-        return (packed if packed.is_dir() else self.root) / name
+        return (self.root if self.is_checkout else self._taken_along) / name
 
     @property
     def chapters(self) -> Path:
-        return self.root / "book"
+        return self._packed("book")
 
     @property
     def pages(self) -> Path:

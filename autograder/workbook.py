@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,35 +25,10 @@ def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = 
         if file.exists():
             kept.append(file)
             continue
-        file.write_text(_text(lesson, folder, format_), encoding="utf-8")
+        text = PLACES.notebook(lesson.slug).read_text(encoding="utf-8")  # as it is: no link depends on the folder
+        file.write_text(text if format_ == "ipynb" else as_python(text), encoding="utf-8")
         copied.append(file)
     return copied, kept
-
-
-def chapter(slug: str, folder: Path) -> str:
-    """Where a chapter is, for a link in `folder`: its page if the book is built, else its source; "" without a book."""
-    page = PLACES.pages / f"{slug}.html"
-    file = page if page.exists() else PLACES.chapter(slug)
-    if not file.exists():
-        return ""
-    try:
-        return os.path.relpath(file, folder.resolve()).replace(os.sep, "/")
-    except ValueError:  # on Windows, another drive
-        return file.as_uri()
-
-
-def _text(lesson: Lesson, folder: Path, format_: str) -> str:
-    """The stub, its links to the chapters leading there from `folder`; beside `exercises/` they do already."""
-    text = PLACES.notebook(lesson.slug).read_text(encoding="utf-8")
-    link = r"\[([^][\n]*)\]\(\.\./book/(\w+)\.md([^)\n]*)\)"
-    text = re.sub(link, lambda match: _link(folder, *match.groups()), text)
-    return text if format_ == "ipynb" else as_python(text)
-
-
-def _link(folder: Path, words: str, slug: str, place: str) -> str:
-    """A link to a place in a chapter; where there is no book to lead to, what its page is called."""
-    file = chapter(slug, folder)
-    return f"[{words}]({file}{place})" if file else f"{words} ({slug}.html{place})"
 
 
 def as_python(notebook: str) -> str:

@@ -444,6 +444,20 @@ def pages(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+def test_pages_lead_to_the_published_book_unless_another_is_named(hostile: Path, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from autograder.commands import app
+
+    order = ["report", str(hostile), "--student", "ann", "--format", "html", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, order, env={"BACKPROP_BOOK": "https://published.example/"})
+    assert done.exit_code == 0
+    assert "--book-url" not in done.output
+    page = html.fromstring((tmp_path / "students" / "ann.html").read_bytes())
+    address = "https://published.example/ch06_vjps.html#ch06-mul-vjp"
+    assert address in page.xpath("//a/@href")
+
+
 def texts(element: Any) -> str:
     return str(element.text_content())
 

@@ -35,8 +35,9 @@ for name in ("autograder.packed.solutions.ch06_vjps", "solutions.ch06_vjps", "ch
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an environment that has the wheel; what that requires comes from the environment of the tests."""
     folder = tmp_path_factory.mktemp("wheel")
-    for part in ("autograder", "course", "solutions", "exercises"):
-        shutil.copytree(ROOT / part, folder / "source" / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("autograder", "course", "solutions", "exercises", "book"):
+        ignored = shutil.ignore_patterns("__pycache__", "_build", "node_modules")
+        shutil.copytree(ROOT / part, folder / "source" / part, ignore=ignored)
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "LICENSE-CC-BY-4.0"):
         shutil.copy(ROOT / name, folder / "source")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
@@ -77,7 +78,7 @@ def test_a_learner_starts_and_checks(installed: Path, tmp_path: Path) -> None:
     run(installed, "start", "work", cwd=tmp_path)
     notebook = json.loads((tmp_path / "work" / f"{LESSON}.ipynb").read_text())
     sources = ["".join(cell["source"]) for cell in notebook["cells"]]
-    assert any(source.endswith("Chapter section (ch06_vjps.html#ch06-relu-vjp)") for source in sources)
+    assert any(source.endswith("Chapter section: `backprop read ch06/relu_vjp`") for source in sources)
     failed = run(installed, "check", "ch06/relu_vjp", cwd=tmp_path / "work", code=1)
     assert "relu_vjp" in failed.stdout
     (tmp_path / f"{LESSON}.py").write_text("def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n")
@@ -91,6 +92,12 @@ def test_a_learner_starts_and_checks(installed: Path, tmp_path: Path) -> None:
     assert subprocess.run(packed, cwd=tmp_path, env={}, capture_output=True, text=True, check=True).stdout == "True\n"
     (tmp_path / f"{LESSON}.py").write_text("def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n")
     run(installed, "check", "ch06/relu_vjp", cwd=tmp_path)
+
+
+def test_a_learner_reads_without_the_book(installed: Path, tmp_path: Path) -> None:
+    read = run(installed, "read", "ch06/relu_vjp", "--no-browser", cwd=tmp_path)
+    assert read.stdout.startswith("relu: a mask")
+    assert "sigmoid" not in read.stdout
 
 
 def test_an_instructor_grades_and_reports(installed: Path, tmp_path: Path) -> None:

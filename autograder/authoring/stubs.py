@@ -28,6 +28,8 @@ from nbgrader.preprocessors import (
 from autograder.authoring.tree import AuthoringError
 from autograder.notebook.executed import DEMO
 from autograder.places import Places
+from autograder.sections import with_links
+from course.published import Published, published
 from course.syllabus import Exercise, Lesson
 
 SOLUTIONS = Places().solutions
@@ -87,6 +89,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
     built = [_ours("setup", f'from autograder import lesson\n\ncheck = lesson("{lesson.slug}")', "setup")]
     due: list[NotebookNode] = []
     source = _read_source(lesson, solutions)
+    _link(source, lesson, published())
     last = {cell.metadata.exercise: cell for cell in source if "exercise" in cell.metadata}
     for cell in source:
         name = cell.metadata.get("exercise")
@@ -106,6 +109,17 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
     built += due
     _name_cells(built, lesson)
     return new_notebook(cells=built, metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})
+
+
+def _link(cells: list[NotebookNode], lesson: Lesson, places: Published) -> None:
+    """Give Markdown cells links that work wherever the notebook goes; the first offers Colab where one can open it."""
+    texts = [cell for cell in cells if cell.cell_type == "markdown"]
+    for cell in texts:
+        cell.source = with_links(cell.source, places)
+    colab = places.colab(lesson.slug)
+    if colab and texts:
+        install = f"%pip install -q git+{places.repository}"
+        texts[0].source += f"\n\n[Open in Colab]({colab}); there, run `{install}` in a cell of your own first."
 
 
 def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:

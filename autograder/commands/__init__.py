@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from autograder.commands.check import check
 from autograder.commands.grade import grade
 from autograder.commands.memory import memory
 from autograder.commands.next import next_
+from autograder.commands.read import read
 from autograder.commands.report import report
 from autograder.commands.reset import reset
 from autograder.commands.salt import salt
@@ -33,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-OF_LEARNERS = (start, status, next_, check, watch, reset, solution)
+OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read)
 OF_TEACHERS = (grade, report, salt, memory, build)
 for command in (*OF_LEARNERS, *OF_TEACHERS):
     app.command(command.__name__.rstrip("_"))(command)
@@ -67,11 +69,20 @@ def _say_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _write_whatever_comes() -> None:
+    """No sign that a file or a pipe cannot hold ends a command: Windows gives them an alphabet without ✓ and ×."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            utf_8 = sys.platform == "win32" and not stream.isatty() and "PYTHONIOENCODING" not in os.environ
+            stream.reconfigure(encoding="utf-8" if utf_8 else None, errors="replace")
+
+
 @app.callback()
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
     ] = False,
 ) -> None:
+    _write_whatever_comes()
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # it was a zygote; from here on, Ctrl-C is handled
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -41,7 +41,7 @@ def build(
         give_up("--mutate and --check are two runs")
     if jobs < 1:
         give_up("--jobs must be at least 1")
-    if not Places().chapters.is_dir():
+    if not Places().is_checkout:
         give_up("build is for a checkout of the course, with its book and its tests; this one is installed")
     try:
         course = Course.at()

@@ -48,7 +48,9 @@ def print_next(screen: Console, exercise: Exercise, known: Progress, folder: Pat
 
 def _lines(exercise: Exercise, known: Progress, folder: Path) -> Iterator[str]:
     from autograder.commands.targets import lessons_in
-    from autograder.learning.order import about_minutes, section, short_name
+    from autograder.learning.order import about_minutes, short_name
+    from autograder.reading.labels import title_of
+    from autograder.sections import where_to_read
     from course.syllabus import syllabus
 
     lesson, tried, name = syllabus()[exercise.lesson], known.of(exercise), short_name(exercise)
@@ -57,8 +59,8 @@ def _lines(exercise: Exercise, known: Progress, folder: Path) -> Iterator[str]:
     yield f"Next: {name} ({exercise.tier}, {exercise.points:g} {unit}, {minutes})"
     if tried and tried.status != "passed":
         yield f"  Your last try: {when(tried.tried)}, {IN_WORDS.get(tried.status, tried.status)}"
-    taught = section(exercise, folder)
-    yield f"  Read:  {f'{taught.title}, ' if taught.title else ''}{taught.place}"
+    title = title_of(exercise)
+    yield f"  Read:  {where_to_read(exercise)}{f' ({title})' if title else ''}"
     if exercise.lesson not in lessons_in(folder):
         yield f"  Write: its notebook is not here yet; 'backprop start . {lesson.slug}' brings it"
     yield f"  Check: backprop check {name}"

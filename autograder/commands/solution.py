@@ -28,6 +28,8 @@ def solution(
     from autograder.learning import order, progress
     from autograder.learning.answers import answers
     from autograder.learning.solutions import NoSolutions, in_a_line, solution_of
+    from autograder.reading.labels import title_of
+    from autograder.sections import where_to_read
     from autograder.submission import SubmissionError, read_submission
     from course.syllabus import find_lesson
 
@@ -56,8 +58,9 @@ def solution(
     _print_both(screen, own or "(nothing yet)", model)
     if in_a_line(exercise):
         screen.print(f"In a line: {in_a_line(exercise)}", style="magenta")
-    taught = order.section(exercise, folder)
-    screen.print(f"Why: {f'{taught.title}, ' if taught.title else ''}{taught.place}", style="cyan", soft_wrap=True)
+    title = title_of(exercise)
+    why = f"Why: {where_to_read(exercise)}{f' ({title})' if title else ''}"
+    screen.print(why, style="cyan", soft_wrap=True)
 
 
 def _print_both(screen: Console, own: str, model: str) -> None:

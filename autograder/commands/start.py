@@ -27,7 +27,7 @@ def start(
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
     from autograder.commands.targets import lesson_called, lesson_meant
-    from autograder.workbook import FORMATS, chapter, copy_lessons
+    from autograder.workbook import FORMATS, copy_lessons
     from course.syllabus import syllabus
 
     if format_ not in FORMATS:
@@ -47,33 +47,32 @@ def start(
         screen.print(f"  new   {file}")
     for file in kept:
         screen.print(f"  kept  {file} (yours: not touched)")
-    linked = chapter(copied[0].stem, folder) if copied else ""
-    if linked.endswith(".md"):
-        screen.print("\nThe book is not built, so links lead to the chapters' sources: 'make book' first gives pages.")
-    for line in _what_to_do(folder, format_, [lesson.slug for lesson in wanted], linked=bool(linked)):
+    for line in _what_to_do(folder, format_, [lesson.slug for lesson in wanted]):
         screen.print(line, soft_wrap=True)
 
 
-def _what_to_do(folder: Path, format_: str, slugs: list[str], *, linked: bool) -> Iterator[str]:
+def _what_to_do(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
     """The next step, in the form that was asked for: where a newcomer begins, or where this folder's owner is."""
     from autograder.learning import order, progress
+    from autograder.sections import read_command
     from course.syllabus import syllabus
 
     exercise = order.next_exercise(progress.read(folder), syllabus(), present=slugs)
     if exercise is None:
         yield "\nEvery exercise of the course passes in this folder."
         return
-    lesson, links = syllabus()[exercise.lesson], "; its links lead to the chapters" if linked else ""
+    lesson = syllabus()[exercise.lesson]
     minutes = f"about {order.about_minutes(exercise, lesson)} minutes with its section"
     file = f"{exercise.lesson}.{format_}"
     if format_ == "ipynb":
-        yield f"\nNext, open {file} in JupyterLab{links}:"
+        yield f"\nNext, open {file} in JupyterLab:"
         yield "  jupyter lab" if find_spec("jupyterlab") else "  pip install 'backprop-course[notebook]' && jupyter lab"
         yield f"Begin with {exercise.name} ({minutes}): write it, run its cell, and then the check below it."
         yield "In a second terminal, if you like, see what each save changes:"
     else:
-        yield f"\nNext, open {folder / file} in your editor{links}."
+        yield f"\nNext, open {folder / file} in your editor."
         yield f"Begin with {exercise.name} ({minutes})."
         yield "In a terminal, see at each save what is right and what is wrong:"
     yield f"  cd {folder} && backprop watch"
-    yield "There, 'backprop status' says how far you are, and 'backprop next' what comes next."
+    yield f"There, '{read_command(exercise.lesson, exercise.anchor)}' shows the section that teaches it,"
+    yield "'backprop status' how far you are, and 'backprop next' what comes next."

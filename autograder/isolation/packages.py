@@ -15,6 +15,7 @@ from autograder.places import ROOT
 from course.syllabus import Kit
 
 GRADER, COURSE = ROOT / "autograder", ROOT / "course"
+CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 
 
 def locations(kit: Kit) -> dict[str, str]:
@@ -69,10 +70,12 @@ def installed(package: str) -> tuple[Path, ...]:
 
 
 def how_to_install(package: str) -> str:
-    """For the packages of an extra, the extra: `torch` is one by that name."""
-    extras = importlib.metadata.metadata("backprop-course").get_all("Provides-Extra") or []
-    name = f'"backprop-course[{package}]"' if package in extras else package
-    return f"pip install {name}"
+    """The line to type. PyTorch's own index for Linux, because the one that pip knows brings gigabytes for GPUs.
+
+    The package comes last: messages end with this line and a full stop, which an address would take for its own.
+    """
+    index = f"--index-url {CPU_TORCH} " if package == "torch" and sys.platform == "linux" else ""
+    return f"pip install {index}{package}"
 
 
 def _course_file(module: str) -> Path:

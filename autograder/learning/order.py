@@ -1,29 +1,15 @@
-"""Which exercise comes next, how long it takes, and where its chapter teaches it."""
+"""Which exercise comes next, and how long it takes."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from autograder.learning.progress import Progress
-from autograder.places import Places
 from course.syllabus import Exercise, Lesson
 
 ROUNDED_TO = 5
 """Minutes: nobody's time is known more closely."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """Where an exercise is taught."""
-
-    title: str
-    """The section's heading; empty where there is no book."""
-    place: str
-    """The page and the label in it, for a link in the folder that was asked for."""
 
 
 def short_name(exercise: Exercise) -> str:
@@ -65,23 +51,6 @@ def optional(progress: Progress, lesson: Lesson) -> list[Exercise]:
 def about_minutes(exercise: Exercise, lesson: Lesson) -> int:
     """A reader's time for an exercise and its section: its share, by points, of the lesson's minutes."""
     return max(round(lesson.minutes * exercise.points / lesson.points / ROUNDED_TO), 1) * ROUNDED_TO
-
-
-def section(exercise: Exercise, folder: Path) -> Section:
-    """The section of the chapter that teaches an exercise, with a link that leads there from `folder`."""
-    from autograder.workbook import chapter
-
-    file = chapter(exercise.lesson, folder) or f"{exercise.lesson}.html"
-    return Section(_heading(exercise), f"{file}#{exercise.anchor}")
-
-
-def _heading(exercise: Exercise) -> str:
-    try:
-        text = Places().chapter(exercise.lesson).read_text(encoding="utf-8")
-    except OSError:
-        return ""
-    found = re.search(rf"^\({re.escape(exercise.anchor)}\)=\n(?:\(.+\)=\n)*#+ +(.+)$", text, re.MULTILINE)
-    return found[1].replace("`", "") if found else ""
 
 
 def _last_tried(progress: Progress, lessons: Mapping[str, Lesson]) -> Exercise | None:

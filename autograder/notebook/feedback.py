@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-from pathlib import Path
 from typing import Any
 
-from autograder.workbook import chapter
+from autograder.sections import address_of, where_to_read
 from course.syllabus import Exercise
 
 _STYLE = {"passed": ("#15803d", "✓"), "partial": ("#b45309", "◐")}
@@ -27,7 +26,7 @@ class Feedback(float):
         lines += [remark] if remark else []
         lines += [f"Hint {i}: {text}" for i, text in enumerate(exercise.hints[:hints], 1)]
         headline = f"{graded['name']}: {graded['status']}, {graded['points']:g} of {graded['max_points']:g} points"
-        section = f"Section: book/{exercise.lesson}.md#{exercise.anchor}"
+        section = f"Section: {where_to_read(exercise)}"
         if graded["status"] != "passed":
             lines.append(section)
             if hints < len(exercise.hints):
@@ -53,11 +52,10 @@ class Feedback(float):
 
 
 def _linked(exercise: Exercise, text: str) -> str:
-    """A line that leads to the exercise's section, if there is a book; a kernel runs in its notebook's folder."""
-    page = chapter(exercise.lesson, Path.cwd())
-    if not page:
+    """A line that leads to the exercise's section, if the book is published."""
+    address = address_of(exercise)
+    if not address:
         return html.escape(text)
-    address = f"{page}#{exercise.anchor}"
     return f"<a href='{html.escape(address)}'>{html.escape(text)}</a>"
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.reports.safety import printable
+from autograder.sections import where_to_read
 from autograder.wording import clean
 from course.syllabus import Lesson
 
@@ -53,7 +54,7 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
     if exercise.status != "passed" and not _not_started(exercise):
         screen.print(Padding(Text(printable(exercise.message)), (0, 0, 0, 6), expand=False))
         if listed:
-            section = Text(f"Section: book/{lesson.slug}.md#{listed.anchor}", style="cyan")
+            section = Text(f"Section: {where_to_read(listed)}", style="cyan")
             screen.print(Padding(section, (0, 0, 0, 6), expand=False))
     if exercise.status != "passed" and listed:
         for number, hint in enumerate(listed.hints[:hints], 1):

@@ -30,7 +30,9 @@ from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import file_stem, printable
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
+from autograder.sections import read_command
 from autograder.wording import clean
+from course.published import published_here
 from course.syllabus import Exercise
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -94,8 +96,8 @@ class HtmlReport(Report):
 
     @cached_property
     def _book(self) -> str | None:
-        """What links to the book begin with: the address given, or the book built here, seen from a student's page."""
-        given = self.order.book_url
+        """What links to the book begin with: the address given or set; else the book built here, seen from a page."""
+        given = self.order.book_url if self.order.book_url is not None else published_here().book or None
         if given is not None and given.startswith(("https://", "http://")):
             return given.rstrip("/")
         folder = Path(given) if given is not None else BUILT_BOOK
@@ -104,7 +106,7 @@ class HtmlReport(Report):
         return quote(Path(os.path.relpath(folder.resolve(), self._students.resolve())).as_posix())
 
     def _about_links(self) -> list[str]:
-        if self.order.book_url is not None:
+        if self.order.book_url is not None or published_here().book:
             return []
         if self._book is None:
             return ["html: no links to the book; --book-url says where it is"]
@@ -229,7 +231,7 @@ def _exercise(
         "told": told,
         "case": "\n".join(rest[len(told) :]),
         "hints": hints,
-        "section": f"book/{slug}.md#{listed.anchor}" if listed else None,
+        "section": read_command(slug, listed.anchor) if listed else None,
         "link": f"{book}/{quote(slug)}.html#{listed.anchor}" if book and listed else None,
         "passing": sum(check.passed for check in graded.checks),
         "checks": [check for check in graded.checks if check.visible or with_hidden],

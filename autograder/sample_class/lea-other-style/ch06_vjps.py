@@ -7,7 +7,7 @@ check = lesson("ch06_vjps")
 # # VJPs, one op at a time
 #
 # Eighteen backward rules. `g` is always the upstream gradient `dL/dy`, in the shape of the output `y`; the rule turns
-# it into the gradient of each input. NumPy only. Read along in [the chapter](../book/ch06_vjps.md).
+# it into the gradient of each input. NumPy only. Read along in the chapter (`backprop read ch06` shows it).
 #
 # Everywhere: arguments are arrays, of floats unless it is said, and stay unchanged. Where an op is defined for 0-d and
 # empty ones, they come too; no mean, maximum or softmax runs along an empty axis. A gradient has the shape **and the
@@ -22,7 +22,7 @@ import numpy as np
 #
 # `y = a + b` with NumPy's broadcasting: either operand may lack leading axes or be stretched along axes of size 1.
 # Return `(da, db)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-add-vjp)
+# Chapter section: `backprop read ch06/add_vjp`
 
 # %%
 def unbroadcast(g, x):
@@ -51,7 +51,7 @@ check("add_vjp")  # core, 3 points
 # ## `mul_vjp`
 #
 # `y = a * b`, entry by entry, with NumPy's broadcasting. Return `(da, db)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-mul-vjp)
+# Chapter section: `backprop read ch06/mul_vjp`
 
 # %% exercise="mul_vjp"
 def mul_vjp(g, a, b):
@@ -66,7 +66,7 @@ check("mul_vjp")  # stretch, 3 points
 #
 # `y = A @ B`: matrices `(n, k)` and `(k, m)`, or stacks of them, `(..., n, k)` and `(..., k, m)`, whose leading axes
 # broadcast as NumPy's do. Both have at least two axes. Return `(dA, dB)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-matmul-vjp)
+# Chapter section: `backprop read ch06/matmul_vjp`
 
 # %% exercise="matmul_vjp"
 def matmul_vjp(g, A, B):
@@ -83,7 +83,7 @@ check("matmul_vjp")  # core, 4 points
 #
 # `y = x.sum(axis, keepdims=keepdims)`. `axis` is an integer, a tuple of integers or `None` (all axes); negative ones
 # count from the end. Return `dx`.
-# [Chapter section](../book/ch06_vjps.md#ch06-sum-vjp)
+# Chapter section: `backprop read ch06/sum_vjp`
 
 # %% exercise="sum_vjp"
 def sum_vjp(g, x, axis=None, keepdims=False):
@@ -100,7 +100,7 @@ check("sum_vjp")  # stretch, 3 points
 #
 # `y = x.max(axis)`, `axis` one integer, which may be negative. Where several entries are exactly equal to the maximum,
 # they share its gradient equally. Return `dx`.
-# [Chapter section](../book/ch06_vjps.md#ch06-max-vjp)
+# Chapter section: `backprop read ch06/max_vjp`
 
 # %% exercise="max_vjp"
 def max_vjp(g, x, axis):
@@ -116,7 +116,7 @@ check("max_vjp")  # stretch, 3 points
 # ## `relu_vjp`
 #
 # `y = max(x, 0)`, entry by entry. The derivative at 0 is taken to be 0. Return `dx`.
-# [Chapter section](../book/ch06_vjps.md#ch06-relu-vjp)
+# Chapter section: `backprop read ch06/relu_vjp`
 
 # %% exercise="relu_vjp"
 def relu_vjp(g, x):
@@ -133,7 +133,7 @@ check("relu_vjp")  # core, 2 points
 # ## `sigmoid_vjp`
 #
 # `y = 1 / (1 + exp(-x))`, entry by entry. Return `dx`, finite at ±1000 too.
-# [Chapter section](../book/ch06_vjps.md#ch06-sigmoid-vjp)
+# Chapter section: `backprop read ch06/sigmoid_vjp`
 
 # %% exercise="sigmoid_vjp"
 def sigmoid_vjp(g, x):
@@ -148,7 +148,7 @@ check("sigmoid_vjp")  # stretch, 2 points
 # ## `tanh_vjp`
 #
 # `y = tanh(x)`, entry by entry. Return `dx`, finite at ±1000 too.
-# [Chapter section](../book/ch06_vjps.md#ch06-tanh-vjp)
+# Chapter section: `backprop read ch06/tanh_vjp`
 
 # %% exercise="tanh_vjp"
 def tanh_vjp(g, x):
@@ -162,7 +162,7 @@ check("tanh_vjp")  # stretch, 2 points
 # ## `softmax_vjp`
 #
 # `y = exp(x) / exp(x).sum(axis, keepdims=True)`, `axis` one integer. Return `dx`, right for entries of ±1000 too.
-# [Chapter section](../book/ch06_vjps.md#ch06-softmax-vjp)
+# Chapter section: `backprop read ch06/softmax_vjp`
 
 # %%
 def softmax(x, axis=-1):
@@ -188,7 +188,7 @@ check("softmax_vjp")  # core, 4 points
 # ## `logsumexp_vjp`
 #
 # `y = log(exp(x).sum(axis))`, `axis` one integer. Return `dx`, right for entries of ±1000 too.
-# [Chapter section](../book/ch06_vjps.md#ch06-logsumexp-vjp)
+# Chapter section: `backprop read ch06/logsumexp_vjp`
 
 # %% exercise="logsumexp_vjp"
 def logsumexp_vjp(g, x, axis=-1):
@@ -204,7 +204,7 @@ check("logsumexp_vjp")  # stretch, 3 points
 # `y` is the mean over `n` rows of `-log p[target]`, where `p` is the softmax of a row of `logits` `(n, c)`; `targets`
 # are `n` class numbers, integers from 0 to `c - 1`. `y` is a scalar, so `g` is one number. Return `dlogits`, right for
 # logits of ±1000 too.
-# [Chapter section](../book/ch06_vjps.md#ch06-cross-entropy-vjp)
+# Chapter section: `backprop read ch06/cross_entropy_vjp`
 
 # %% exercise="cross_entropy_vjp"
 def cross_entropy_vjp(g, logits, targets):
@@ -222,7 +222,7 @@ check("cross_entropy_vjp")  # core, 4 points
 #
 # `y = gamma * (x - mean) / sqrt(var + eps) + beta`: mean and biased variance of each row, over the last axis. `x` is
 # `(..., d)` with any number of leading axes, `gamma` and `beta` are `(d,)`. Return `(dx, dgamma, dbeta)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-layernorm-vjp)
+# Chapter section: `backprop read ch06/layernorm_vjp`
 
 # %% exercise="layernorm_vjp"
 def layernorm_vjp(g, x, gamma, beta, eps=1e-5):
@@ -248,7 +248,7 @@ check("layernorm_vjp")  # core, 5 points
 #
 # `y = gamma * x / sqrt(mean(x²) + eps)`: the mean of each row, over the last axis. `x` is `(..., d)` with any number of
 # leading axes, `gamma` is `(d,)`. Return `(dx, dgamma)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-rmsnorm-vjp)
+# Chapter section: `backprop read ch06/rmsnorm_vjp`
 
 # %% exercise="rmsnorm_vjp"
 def rmsnorm_vjp(g, x, gamma, eps=1e-6):
@@ -269,7 +269,7 @@ check("rmsnorm_vjp")  # stretch, 4 points
 #
 # `y = gamma * (x - mean) / sqrt(var + eps) + beta` in training: mean and biased variance of each column of `x` `(n,
 # d)`, over the batch. `gamma` and `beta` are `(d,)`. Return `(dx, dgamma, dbeta)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-batchnorm-vjp)
+# Chapter section: `backprop read ch06/batchnorm_vjp`
 
 # %% exercise="batchnorm_vjp"
 def batchnorm_vjp(g, x, gamma, beta, eps=1e-5):
@@ -290,7 +290,7 @@ check("batchnorm_vjp")  # stretch, 4 points
 #
 # `y = table[ids]`: `table` is `(v, d)`, `ids` are integers from 0 to `v - 1` in an array of any shape, and `y` has the
 # shape `ids.shape + (d,)`. An id may occur many times. Return `dtable`.
-# [Chapter section](../book/ch06_vjps.md#ch06-embedding-vjp)
+# Chapter section: `backprop read ch06/embedding_vjp`
 
 # %% exercise="embedding_vjp"
 def embedding_vjp(g, table, ids):
@@ -311,7 +311,7 @@ check("embedding_vjp")  # core, 3 points
 # the kernels `w` are `(f, c, kh, kw)`, `b` is `(f,)`. `x` gets `padding` zeros on each of its four sides, the kernel
 # moves `stride` pixels at a time, and rows and columns at the end where it does not fit are not read. Return `(dx, dw,
 # db)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-conv2d-vjp)
+# Chapter section: `backprop read ch06/conv2d_vjp`
 
 # %% exercise="conv2d_vjp"
 def conv2d_vjp(g, x, w, b, stride=1, padding=0):
@@ -338,7 +338,7 @@ check("conv2d_vjp")  # stretch, 5 points
 # The maximum of each `size` × `size` window of `x` `(n, c, h, w)`; windows do not overlap, and rows and columns at the
 # end that do not fill a window are dropped. In a tie the first entry of the window, in row order, gets all of the
 # gradient (PyTorch does the same). Return `dx`.
-# [Chapter section](../book/ch06_vjps.md#ch06-maxpool2d-vjp)
+# Chapter section: `backprop read ch06/maxpool2d_vjp`
 
 # %% exercise="maxpool2d_vjp"
 def maxpool2d_vjp(g, x, size):
@@ -366,7 +366,7 @@ check("maxpool2d_vjp")  # stretch, 4 points
 # `y = p v` with `p = softmax(q kᵀ / √d)`, row by row: `q` is `(..., n, d)`, `k` is `(..., m, d)`, `v` is `(..., m, e)`,
 # with the same leading axes (batch, heads) or none. With `causal=True`, where `n = m`, query `i` sees keys `0` to `i`
 # only. Scores may be as large as ±1000. Return `(dq, dk, dv)`.
-# [Chapter section](../book/ch06_vjps.md#ch06-attention-vjp)
+# Chapter section: `backprop read ch06/attention_vjp`
 
 # %% exercise="attention_vjp"
 def attention_vjp(g, q, k, v, causal=False):

@@ -8,7 +8,7 @@ check = lesson("ch05_autograd_engine")
 #
 # An engine for NumPy arrays, the smallest one that is right: a tensor that remembers how it was computed, a backward
 # pass over what it remembers, and a network that learns to read digits on top of it. NumPy only.
-# Read along in [the chapter](../book/ch05_autograd_engine.md).
+# Read along in the chapter (`backprop read ch05` shows it).
 #
 # `g` is always an upstream gradient: an array in the shape of the result that it belongs to. No function changes its
 # arguments or what its tensors hold.
@@ -26,7 +26,7 @@ import numpy as np
 # operand's gradient: `g`, with the axes that broadcasting **added** in front and those that it **stretched** from size
 # 1 summed away. The result has exactly the shape `shape`, a tuple, and the dtype of `g`. Where the shapes are equal you
 # may return `g` itself.
-# [Chapter section](../book/ch05_autograd_engine.md#ch05-unbroadcast)
+# Chapter section: `backprop read ch05/unbroadcast`
 
 # %% exercise="unbroadcast"
 def unbroadcast(g, shape):
@@ -65,7 +65,7 @@ check("unbroadcast")  # core, 2 points
 # `negative` shows what an operation looks like: the forward computation and its VJP, side by side.
 #
 # The cells below attach their methods to the class. After a change in the class cell run all cells below it again.
-# [Chapter section](../book/ch05_autograd_engine.md#ch05-tensor)
+# Chapter section: `backprop read ch05/Tensor`
 
 # %% exercise="Tensor" part="the tape"
 class Tensor:
@@ -312,7 +312,7 @@ check("Tensor")  # core, 8 points
 #   can be freed. Leaves keep `()`. A later backward pass that meets such a result is a `RuntimeError`, whose message
 #   names `retain_graph`. With `retain_graph=True` everything stays.
 #
-# [Chapter section](../book/ch05_autograd_engine.md#ch05-tensor-backward)
+# Chapter section: `backprop read ch05/Tensor.backward`
 
 # %%
 def topological_order(root):
@@ -381,7 +381,7 @@ check("Tensor.backward")  # core, 5 points
 # `Tensor.recording`, which your `record` looks at, and at the end puts back what was there before, also when the block
 # ends with an exception (which goes on to the caller). So blocks may be nested. `no_grad()` alone, without `with`,
 # changes nothing.
-# [Chapter section](../book/ch05_autograd_engine.md#ch05-no-grad)
+# Chapter section: `backprop read ch05/no_grad`
 
 # %% exercise="no_grad"
 @contextmanager
@@ -401,7 +401,7 @@ check("no_grad")  # core, 2 points
 # ## `Tensor.detach`
 #
 # A leaf that requires no gradient and **shares** the tensor's data: no copy. The tensor itself stays as it is.
-# [Chapter section](../book/ch05_autograd_engine.md#ch05-tensor-detach)
+# Chapter section: `backprop read ch05/Tensor.detach`
 
 # %% exercise="Tensor.detach"
 def detach(self):
@@ -424,7 +424,7 @@ check("Tensor.detach")  # stretch, 1 point
 # argument: that changes nothing but what it returns.
 #
 # `t.hooks` is there already, an empty tuple. Your `backward` has to call what you put into it: go back and let it.
-# [Chapter section](../book/ch05_autograd_engine.md#ch05-tensor-register-hook)
+# Chapter section: `backprop read ch05/Tensor.register_hook`
 
 # %% exercise="Tensor.register_hook"
 def register_hook(self, fn):
@@ -460,7 +460,7 @@ check("Tensor.register_hook")  # stretch, 3 points
 # ```
 #
 # **Points count only with gradients of your engine.**
-# [Chapter section](../book/ch05_autograd_engine.md#ch05-train-digits)
+# Chapter section: `backprop read ch05/train_digits`
 
 # %% exercise="train_digits"
 def train_digits(X, y, X_test, seed):

@@ -1,0 +1,92 @@
+"""What README.md says of the lessons: the numbers are the syllabus's, and links lead to where the book is published.
+
+`python -m autograder.authoring.readme` writes them; a test says when they are old.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from autograder.authoring.tree import AuthoringError
+from autograder.places import ROOT
+from course.published import Published, published
+from course.syllabus import Lesson, syllabus
+
+FIGURES = "<!-- the figures -->", "<!-- end of the figures -->"
+LESSONS = "<!-- the lessons -->", "<!-- end of the lessons -->"
+_ROW = re.compile(r"^\| (ch\d\d) \| .+? \| (?P<task>[^|]+) \| \d+ \| [\d.]+ \|$", re.MULTILINE)
+_ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_UNPUBLISHED = (
+    "This copy of the course does not say where its book is published, so these links lead to the sources of the\n"
+    "chapters. To read a chapter as it is meant, type `backprop read ch06`, or build all of them with `make book`.\n"
+    "Whoever publishes the book writes its address into [published.toml](course/published.toml)."
+)
+
+
+def figures(lessons: Iterable[Lesson]) -> str:
+    """How many exercises there are and how many hours they take; those of the core by their share of the points."""
+    lessons = list(lessons)
+    exercises = [exercise for lesson in lessons for exercise in lesson.exercises]
+    minutes = sum(lesson.minutes for lesson in lessons)
+    core = sum(
+        lesson.minutes * sum(one.points for one in lesson.exercises if one.tier == "core") / lesson.points
+        for lesson in lessons
+    )
+    many = sum(exercise.tier == "core" for exercise in exercises)
+    return (
+        f"{len(lessons)} lessons, {len(exercises)} exercises, about {minutes / 60:.0f} hours with the reading.\n"
+        f"The core, {many} exercises, takes about {core / 60:.0f} of them; the rest is for those who want all of it."
+    )
+
+
+def lesson_table(lessons: Iterable[Lesson], tasks: dict[str, str], places: Published) -> str:
+    """The table of lessons in its parts.
+
+    Args:
+        tasks: what one writes in each lesson, by `ch06`; `AuthoringError` if a lesson is not among them.
+    """
+    rows = ["| | lesson | you write | minutes | points |", "| --- | --- | --- | ---: | ---: |"]
+    part, numbered = "", 0
+    for lesson in lessons:
+        if lesson.part != part:
+            part, numbered = lesson.part, numbered + 1
+            heading = part[0].lower() + part[1:]
+            rows.append(f"| | **Part {_ROMAN[numbered]}, {heading}** | | | |")
+        short = lesson.slug.partition("_")[0]
+        if short not in tasks:
+            raise AuthoringError(
+                f"README.md: the table of lessons needs a row | {short} | … | what one writes | 0 | 0 |"
+            )
+        link = f"[{lesson.title}]({places.page(lesson.slug) or f'book/{lesson.slug}.md'})"
+        colab = f", [Colab]({places.colab(lesson.slug)})" if places.colab(lesson.slug) else ""
+        rows.append(f"| {short} | {link}{colab} | {tasks[short]} | {lesson.minutes} | {lesson.points:g} |")
+    return "\n".join(rows) if places.book else "\n".join([*rows, "", _UNPUBLISHED])
+
+
+def up_to_date(text: str, lessons: Iterable[Lesson], places: Published) -> str:
+    """README.md's text with the figures and the table as they are now. `AuthoringError` if a mark is missing."""
+    lessons = list(lessons)
+    tasks = {found[1]: found["task"] for found in _ROW.finditer(text)}
+    text = _between(text, FIGURES, figures(lessons))
+    return _between(text, LESSONS, lesson_table(lessons, tasks, places))
+
+
+def _between(text: str, marks: tuple[str, str], new: str) -> str:
+    begin, end = marks
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise AuthoringError(f"README.md: the marks {begin} and {end} must be there once each")
+    head, _, rest = text.partition(begin)
+    return f"{head}{begin}\n\n{new}\n\n{end}{rest.partition(end)[2]}"
+
+
+def main() -> None:
+    file = ROOT / "README.md"
+    old = file.read_text(encoding="utf-8")
+    new = up_to_date(old, syllabus().values(), published())
+    file.write_text(new, encoding="utf-8")
+    print(f"README.md: {'unchanged' if new == old else 'written'}")
+
+
+if __name__ == "__main__":
+    main()

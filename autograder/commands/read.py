@@ -1,0 +1,104 @@
+"""`backprop read`: a chapter, or the section that teaches an exercise, in the browser or in the terminal."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shutil
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDEST = 100
+"""Characters of a line of prose; longer ones are hard to follow."""
+
+
+def read(
+    target: Annotated[
+        str,
+        typer.Argument(help="A lesson (ch06), an exercise (ch06/relu_vjp) or a label of the book (ch06-why)."),
+    ],
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser where there is one.")] = True,
+) -> None:
+    """Read a chapter, or the section that teaches an exercise: in the browser if the book is there, else here."""
+    from autograder.commands.console import give_up, say
+    from autograder.places import Places
+    from autograder.reading.labels import book
+
+    places = Places()
+    slug, label = _meant(target)
+    chapters = book(places)
+    if not chapters[slug]:
+        give_up(f"{places.chapter(slug)} is not there: this installation came without the book")
+    section = chapters[slug].get(label or slug.partition("_")[0])
+    if section is None:
+        near = difflib.get_close_matches(label, chapters[slug], n=3, cutoff=0.4)
+        give_up(f"{slug} has no section {label!r}; there are {', '.join(near or chapters[slug])}")
+    page = places.pages / f"{slug}.html"
+    if browser and (opened := _open(page, slug, label)):
+        say(f"opened {opened}")
+        return
+    if page.is_file():
+        say(f"the page for a browser is {page}{'#' if label else ''}{label}")
+    titles = {one.label: one.title for found in chapters.values() for one in found.values()}
+    _show(section.lines, titles)
+
+
+def _meant(target: str) -> tuple[str, str]:
+    """The lesson that `target` means and the label in it, "" for all of the chapter."""
+    from autograder.commands.console import give_up
+    from autograder.commands.targets import lesson_called
+
+    if label := re.fullmatch(r"(ch\d\d)-[\w-]+", target):
+        return lesson_called(label[1]).slug, target
+    slug, _, exercise = target.partition("/")
+    lesson = lesson_called(re.sub(r"\.(ipynb|py)$", "", slug))  # the file that one works in, say
+    try:
+        return lesson.slug, lesson.exercise(exercise).anchor if exercise else ""
+    except KeyError as error:
+        give_up(error.args[0])
+
+
+def _open(page: Path, slug: str, label: str) -> str:
+    """Open the page that is built here, or else the published one; which it was, "" if none could be opened."""
+    import webbrowser
+
+    from autograder.reading.browser import open_page, reachable, shows_addresses, shows_files
+    from course.published import published_here
+
+    if page.is_file():
+        return str(page) if shows_files() and open_page(page, label) else ""
+    address = published_here().page(slug, label)
+    return address if address and shows_addresses() and reachable(address) and webbrowser.open(address) else ""
+
+
+def _show(lines: tuple[str, ...], titles: dict[str, str]) -> None:
+    """Print a section as a terminal can show it."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from autograder.commands.console import say
+    from autograder.reading.plain import COMPUTED, plain
+
+    text = plain(lines, titles)
+    screen = Console(highlight=False)
+    screen.width = min(screen.width, WIDEST)
+    with _paged(screen):
+        screen.print(Markdown(text, code_theme="ansi_dark", hyperlinks=False))
+    if COMPUTED in text:
+        say(f"{COMPUTED} stands for a number that the book computes when it is built")
+
+
+def _paged(screen: Console) -> AbstractContextManager[object]:
+    """`less` where a section is longer than a terminal; it keeps colours and ends by itself where all fits."""
+    if not sys.stdout.isatty() or sys.platform == "win32" or not shutil.which("less"):
+        return nullcontext()
+    os.environ.setdefault("LESS", "-FRX")
+    return screen.pager(styles=True)

@@ -1,0 +1,168 @@
+"""MyST as plain Markdown: what a terminal cannot do is said in words, and formulas stay as they are in LaTeX.
+
+The chapters' parser comes with Jupyter Book, which learners do without. What the chapters use of MyST is little: fenced
+directives, roles, formulas, labels. What is computed when the book is built (pictures, output, numbers in sentences) is
+not there: a picture is told by its caption, a number is `COMPUTED`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+COMPUTED = "[…]"
+"""Stands where the book has a number that its build computes."""
+_OPEN = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,}|:{3,})(?:\{(?P<name>[\w:-]+)\})? *(?P<argument>.*)$")
+_LABEL = re.compile(r"^\([\w-]+\)=$")
+_DISPLAY = re.compile(r"^\$\$ *(?:\((?P<label>[\w-]+)\))?$")
+_INLINE = re.compile(
+    r"(?P<role>\{(?P<name>[\w:]+)\}`(?P<content>[^`]+)`)"
+    r"|(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
+    r"|\$\$?(?P<math>[^\s$](?:[^$]*[^\s$])?)\$\$?(?!\d)"
+    r"|(?<!!)\[(?P<words>[^\]\[]*)\]\((?P<address>[^)\s]*)\)",
+    re.DOTALL,
+)
+_HIDDEN = {"remove-cell", "remove-input", "hide-input"}
+
+
+def plain(lines: Sequence[str], titles: Mapping[str, str]) -> str:
+    """The Markdown of a section.
+
+    Args:
+        lines: its MyST source.
+        titles: the headings of the book by their labels, for links without words.
+    """
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(_blocks(list(lines), titles))).strip() + "\n"
+
+
+def _blocks(lines: list[str], titles: Mapping[str, str]) -> list[str]:
+    done: list[str] = []
+    text: list[str] = []
+
+    def flush() -> None:
+        done.extend(_inline("\n".join(text), titles).split("\n") if text else [])
+        text.clear()
+
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if (opened := _OPEN.match(line)) and not (opened["fence"][0] == "`" and "`" in opened["argument"]):
+            end = _closing(lines, at, opened["fence"])
+            flush()
+            done += ["", *_fenced(opened, lines[at + 1 : end], titles), ""]
+            at = end + 1
+        elif line == "$$":
+            end = next((i for i in range(at + 1, len(lines)) if _DISPLAY.match(lines[i])), len(lines))
+            flush()
+            closing = _DISPLAY.match(lines[end]) if end < len(lines) else None
+            number = [f"({closing['label']})"] if closing and closing["label"] else []
+            done += ["", "```latex", *lines[at + 1 : end], "```", *number, ""]
+            at = end + 1
+        else:
+            if not (_LABEL.match(line) or line.startswith(("% ", "+++"))):
+                text.append(line)
+            at += 1
+    flush()
+    return done
+
+
+def _closing(lines: list[str], start: int, fence: str) -> int:
+    """The line that closes the fence opened at `start`; the end of the text if none does."""
+    closing = re.compile(rf" *{re.escape(fence[0])}{{{len(fence)},}} *")
+    return next((i for i in range(start + 1, len(lines)) if closing.fullmatch(lines[i])), len(lines))
+
+
+def _fenced(opened: re.Match[str], body: list[str], titles: Mapping[str, str]) -> list[str]:
+    name, argument = opened["name"], opened["argument"].strip()
+    if name is None and opened["fence"][0] != ":":
+        return [f"```{argument}", *body, "```"]
+    options, body = _options(body)
+    if name == "code-cell":
+        return _cell(options, body, titles)
+    if name == "math":
+        return ["```latex", *body, "```"]
+    if name == "quiz":
+        return _quiz(argument, body, titles)
+    title = [f"**{_inline(argument, titles)}**", ""] if argument else []
+    inside = [*title, *_blocks(body, titles)]
+    return inside if name == "grid" else [f"> {line}".rstrip() for line in inside]
+
+
+def _options(body: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """What the lines at the head of a directive say, and the rest of it."""
+    count = next((i for i, line in enumerate(body) if not line.startswith(":") or line.startswith(":::")), len(body))
+    try:
+        said = yaml.safe_load("\n".join(line[1:] for line in body[:count]))
+    except yaml.YAMLError:
+        said = None
+    return (said if isinstance(said, dict) else {}), body[count:]
+
+
+def _entries(options: dict[str, Any], key: str) -> dict[str, Any]:
+    found = options.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _cell(options: dict[str, Any], code: list[str], titles: Mapping[str, str]) -> list[str]:
+    """The code that the book shows, and for a picture what it shows."""
+    tags = set(options.get("tags") or ())
+    shown = [] if tags & _HIDDEN else ["```python", *code, "```"]
+    render = _entries(options, "mystnb")
+    figure, image = _entries(render, "figure"), _entries(render, "image")
+    if figure.get("caption") and "remove-cell" not in tags:
+        alt = f" *{image['alt']}*" if image.get("alt") else ""
+        told = f"**Figure ({figure.get('name', '')}).** {_inline(str(figure['caption']), titles)}{alt}"
+        shown += ["", f"> {told}"]
+    return shown
+
+
+def _quiz(question: str, body: list[str], titles: Mapping[str, str]) -> list[str]:
+    """The question with its options a, b, c, and the answer below them, so that one can think first."""
+    lead = [line for line in body if line[:2] not in ("- ", "  ")]
+    options: list[list[str]] = []
+    for line in body:
+        if line.startswith("- "):
+            options.append([line[2:]])
+        elif line.startswith("  ") and options:
+            options[-1].append(line.strip())
+    asked, answers = [], []
+    for letter, (option, *rest) in zip("abcdefgh", options, strict=False):
+        at = next((i for i, line in enumerate(rest) if line[:2] in ("+ ", "- ")), len(rest))
+        asked.append(f"- ({letter}) {' '.join([option, *rest[:at]])}")
+        if at < len(rest) and rest[at].startswith("+ "):
+            answers.append(f"Answer: ({letter}) {' '.join([rest[at][2:], *rest[at + 1 :]])}")
+    shown = [f"**Quiz.** {question}", *lead, "", *asked, "", *answers]
+    return [f"> {line}".rstrip() for line in _inline("\n".join(shown), titles).split("\n")]
+
+
+def _inline(text: str, titles: Mapping[str, str]) -> str:
+    """Roles, formulas and links of running text; what is code stays as it is."""
+
+    def told(found: re.Match[str]) -> str:
+        if found["role"]:
+            return _role(found["name"], found["content"])
+        if found["math"]:
+            return f"`{' '.join(found['math'].split())}`"
+        if found["code"]:
+            return found["code"]
+        words, address = found["words"], found["address"]
+        if "://" in address:
+            return found[0]
+        return _inline(words, titles) or titles.get(address.rpartition("#")[2], address)
+
+    return _INLINE.sub(told, text)
+
+
+def _role(name: str, content: str) -> str:
+    if name.startswith("glue"):
+        return COMPUTED
+    if name.startswith("cite"):
+        return f"({content})"
+    if name == "numref":
+        return f"Figure ({content})"
+    if name == "eq":
+        return f"({content})"
+    return f"`{content}`"

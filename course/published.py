@@ -1,0 +1,74 @@
+"""Where the course is published: the address of its book and of its repository. `published.toml` says both."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from course.syllabus import SyllabusError
+
+PUBLISHED = Path(__file__).with_name("published.toml")
+VARIABLE = "BACKPROP_BOOK"
+"""The environment variable that names another address of the book: a mirror, say, or the one of a class."""
+_ADDRESS = re.compile(r"https?://[^\s/<>\"'`()\[\]]+(?:/[^\s<>\"'`()\[\]]*)?")
+
+
+@dataclass(frozen=True)
+class Published:
+    """Both addresses, without a slash at the end; "" where there is none."""
+
+    book: str = ""
+    repository: str = ""
+
+    def page(self, slug: str, anchor: str = "") -> str:
+        """The address of a chapter's page, or of a place in it; "" if the book is not published."""
+        if not self.book:
+            return ""
+        return f"{self.book}/{slug}.html{'#' if anchor else ''}{anchor}"
+
+    def colab(self, slug: str) -> str:
+        """The address that opens a lesson's notebook in Colab; "" unless the repository is on GitHub."""
+        found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", self.repository)
+        if not found:
+            return ""
+        return f"https://colab.research.google.com/github/{found[1]}/blob/main/exercises/{slug}.ipynb"
+
+
+def read_published(path: Path) -> Published:
+    """What a file such as `published.toml` says. `SyllabusError` names the entry that is no address."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SyllabusError(f"{path.name} is no TOML: {error}") from None
+    for key in raw.keys() - {"book", "repository"}:
+        raise SyllabusError(f"{path.name}: {key!r} means nothing here; there are book and repository")
+    return Published(**{key: _address(f"{path.name}: {key}", value) for key, value in raw.items()})
+
+
+@cache
+def published() -> Published:
+    """What `published.toml` says: what notebooks and README.md are written with, the same on every machine."""
+    return read_published(PUBLISHED)
+
+
+def published_here() -> Published:
+    """The same for whoever runs this: `BACKPROP_BOOK` says where another copy of the book is.
+
+    Raises `SyllabusError` where it is no address.
+    """
+    elsewhere = os.environ.get(VARIABLE, "")
+    if not elsewhere:
+        return published()
+    return Published(_address(f"the variable {VARIABLE}", elsewhere), published().repository)
+
+
+def _address(where: str, value: object) -> str:
+    if value == "":
+        return ""
+    if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
+        raise SyllabusError(f"{where} must be an address (https://...) or empty, and is {value!r}")
+    return value.rstrip("/").removesuffix(".git")
