@@ -30,6 +30,16 @@ counted = pytest.mark.skipif(not COUNTED, reason="this kernel does not count wha
 BUSY = "while True: pass"
 THREADS = "import threading\nfor _ in range(20):\n    threading.Thread(target=lambda: sum(iter(int, 1))).start()"
 IDLE = "import time\ntime.sleep(600)"
+CROWD_THEN_IDLE = """
+import hashlib, threading, time
+def a_second():
+    until = time.monotonic() + 1.0
+    while time.monotonic() < until:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 3000)  # without the interpreter's lock
+    time.sleep(600)
+for _ in range(40):
+    threading.Thread(target=a_second).start()
+"""
 
 
 @pytest.fixture
@@ -74,6 +84,16 @@ def test_what_a_process_does_to_itself_is_its_own_time(started: Any, program: st
     own = clock.now() - start
     assert own >= own_time._used(pid) - used - 0.05
     assert program is THREADS or own > 1.0
+
+
+@counted
+def test_threads_that_waited_for_each_other_earn_no_time_to_sleep(started: Any) -> None:
+    """A second of 40 threads was worth a minute, when what all of them had waited was added up."""
+    clock = OwnTime(started(CROWD_THEN_IDLE))
+    start, wall = clock.now(), time.monotonic()
+    time.sleep(5.0)
+    clock.settle()
+    assert clock.now() - start > 0.5 * (time.monotonic() - wall)
 
 
 def test_one_that_waits_too_long_is_starved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,6 +173,22 @@ def test_a_search_that_takes_too_long_says_nothing(told: Callable[..., str], mon
     message = told(("gamma * g / 4", "g / 4"))
     assert "slip" not in message
     assert "dx differs" in message
+
+
+def test_one_answer_that_takes_too_long_silences_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hand-in that is wrong in the dearest check only kept its classmates from being told, for as long as a judge."""
+    search: Any = searching.Search(None, "norm_vjp", [], 0, None)  # type: ignore[arg-type]
+    candidates = [object(), object()]
+    for given_up in range(1, searching.MOST_GIVEN_UP + 1):
+        assert list(search._bounded("pairs", candidates)) == candidates
+        search._finished.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(searching, "SEARCH_SECONDS", -1.0)
+            with pytest.raises(searching.SearchEnded):
+                list(search._bounded("pairs", candidates))
+        assert search._given_up["pairs"] == given_up
+    with pytest.raises(searching.SearchEnded):
+        list(search._bounded("pairs", candidates))
 
 
 def test_slips_are_of_the_exercise_and_its_helpers_alone() -> None:

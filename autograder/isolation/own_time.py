@@ -56,16 +56,20 @@ class OwnTime:
 
 
 def _waited(process: str) -> float:
-    """How long the threads of a process have been ready to run and did not, in seconds; 0 where nobody counts it."""
-    total = 0
+    """How long a process has been ready to run and did not, in seconds: its thread that waited longest.
+
+    Not all of its threads together: they wait for each other, and a crowd of them would earn a minute in a second.
+    0 where nobody counts it.
+    """
+    longest = 0
     try:
         with os.scandir(f"/proc/{process}/task") as threads:
             for thread in threads:
                 with open(f"{thread.path}/schedstat", encoding="ascii") as file:
-                    total += int(file.read().split()[1])
+                    longest = max(longest, int(file.read().split()[1]))
     except (OSError, ValueError, IndexError):  # it has ended, or this is another system
         pass
-    return total * _NANOSECONDS
+    return longest * _NANOSECONDS
 
 
 def _used(pid: int) -> float:

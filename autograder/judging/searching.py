@@ -2,7 +2,7 @@
 
 Both are searched for in the reference, changed in memory: nothing of the submission runs. Each change is tried on the
 failing visible check that takes least, and given up at the first value that differs, so that most cost a millisecond.
-What a change gives is the same for everybody, and kept; so is that an exercise takes too long to search.
+What a change gives is the same for everybody, and kept.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -36,7 +37,10 @@ from autograder.judging.reference import Reference
 from autograder.judging.run import Run
 
 SEARCH_SECONDS = 1.5
-"""Of processor time, for one exercise, the first time: what takes longer is not searched again."""
+"""Of processor time, for one answer: changes that an earlier one has tried cost it nothing."""
+MOST_GIVEN_UP = 3
+"""So many answers may use up their time before an exercise is not searched any more, unless as many did not: one that
+takes long in the check that all changes are tried on leaves its neighbours their names."""
 CHANGE_SECONDS = 0.5
 """Of processor time, for one change in one check: a slip in the condition of a loop may never end."""
 WORTH_SEARCHING = 10.0
@@ -95,7 +99,9 @@ class Search:
         self._observe = observe
         self._variants: list[Candidate] | None = None
         self._pairs: list[Candidate] | None = None
-        self._given_up: set[str] = set()
+        self._given_up: Counter[str] = Counter()
+        self._finished: Counter[str] = Counter()
+        """For how many answers the search was too long, and for how many it came to its end."""
 
     def variants(self) -> Iterator[Candidate]:
         """The reference with one slip each. Ends early, with `SearchEnded`, where all of them take too long."""
@@ -136,14 +142,15 @@ class Search:
             return Record(ended_by=_Nothing("A changed reference gave no answer."))
 
     def _bounded(self, what: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-        if what in self._given_up or not _can_be_interrupted():
+        if self._given_up[what] >= max(MOST_GIVEN_UP, self._finished[what]) or not _can_be_interrupted():
             raise SearchEnded
         began = time.process_time()
         for candidate in candidates:
             if time.process_time() - began > SEARCH_SECONDS:
-                self._given_up.add(what)
+                self._given_up[what] += 1
                 raise SearchEnded
             yield candidate
+        self._finished[what] += 1
 
 
 def told_by_search(records: Sequence[Record], search: Search, known: dict[Misconception, Evidence]) -> Told | None:

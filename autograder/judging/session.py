@@ -31,6 +31,7 @@ from autograder.judging.reading import reading
 from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
 from autograder.judging.rejections import Rejections, written
+from autograder.judging.remembered import Remembered
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.salt import PUBLIC_SALT, fingerprint
@@ -116,11 +117,9 @@ class Judge:
         """The exercise that is asked for now."""
         self._held: dict[str, str] = {}
         """By check: what the reference is told by it, for those that raised an exception; empty where it passes."""
-        self._known_answers: dict[tuple[str, bool, bytes], Observed] = {}
+        self._known_answers: Remembered[tuple[str, bool, bytes], Observed] = Remembered(MOST_KNOWN, KNOWN_BYTES)
         """By exercise, visible or hidden, and digest of all answers, where each was read, and they alone decided."""
-        self._known_bytes = 0
-        """What these answers take."""
-        self._results: dict[tuple[str, tuple[bytes | None, ...]], ExerciseResult] = {}
+        self._results: Remembered[tuple[str, tuple[bytes | None, ...]], ExerciseResult] = Remembered(MOST_KNOWN)
         """By exercise and the digests of all such answers."""
 
     @cached_property
@@ -226,8 +225,10 @@ class Judge:
                 digest = run.foresee(ahead) if ahead and ahead[0][0] == exercise else None
                 if run.ahead is not None:  # which may have waited for those of others, too
                     start = time.perf_counter() - run.ahead.seconds
-                if digest is not None and (exercise.name, visible, digest) in self._known_answers:
-                    seen = self._known_answers[exercise.name, visible, digest]
+                key = (exercise.name, visible, digest or b"")
+                known = self._known_answers.get(key) if digest is not None else None
+                if known is not None:
+                    seen = known
                 else:
                     items = self.items_of(exercise.name, visible)
                     seen.records = self.observe(items, run, doing=exercise.name)
@@ -236,19 +237,12 @@ class Judge:
                             self._hold_against_the_reference(item)
                     if run.ahead is not None and run.ahead.decisive and not run.source.consulted and seen.complete:
                         seen.digest = digest
-                        self._remember((exercise.name, visible), seen, run.ahead.size)
+                        self._known_answers.keep(key, seen, run.ahead.size)
         except TimedOut as error:
             seen = Observed(ended=_ungradable(exercise, str(error), error.status))
         finally:
             run.ahead = None
         return replace(seen, seconds=time.perf_counter() - start)
-
-    def _remember(self, asked: tuple[str, bool], seen: Observed, size: int) -> None:
-        """Keep what the checks saw of answers, `size` bytes, where there is room for them."""
-        assert seen.digest is not None
-        if len(self._known_answers) < MOST_KNOWN and self._known_bytes + size <= KNOWN_BYTES:
-            self._known_answers[*asked, seen.digest] = seen
-            self._known_bytes += size
 
     def _concluded(
         self,
@@ -280,8 +274,8 @@ class Judge:
                     result = self.judged(exercise, records, calls_wrong)
             except TimedOut as error:  # in the middle of a diagnosis
                 return _ungradable(exercise, str(error), error.status)
-            if known and len(self._results) < MOST_KNOWN:
-                self._results[exercise.name, digests] = result
+            if known:
+                self._results.keep((exercise.name, digests), result)
         return replace(result, seconds=round(observed[0].seconds, 4))
 
     def judged(self, exercise: Exercise, records: list[Record], calls_wrong: str = "") -> ExerciseResult:
