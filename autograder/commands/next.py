@@ -19,7 +19,10 @@ IN_WORDS = {"missing": "and a stub since then", "reset": "and a stub since then"
 
 
 def next_() -> None:
-    """Say which exercise comes next, where it is taught and how long it takes about."""
+    """Say what to do next.
+
+    The exercise, the section that teaches it, and about how long it takes.
+    """
     from autograder.commands.console import console, say
     from autograder.commands.targets import lessons_in, work_folder
     from autograder.learning import order, progress

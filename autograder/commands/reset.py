@@ -15,7 +15,10 @@ def reset(
         str, typer.Argument(metavar="LESSON/EXERCISE", help="As ch06/relu_vjp.", autocompletion=lessons_and_exercises)
     ],
 ) -> None:
-    """Put the stub of an exercise back into my file. The old answer is kept in a file of its own."""
+    """Put a stub back into my file.
+
+    The old answer is kept in a file of its own.
+    """
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import find_exercise
     from autograder.learning import progress

@@ -22,7 +22,10 @@ def solution(
     ],
     anyway: Annotated[bool, typer.Option("--anyway", help="Also where my own has not passed yet.")] = False,
 ) -> None:
-    """Show the model solution of an exercise that I have passed, beside my own."""
+    """Show the model solution beside my own.
+
+    For an exercise that I have passed.
+    """
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import find_exercise
     from autograder.learning import order, progress

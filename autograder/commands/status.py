@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def status() -> None:
-    """Show how far I am: core and stretch exercises that pass, points, the last try, and what comes next."""
+    """Show how far I am, and what comes next.
+
+    By lesson: the core and the stretch exercises that pass, points, and the last try.
+    """
     from autograder.commands.console import console, say
     from autograder.commands.next import print_next
     from autograder.commands.targets import lessons_in, work_folder
