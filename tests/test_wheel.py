@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.sections import with_links
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +80,8 @@ def test_a_learner_starts_and_checks(installed: Path, tmp_path: Path) -> None:
     run(installed, "start", "work", cwd=tmp_path)
     notebook = json.loads((tmp_path / "work" / f"{LESSON}.ipynb").read_text())
     sources = ["".join(cell["source"]) for cell in notebook["cells"]]
-    assert any(source.endswith("Chapter section: `backprop read ch06/relu_vjp`") for source in sources)
+    section = with_links("[Chapter section](../book/ch06_vjps.md#ch06-relu-vjp)")
+    assert any(source.endswith(section) for source in sources)
     failed = run(installed, "check", "ch06/relu_vjp", cwd=tmp_path / "work", code=1)
     assert "relu_vjp" in failed.stdout
     (tmp_path / f"{LESSON}.py").write_text("def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n")
