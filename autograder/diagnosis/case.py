@@ -165,9 +165,9 @@ def _arguments(inputs: Sequence[Named], room: int, tensors: bool) -> list[str]:
     return lines + [f"  … and {more + 1} more"] * (more > 0)
 
 
-def _code_rows(value: np.ndarray) -> list[list[str]]:
+def _code_rows(value: np.ndarray | np.generic) -> list[list[str]]:
     """The entries of a small array as code."""
-    write = _writer([value])
+    write = _writer([np.asarray(value)])
     return [[entry_code(write(entry), value.dtype.kind) for entry in row] for row in _as_rows(value)]
 
 
@@ -345,8 +345,10 @@ def _grid_or_words(value: Any) -> list[str]:
 
 def _in_a_line(value: Any, width: int, tensors: bool) -> str:
     """An argument as code, if it is small; else in words."""
-    if not _is_small(value) or not value.ndim:
+    if not _is_small(value):
         return _in_words(value)
+    if isinstance(value, np.generic) and not tensors:
+        return f"np.{dtype_of(value)}({_code_rows(value)[0][0]})"
     line = array_line(value, _code_rows(value), tensors=tensors)
     return line if len(line) <= width else _in_words(value)
 

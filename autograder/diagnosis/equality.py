@@ -257,5 +257,5 @@ def _widened(value: _Number) -> float | complex:
 
 def _share(count: int, size: int) -> str:
     if count == size:
-        return "every entry" if size == 1 else f"all {size:,} entries"
+        return {1: "every entry", 2: "both entries"}.get(size, f"all {size:,} entries")
     return f"{count:,} of {size:,} entries"
