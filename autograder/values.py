@@ -17,6 +17,10 @@ MAX_NESTING = 1
 _ATOMS = (type(None), bool, int, float, complex, str)
 MAX_DIGITS = 40
 """Digits of one integer."""
+WHOLE = 2.0**53
+"""Floats from here on are all whole, and say nothing by it."""
+EASILY_READ = 1e7
+"""Whole numbers below this are written digit by digit."""
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -30,6 +34,8 @@ def number(value: Any, digits: int = 4) -> str:
         imaginary = number(value.imag, digits)
         return f"{number(value.real, digits)}{'' if imaginary[0] == '-' else '+'}{imaginary}j"
     text = f"{value:.{digits}g}" if value else "0"  # not "-0"
+    if value and isinstance(value, float) and value.is_integer() and abs(value) < WHOLE:  # nothing whole is rounded
+        text = text if float(text) == value and abs(value) >= EASILY_READ else str(int(value))
     return re.sub(r"e([+-])0*(\d)", lambda m: "e" + m[1].replace("+", "") + m[2], text)
 
 

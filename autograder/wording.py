@@ -37,6 +37,13 @@ def quoted(text: str, limit: int = MAX_TEXT) -> str:
     return f"'{clean(text, limit)}'"
 
 
+def agreeing(name: str, singular: str, plural: str) -> str:
+    """The form of a verb that goes with a name: `dx is`, `the bytes are`, `the number of calls is`."""
+    head = name.split(" of ")[0].split(" ")[-1]
+    several = head.isalpha() and head.endswith("s") and not head.endswith(("ss", "us", "is", "as"))
+    return plural if several else singular
+
+
 def enumeration(items: Sequence[Any], last: str = "and") -> str:
     """`a, b and c`."""
     words = [str(item) for item in items]

@@ -4,11 +4,6 @@
 # Seven short functions. The first three need no more than school algebra; then you build what every deep learning
 # library has at its heart: an order of the graph, and one sweep through it backwards.
 # Read along in [the chapter](../book/ch01_computation_graph.md).
-#
-# How an exercise works: write the body of the function in the place of `raise NotImplementedError(...)`, run that cell,
-# then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
-# stuck, `check("forward", hint=1)` gives a first hint and `hint=2` a second one. The *core* exercises are the path. The
-# *stretch* ones can wait.
 
 # %% [markdown]
 # ## `forward`

@@ -72,17 +72,21 @@ def layer_activation_bytes(s, b, h, a, flash=True, tensor_parallel=1, sequence_p
 class SavedTensorMeter:
     """Counts the bytes of the storages that autograd saves inside of its `with` block: `bytes`."""
 
-    ### BEGIN SOLUTION
     def __init__(self):
+        ### BEGIN SOLUTION
         self.bytes = 0
         self._known = set()
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
+        ### END SOLUTION
 
     def __enter__(self):
+        ### BEGIN SOLUTION
         self._hooks.__enter__()
         return self
+        ### END SOLUTION
 
     def __exit__(self, *error):
+        ### BEGIN SOLUTION
         self._hooks.__exit__(*error)
 
     def _pack(self, tensor):
@@ -93,8 +97,7 @@ class SavedTensorMeter:
             self._known.add(storage._cdata)
             weakref.finalize(storage, self._known.discard, storage._cdata)
         return tensor.detach()
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 # %% [markdown]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -19,10 +20,11 @@ from jupyter_client.manager import KernelManager, start_new_kernel
 from nbclient import NotebookClient
 
 from autograder.authoring.rules.notebooks import short_of_full_points
-from autograder.authoring.stubs import solved_notebook
-from autograder.notebook import lesson
+from autograder.authoring.stubs import solved_notebook, stub_notebook
+from autograder.notebook import card, lesson
 from autograder.notebook.check import _Judge, in_vain
 from autograder.notebook.executed import ExecutedCells
+from autograder.notebook.feedback import Feedback
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -62,7 +64,8 @@ def outputs() -> list[Any]:
 
 def test_full_points_are_a_number_with_feedback_around_it(outputs: list[Any]) -> None:
     assert outputs[2].data["text/plain"] == "2.0"
-    assert "relu_vjp: passed" in outputs[2].data["text/html"]
+    assert "✓ passed</span> <b>relu_vjp</b>" in outputs[2].data["text/html"]
+    assert "backprop solution ch06/relu_vjp" in outputs[2].data["text/html"]
 
 
 def test_partial_points_are_a_number_too(outputs: list[Any]) -> None:
@@ -70,18 +73,116 @@ def test_partial_points_are_a_number_too(outputs: list[Any]) -> None:
     assert "the mask is x &gt; 0" in outputs[5].data["text/html"]
 
 
-def test_no_points_raise_without_a_traceback_of_ours(outputs: list[Any]) -> None:
-    assert outputs[7].output_type == "error"
-    text = "\n".join(outputs[7].traceback)
+def test_no_points_are_a_card_too(outputs: list[Any]) -> None:
+    """They were a red traceback, at which Run All ended where a cell had lost its tag."""
+    assert outputs[7].output_type == "execute_result"
+    assert outputs[7].data["text/plain"] == "0.0"
+    page = outputs[7].data["text/html"]
+    assert "✗ failed</span> <b>relu_vjp</b> <span>0 of 2 points, core" in page
+    assert "g = np.array([" in page
+    assert "This case as code, with every digit" in page
+    assert page.count("<details") == 3, "the code and two hints, each of which opens where it stands"
+    assert "<b>Hint 1 of 2.</b>" in outputs[8].data["text/html"]
+
+
+def test_the_case_as_code_is_the_one_that_fails(outputs: list[Any]) -> None:
+    (code,) = re.findall(r"every digit</summary><div[^>]*><pre[^>]*>([^<]*)</pre>", outputs[7].data["text/html"])
+    made: dict[str, Any] = {}
+    exec(html.unescape(code).replace("relu_vjp(g, x)", ""), made)
+    assert made["g"].dtype == made["x"].dtype == "float64"
+    assert (made["x"] <= 0).any(), "where x is negative the gradient is 0, and not g"
+
+
+def test_no_points_raise_for_nbgrader_without_a_traceback_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes what raises as 0, whatever stands after the check."""
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    outputs = run(SETUP, "def relu_vjp(g, x):\n    return g", CHECK, 'check("nope")', "x = " + CHECK, HALF, CHECK)
+    assert outputs[2].output_type == outputs[3].output_type == outputs[4].output_type == "error"
+    text = "\n".join(outputs[2].traceback)
     assert "0 of 2 points" in text
     assert "File" not in text
-    assert "Hint 1" in "\n".join(outputs[8].traceback)
+    assert 0 < float(outputs[6].data["text/plain"]) < 2
+
+
+def test_a_check_that_is_no_last_line_is_shown_all_the_same() -> None:
+    """Of two checks in a cell one was seen, and of `points = check(…)` none."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_code_cell(source)
+            for source in (SETUP, RIGHT, f"points = {CHECK}", f"{CHECK};", f'{CHECK}\ncheck("add_vjp")')
+        ]
+    )
+    NotebookClient(notebook, kernel_name="python3", timeout=120).execute(stderr=KERNELS_OWN)
+    shown = [
+        [re.findall(r"<b>(\w+)</b>", output.data.get("text/html", "")) for output in cell.outputs]
+        for cell in notebook.cells[2:]
+    ]
+    names = [[name for found in cell for name in found[:1]] for cell in shown]
+    assert [sorted(one) for one in names] == [["relu_vjp"], ["relu_vjp"], ["add_vjp", "relu_vjp"]]
+
+
+def test_a_lesson_that_nobody_has_begun_runs_from_its_top_to_its_end() -> None:
+    """Every check was a red block, and the class stubs of two lessons ended the run."""
+    notebook = stub_notebook(find_lesson("ch10_activation_memory"))
+    for cell in notebook.cells:
+        cell.metadata.pop("tags", None)  # JupyterLab's "raises-exception" is not what lets it go on
+    NotebookClient(notebook, kernel_name="python3", timeout=120).execute(stderr=KERNELS_OWN)
+    pages = [
+        output.data["text/html"]
+        for cell in notebook.cells
+        if cell.id.startswith("ch10-check-")
+        for output in cell.outputs
+        if output.output_type == "execute_result"
+    ]
+    assert len(pages) == len(find_lesson("ch10_activation_memory").exercises)
+    assert all("not written yet (" in page and "<pre" not in page for page in pages)
+
+
+def test_check_alone_tells_where_the_lesson_stands() -> None:
+    outputs = run(SETUP, RIGHT, "def add_vjp(g, a, b):\n    return g", "check()")
+    words, page = outputs[3].data["text/plain"], outputs[3].data["text/html"]
+    assert words.splitlines()[0] == "VJPs, one op at a time: 2 of 63 points"
+    assert re.search(r"^✓ relu_vjp +2/2  passed, core$", words, re.MULTILINE)
+    assert re.search(r"^✗ add_vjp +0/3  failed, core$", words, re.MULTILINE)
+    assert re.search(r"^○ max_vjp +0/3  not written yet, stretch$", words, re.MULTILINE)
+    assert words.endswith('Go on with add_vjp: check("add_vjp")')
+    assert page.count("<tr") == 1 + len(find_lesson("ch06_vjps").exercises)
+
+
+def test_colours_can_be_read_in_a_light_and_in_a_dark_theme() -> None:
+    """White on a badge's own colour is 4.5 to 1 or more; all other words have the colour of the page."""
+    for _, color in card.BADGES.values():
+        channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        assert 1.05 / (luminance + 0.05) >= 4.5, color
+    exercise = find_lesson("ch06_vjps").exercise("relu_vjp")
+    graded = {"name": "relu_vjp", "status": "failed", "points": 0, "max_points": 2, "message": "Wrong.\nf(x):\n  x = 1"}
+    page = Feedback(exercise, {"exercises": [graded], "message": "", "code": "x = 1"}, 1)._repr_mimebundle_()[
+        "text/html"
+    ]
+    assert set(re.findall(r"(?<!-)color:([^;']+)", page)) == {"#fff", "inherit"}
+    assert set(re.findall(r"background(?:-color)?:([^;']+)", page)) == {card.BADGES["failed"][1], "none"}
+
+
+@pytest.mark.parametrize(
+    ("message", "said", "laid_out"),
+    [
+        ("One.", ["One."], []),
+        ("One.\nf(x), a case:\n  x = 1", ["One."], ["f(x), a case:", "  x = 1"]),
+        ("One.\n\ny: expected  1\n   got       2\nAnother check says: no.", ["One.", "Another check says: no."],
+         ["", "y: expected  1", "   got       2"]),
+    ],
+)  # fmt: skip
+def test_what_is_laid_out_stays_so(message: str, said: list[str], laid_out: list[str]) -> None:
+    assert card.split(message) == (said, laid_out)
 
 
 def test_bad_names_get_one_clear_line(outputs: list[Any]) -> None:
-    assert "has no exercise 'nope'; it has add_vjp" in outputs[9].traceback[0]
+    assert "has no exercise &#x27;nope&#x27;; it has add_vjp" in outputs[9].data["text/html"]
     assert "there is no lesson 'ch99'" in outputs[13].traceback[0]
-    assert outputs[17].traceback[0].startswith('✗ Which exercise? check("add_vjp"), for example. All: add_vjp, ')
+    told = html.unescape(re.sub("<[^>]*>", "", outputs[17].data["text/html"]))
+    assert told.startswith('Which exercise? check("add_vjp"), for example. All: add_vjp, ')
 
 
 def test_a_lambda_may_be_handed_over_too() -> None:
@@ -98,9 +199,10 @@ def test_a_cell_that_awaits_counts() -> None:
 
 
 def test_a_number_of_hints_may_be_written_as_one_likes(outputs: list[Any]) -> None:
-    assert "Hint 1" in "\n".join(outputs[14].traceback)
-    assert "Hint" not in "\n".join(outputs[15].traceback)
-    assert outputs[16].traceback == ["✗ 'all' is no number of hints: check(\"add_vjp\", hint=1)"]
+    assert "<b>Hint 1 of 3.</b>" in outputs[14].data["text/html"]
+    assert "<b>Hint" not in outputs[15].data["text/html"]
+    told = html.unescape(outputs[16].data["text/html"])
+    assert "'all' is no number of hints: check(\"add_vjp\", hint=1)" in told
 
 
 def test_a_cell_that_ran_again_counts_as_it_last_was(outputs: list[Any]) -> None:
@@ -125,7 +227,7 @@ def test_a_broken_cell_is_called_as_the_notebook_calls_it() -> None:
     assert "In [3], line 2 is not Python" in shown
     assert "what was defined before that was graded" in shown
     assert re.search(r"Note: .*In \[4\] took \d+ s: each check runs it again", shown)
-    assert "In [6], line 2" in "\n".join(outputs[6].traceback)
+    assert "In [6], line 2" in outputs[6].data["text/html"]
 
 
 @contextmanager
@@ -139,7 +241,12 @@ def a_kernel() -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
         manager.shutdown_kernel(now=True)
 
 
-def outputs_of(client: BlockingKernelClient, cell: str, *, until: str = "") -> list[str]:
+def cards_of(client: BlockingKernelClient, cell: str) -> list[str]:
+    """The HTML of what the cell of this id shows."""
+    return outputs_of(client, cell, kind="text/html")
+
+
+def outputs_of(client: BlockingKernelClient, cell: str, *, until: str = "", kind: str = "text/plain") -> list[str]:
     """What the cell of this id shows, to its end, or `until` something is said."""
     shown: list[str] = []
     while True:
@@ -150,7 +257,7 @@ def outputs_of(client: BlockingKernelClient, cell: str, *, until: str = "") -> l
         if message["msg_type"] == "status" and content["execution_state"] == "idle":
             return shown
         if "data" in content or "traceback" in content:
-            shown.append(content.get("data", {}).get("text/plain") or "\n".join(content.get("traceback", [])))
+            shown.append(content.get("data", {}).get(kind) or "\n".join(content.get("traceback", [])))
             if until and until in shown[-1]:
                 return shown
 
@@ -167,8 +274,8 @@ def test_an_interrupted_check_is_not_the_answer_to_the_next() -> None:
         shown = outputs_of(client, hanging, until="stops it")
         assert "relu_vjp: check 1 of" in shown[-1], "a check says what takes so long"
         manager.interrupt_kernel()
-        assert "relu_vjp: the check was interrupted" in outputs_of(client, hanging)[-1]
-        assert "add_vjp is not defined" in run_cell('check("add_vjp")')
+        assert "relu_vjp: the check was interrupted" in cards_of(client, hanging)[-1]
+        assert "add_vjp is not defined" in cards_of(client, client.execute('check("add_vjp")'))[-1]
         run_cell(RIGHT)
         assert run_cell(CHECK) == "2.0"
 

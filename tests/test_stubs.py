@@ -104,6 +104,7 @@ def test_the_cells_stand_in_the_order_of_the_source(solutions: Path) -> None:
     assert [cell.id for cell in cells] == [
         "ch01-setup",
         "ch01-text-double-1",
+        "ch01-how",
         "ch01-given-double-1",
         "ch01-text-double-2",
         "ch01-double",
@@ -114,10 +115,13 @@ def test_the_cells_stand_in_the_order_of_the_source(solutions: Path) -> None:
     ]
     assert cells[0].source == 'from autograder import lesson\n\ncheck = lesson("ch01_small")'
     assert cells[0].metadata.tags == ["setup"]
-    assert cells[5].source.startswith('check("double")  # core, ')
-    assert cells[5].metadata.tags == ["check", "raises-exception"]
-    assert cells[6].metadata.tags == ["demo"]
+    assert cells[6].source.startswith('check("double")  # core, ')
+    assert cells[6].metadata.tags == ["check", "raises-exception"]
+    assert cells[7].metadata.tags == ["demo"]
     assert cells[1].source.endswith("Prose with $g^T$ and “ö”.")
+    assert cells[2].source.startswith("**How an exercise works.** Write your code in the place of")
+    assert 'check("double", hint=1)' in cells[2].source
+    assert cells[2].metadata.nbgrader.locked
 
 
 def test_the_solution_is_replaced_by_a_line_that_names_the_exercise(solutions: Path) -> None:
@@ -218,6 +222,11 @@ def test_exercises_must_be_those_of_the_syllabus(solutions: Path) -> None:
         ("import numpy as np", "import numpy as np\n### BEGIN SOLUTION\n### END SOLUTION", "'import numpy as np' has"),
         ("import numpy as np", "import numpy as np\n# %matplotlib inline", "'import numpy as np' is not Python"),
         ('tags=["demo"]', 'tags=["check"]', "'# A demo: no check runs it.' has the tag 'check'"),
+        (
+            '    """Counts."""\n\n    def __init__(self):\n        ### BEGIN SOLUTION\n',
+            '    """Counts."""\n\n    ### BEGIN SOLUTION\n    def __init__(self):\n',
+            "the stub of exercise 'Counter' raises when its cell runs: begin its region inside a function",
+        ),
         ("# A demo: no check runs it.\n", "", "has the tag 'demo' and does not begin with '# A demo'"),
         ('tags=["demo"]', "", "begins with '# A demo' and has no tag 'demo'"),
     ],
@@ -271,6 +280,7 @@ def test_an_exercise_in_parts_has_one_check_after_the_last(tmp_path: Path) -> No
     cells = {cell.id: cell.source for cell in stub_notebook(IN_PARTS, tmp_path).cells}
     assert list(cells) == [
         "ch01-setup",
+        "ch01-how",
         "ch01-Counter-starting",
         "ch01-text-Counter-1",
         "ch01-Counter-counting-up",

@@ -14,7 +14,7 @@ from typing import Any
 import jupytext
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
@@ -55,6 +55,15 @@ class NameTheExercise(ClearSolutions):
         return super().preprocess_cell(cell, resources, cell_index)
 
 
+HOW = """\
+**How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`{or_mend}, run that cell,
+then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
+stuck, `check("{first}", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
+*core* exercises are the path; the *stretch* ones can wait.
+"""
+"""What stands below the first words of every notebook."""
+
+
 def stub_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
     """The notebook that a learner opens: no solutions, a setup cell first, a check cell under each exercise.
 
@@ -68,6 +77,7 @@ def stub_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
     for cell in notebook.cells:
         if "exercise" in cell.metadata:
             _require_python(cell, lesson, "the stub of ")
+            _require_a_calm_run(cell, lesson)
     return _valid(notebook)
 
 
@@ -90,6 +100,9 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
     due: list[NotebookNode] = []
     source = _read_source(lesson, solutions)
     _link(source, lesson, published())
+    how = _how_it_works(lesson, source)
+    if source[0].cell_type != "markdown":
+        built.append(how)
     last = {cell.metadata.exercise: cell for cell in source if "exercise" in cell.metadata}
     for cell in source:
         name = cell.metadata.get("exercise")
@@ -101,6 +114,8 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
         built += due
         due = []
         built.append(cell)
+        if cell is source[0] and cell.cell_type == "markdown":
+            built.append(how)
         if name:
             cell.source = _regions(cell.source, solved=keep_solution_cells)
             exercise = lesson.exercise(name)
@@ -243,6 +258,25 @@ def _require_python(cell: NotebookNode, lesson: Lesson, what: str = "") -> None:
         where = f"exercise {name!r}" if name else f"the cell {cell.source.split(chr(10))[0]!r}"
         message = f"{what}{where} is not Python: {error.msg}, line {error.lineno} of the cell"
         raise AuthoringError(f"solutions/{lesson.slug}.py: {message}") from None
+
+
+def _require_a_calm_run(cell: NotebookNode, lesson: Lesson) -> None:
+    """A stub raises when it is called, not when its cell runs: "Run All" would end there, and so would the grader."""
+    bodies = [ast.parse(cell.source).body]
+    while bodies:
+        body = bodies.pop()
+        if any(isinstance(node, ast.Raise) for node in body):
+            name = cell.metadata.exercise
+            message = f"the stub of exercise {name!r} raises when its cell runs: begin its region inside a function"
+            raise AuthoringError(f"solutions/{lesson.slug}.py: {message}")
+        bodies += [node.body for node in body if isinstance(node, ast.ClassDef)]
+
+
+def _how_it_works(lesson: Lesson, source: list[NotebookNode]) -> NotebookNode:
+    """The cell that says how an exercise works."""
+    mend = any(HANDED_OUT in cell.source for cell in source)
+    text = HOW.format(first=lesson.exercises[0].name, or_mend=", or mend what stands there" if mend else "")
+    return new_markdown_cell(source=text.strip(), metadata={"nbgrader": _nbgrader("how", locked=True)})
 
 
 def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:

@@ -1,7 +1,8 @@
-"""The smallest failing case as plain text: the call, and what it should and did return, side by side."""
+"""The smallest failing case as plain text: the call, as code to paste, and what it should and did return."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.diagnosis.code import array_line, array_lines, entry_code
 from autograder.diagnosis.equality import largest_gap, mismatch, wrong_entries
 from autograder.values import dtype_of, key_text, literal, number, shape_of, summarise, told_apart
 from autograder.wording import clean
@@ -16,8 +18,10 @@ from autograder.wording import clean
 __all__ = ["mismatch", "render_case", "summarise"]
 
 WIDTH = 100
-HEIGHT = 25
-ARGUMENT_LINES = 11
+HEIGHT = 12
+"""Lines of a message, and so of a case that stands alone in one."""
+MOST_CRAMPED = 3
+"""Lines for the arguments, however little room there is."""
 GRID_ROWS = 6
 GRID_COLUMNS = 10
 """An array with more of either, or with more axes, is shown by its first entries."""
@@ -25,6 +29,8 @@ LISTED = 5
 """Entries of a large array."""
 MOST_STEPS = 40
 MARK = "*"
+WORDS = re.compile(r"[\w ,.'-]*")
+"""A text without an operator or a line break: no expression and no program."""
 
 Named = tuple[str, Any]
 Compared = tuple[str, Any, Any]
@@ -36,7 +42,8 @@ def render_case(
     comparisons: Sequence[Compared],
     *,
     case: str,
-    show_numbers: bool,
+    tensors: bool = False,
+    height: int = HEIGHT,
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> str:
@@ -46,53 +53,59 @@ def render_case(
         arguments: name and value of each.
         comparisons: name, got and expected of each output. What was got may be anything: it is printed safely.
         case: what kind of input it is, in words.
-        show_numbers: False for a hidden case: shapes and dtypes only, never a value.
+        tensors: whether arrays are written as PyTorch tensors.
+        height: how many lines there is room for; the call and one line of an output are always shown.
         rtol, atol: what counts as wrong, as in `mismatch`.
 
     Returns:
-        At most 25 lines of at most 100 characters.
+        At most `height` lines, or the few that are always shown, of at most 100 characters each.
     """
-    inputs = [part for name, value in arguments for part in _parts(clean(name, 24), value, show_numbers)]
+    inputs = [part for name, value in arguments for part in _parts(clean(name, 24), value)]
     outputs = [part for name, got, expected in comparisons for part in _pairs(clean(name, 24), got, expected)]
-    title = _title(function, arguments, case, show_numbers)
-    lines = [title] * bool(title) + _arguments(inputs, show_numbers)
-    blocks = [_output(*output, show_numbers, rtol, atol) for output in outputs]
-    lines += _fitted(blocks, HEIGHT - len(lines) - 1)
+    title = [text] if (text := _title(function, arguments, case)) else []
+    room = height - len(title)
+    tallest = max(room - min(len(inputs), MOST_CRAMPED) - (len(outputs) > 1), 1)
+    blocks = [_output(*output, rtol, atol, tallest) for output in outputs]
+    first = len(blocks[0]) + (len(blocks) > 1) if blocks else 0
+    lines = title + _arguments(inputs, max(room - first, MOST_CRAMPED), tensors)
+    lines += _fitted(blocks, height - len(lines))
     return "\n".join(clean(line.rstrip(), WIDTH) for line in lines).strip("\n")
 
 
-def _title(function: str, arguments: Sequence[Named], case: str, show_numbers: bool) -> str:
+def _title(function: str, arguments: Sequence[Named], case: str) -> str:
     words = clean(case, 60)
-    if not show_numbers:
-        words = f"{words} (a hidden case, without its numbers)" if words else "a hidden case, without its numbers"
     call = f"{clean(function, 40)}({', '.join(clean(name, 24) for name, _ in arguments)})" if function else ""
     title = ", ".join(part for part in (clean(call, WIDTH - len(words) - 3), words) if part)
     return title and f"{title}:"
 
 
 def tells(value: Any) -> bool:
-    """Whether an argument is shown as what it is; of others only the kind is told, and that of their parts."""
-    if isinstance(value, tuple | list | dict):
-        return not value or _is_dict_of_parts(value) or _has_arrays(value) or _is_steps(value) or bool(literal(value))
-    return True
+    """Whether a value is data that a reader can follow by itself: arrays, a program, an expression.
 
-
-def _parts(name: str, value: Any, show_numbers: bool) -> Iterator[Named]:
-    """A dict of arrays or of programs in steps, tuples and lists of arrays, or of such tuples: each by itself.
-
-    Where arrays of one list are told apart by their dtype alone, it stands by their names.
+    A number, a switch or a single word says nothing where its name is not known.
     """
+    if isinstance(value, tuple | list | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return (
+            _is_dict_of_parts(value)
+            or _has_arrays(value)
+            or _is_steps(value)
+            or (literal(value) is not None and any(map(tells, parts)))
+        )
+    return bool(_is_array(value) and np.ndim(value)) or (isinstance(value, str) and not WORDS.fullmatch(value))
+
+
+def _parts(name: str, value: Any) -> Iterator[Named]:
+    """A dict of arrays or of programs in steps, tuples and lists of arrays, or of such tuples: each by itself."""
     if _is_dict_of_parts(value):
         for key, part in value.items():
             yield f"{name}[{key_text(key)}]", part
     elif _has_arrays(value):
-        dtypes = {dtype_of(part) for part in value if isinstance(part, np.ndarray)}
         for index, part in enumerate(value):
-            typed = show_numbers and len(dtypes) > 1 and _is_small(part)
-            yield f"{name}[{index}] ({dtype_of(part)})" if typed else f"{name}[{index}]", part
+            yield f"{name}[{index}]", part
     elif isinstance(value, tuple | list) and any(map(_has_arrays, value)):
         for index, part in enumerate(value):
-            yield from _parts(f"{name}[{index}]", part, show_numbers)
+            yield from _parts(f"{name}[{index}]", part)
     else:
         yield name, value
 
@@ -124,27 +137,38 @@ def _has_parts(expected: Any) -> bool:
     return isinstance(expected, tuple)
 
 
-def _arguments(inputs: Sequence[Named], show_numbers: bool) -> list[str]:
+def _arguments(inputs: Sequence[Named], room: int, tensors: bool) -> list[str]:
+    """Each argument as code, in as many lines as there is room for; a large array in words."""
     width = max((len(name) for name, _ in inputs), default=0)
+    wide = WIDTH - width - len("   = ")
     blocks = []
     for name, value in inputs:
-        short = [_kind(value) if not show_numbers else _in_a_line(value)]
-        grid = _grid_or_words(value) if show_numbers else short
-        if show_numbers and isinstance(value, str) and "\n" in value:  # a small program, which reads as one
-            grid = [clean(line, WIDTH) for line in value.split("\n")]
-        if show_numbers and _is_steps(value):
-            grid = _steps(value, WIDTH - width - len("   = []"))
-        blocks.append((name, grid, short))
-    while sum(len(grid) for _, grid, _ in blocks) > ARGUMENT_LINES and any(len(grid) > 1 for _, grid, _ in blocks):
+        short = _in_a_line(value, wide, tensors)
+        tall = [short]
+        if isinstance(value, str) and "\n" in value:  # a small program, which reads as one
+            tall = [clean(line, WIDTH) for line in value.split("\n")]
+        elif _is_steps(value):
+            tall = _steps(value, wide - len("[]"))
+        elif _is_small(value) and value.ndim:
+            tall = array_lines(_code_rows(value), value, tensors=tensors)
+            tall = tall if max(map(len, tall)) <= wide else [short]
+        blocks.append((name, tall, [short]))
+    while sum(len(tall) for _, tall, _ in blocks) > room and any(len(tall) > 1 for _, tall, _ in blocks):
         largest = max(range(len(blocks)), key=lambda index: len(blocks[index][1]))
-        name, _, short = blocks[largest]
-        blocks[largest] = (name, short, short)
-    more = len(blocks) - ARGUMENT_LINES
+        name, _, short_lines = blocks[largest]
+        blocks[largest] = (name, short_lines, short_lines)
+    more = len(blocks) - room
     lines = []
-    for name, grid, _ in blocks[: ARGUMENT_LINES - (more > 0)]:
-        heads = [f"  {name:{width}} = ", *[" " * (width + 5)] * (len(grid) - 1)]
-        lines += [head + line for head, line in zip(heads, grid, strict=True)]
+    for name, tall, _ in blocks[: room - (more > 0)]:
+        heads = [f"  {name:{width}} = ", *[" " * (width + 5)] * (len(tall) - 1)]
+        lines += [head + line for head, line in zip(heads, tall, strict=True)]
     return lines + [f"  … and {more + 1} more"] * (more > 0)
+
+
+def _code_rows(value: np.ndarray | np.generic) -> list[list[str]]:
+    """The entries of a small array as code."""
+    write = _writer([np.asarray(value)])
+    return [[entry_code(write(entry), value.dtype.kind) for entry in row] for row in _as_rows(value)]
 
 
 def _is_steps(value: Any) -> bool:
@@ -169,46 +193,45 @@ def _steps(steps: list[tuple[str, ...]], width: int) -> list[str]:
 
 
 def _fitted(blocks: Sequence[list[str]], room: int) -> list[str]:
-    """As many blocks as there is room for, at least one; an empty line before each that has several lines."""
+    """As many blocks as there is room for, at least one; where there is room, an empty line before what has several."""
+    spaced = sum(len(block) + (len(block) > 1 or not index) for index, block in enumerate(blocks)) <= room
     lines: list[str] = []
     for index, block in enumerate(blocks):
-        spaced = ["", *block] if len(block) > 1 or not index else block
-        if lines and len(lines) + len(spaced) > room:
+        more = spaced and (len(block) > 1 or not index)
+        last = index == len(blocks) - 1
+        if lines and len(lines) + len(block) + (not last) > room:
             return [*lines, f"… and {len(blocks) - index} more"]
-        lines += spaced
+        lines += ["", *block] if more else block
     return lines
 
 
-def _output(name: str, got: Any, expected: Any, show_numbers: bool, rtol: float, atol: float) -> list[str]:
+def _output(name: str, got: Any, expected: Any, rtol: float, atol: float, tallest: int) -> list[str]:
+    """What was expected of an output and what was got, in at most `tallest` lines or two."""
     if mismatch(got, expected, name=name, rtol=rtol, atol=atol) is None:
         return [f"{name}: right"]
-    if not show_numbers:
-        wanted, kind = _kind(expected), _kind(got)
-        return [
-            f"{name}: {wanted}, wrong value{'s' * _is_array(got)}"
-            if kind == wanted
-            else f"{name}: {wanted} expected; got {kind}"
-        ]
     if _is_number(got) and _is_number(expected):
         one, other = told_apart(expected, got)
         return (
             _stacked(name, [one], [other]) if one != other else _stacked(name, [summarise(expected)], [summarise(got)])
         )
     if not _is_array(got) or not _is_array(expected):
-        return _stacked(name, _grid_or_words(expected), _grid_or_words(got))
+        lines = _stacked(name, _grid_or_words(expected), _grid_or_words(got))
+        return lines if len(lines) <= tallest else _stacked(name, [_in_words(expected)], [_in_words(got)])
     if got.shape != expected.shape or dtype_of(got) != dtype_of(expected):
         heads = (f"expected {_kind(expected)}", f"got {_kind(got)}")
-        return _beside(name, _grid_or_words(expected), _grid_or_words(got), heads) or [f"{name}: {', '.join(heads)}"]
+        lines = _beside(name, _grid_or_words(expected), _grid_or_words(got), heads)
+        return lines if lines and len(lines) <= tallest else [f"{name}: {', '.join(heads)}"]
     wrong = wrong_entries(got, expected, rtol=rtol, atol=atol)
     if not _is_small(expected):
-        return _listed(name, got, expected, wrong)
+        return _listed(name, got, expected, wrong, tallest)
     pairs = list(zip(got[wrong].tolist(), expected[wrong].tolist(), strict=True))
     write = _writer([got, expected], pairs)
     right = np.zeros_like(wrong)
     theirs, mine = _grids(_cells(expected, write, right), _cells(got, write, wrong), depth=expected.ndim)
     if len(theirs) == 1:
         return _stacked(name, theirs, mine)
-    return _beside(name, theirs, mine, ("expected", f"got ({MARK} = wrong)")) or _listed(name, got, expected, wrong)
+    lines = _beside(name, theirs, mine, ("expected", f"got ({MARK} = wrong)"))
+    return lines if lines and len(lines) <= tallest else _listed(name, got, expected, wrong, tallest)
 
 
 def _stacked(name: str, expected: list[str], got: list[str]) -> list[str]:
@@ -229,12 +252,13 @@ def _beside(name: str, expected: list[str], got: list[str], heads: tuple[str, st
     return [f"{start}{one:{width}}{other}" for start, one, other in rows]
 
 
-def _listed(name: str, got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> list[str]:
+def _listed(name: str, got: np.ndarray, expected: np.ndarray, wrong: np.ndarray, tallest: int) -> list[str]:
     """The first entries that differ, and the largest difference."""
     count = int(np.count_nonzero(wrong))
+    listed = min(max(tallest - len(("title", "heads", "…")), 1), LISTED)
     largest = largest_gap(got, expected, wrong)
     by = f", by at most {number(largest, 2)}" if np.isfinite(largest) else ""
-    shown = np.argwhere(wrong)[:LISTED]
+    shown = np.argwhere(wrong)[:listed]
     theirs, mine = expected[tuple(shown.T)], got[tuple(shown.T)]
     write = _writer([theirs, mine], list(zip(mine.tolist(), theirs.tolist(), strict=True)))
     table = [["at", "expected", "got"]]
@@ -242,7 +266,7 @@ def _listed(name: str, got: np.ndarray, expected: np.ndarray, wrong: np.ndarray)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     rows = [f"  {at:{widths[0]}}  {a:>{widths[1]}}  {b:>{widths[2]}}" for at, a, b in table]
     title = f"{name}: {_kind(expected)}, {count:,} of {got.size:,} entries differ{by}"
-    return [title, *rows, *(["  …"] * (count > LISTED))]
+    return [title, *rows, *(["  …"] * (count > listed))]
 
 
 def _is_array(value: Any) -> bool:
@@ -314,12 +338,22 @@ def _grid(rows: list[str], depth: int) -> list[str]:
 
 def _grid_or_words(value: Any) -> list[str]:
     if not _is_small(value):
-        return [_in_a_line(value)]
+        return [_in_words(value)]
     (lines,) = _grids(_cells(value, _writer([value])), depth=value.ndim)
     return lines
 
 
-def _in_a_line(value: Any) -> str:
+def _in_a_line(value: Any, width: int, tensors: bool) -> str:
+    """An argument as code, if it is small; else in words."""
+    if not _is_small(value):
+        return _in_words(value)
+    if isinstance(value, np.generic) and not tensors:
+        return f"np.{dtype_of(value)}({_code_rows(value)[0][0]})"
+    line = array_line(value, _code_rows(value), tensors=tensors)
+    return line if len(line) <= width else _in_words(value)
+
+
+def _in_words(value: Any) -> str:
     """An array's kind and first entries; a number or text as a program would write it; anything else in words."""
     if not _is_array(value):
         return literal(value) or summarise(value)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.values import dtype_of, key_text, number, shape_of, summarise, told_apart
-from autograder.wording import enumeration
+from autograder.values import dtype_of, key_text, literal, number, shape_of, summarise, told_apart
+from autograder.wording import agreeing, enumeration
 
 _Number = bool | int | float | complex
 
@@ -22,13 +22,11 @@ def mismatch(
     atol: float,
     names: Sequence[str] = (),
     inputs: Mapping[str, Any] | None = None,
-    show_numbers: bool = True,
 ) -> str | None:
     """The first difference between `got` and `expected` in one sentence, in the order kind, shape, dtype, values.
 
     `name` is what the result is called in the sentence, and `names` what the parts of a tuple are called. With
     `inputs`, the arguments of the call by name, the shape or dtype of a gradient "dA" is explained by its input "A".
-    Without `show_numbers` (a hidden case) the sentence tells shapes and dtypes, never a value.
 
     What is equal:
     - arrays: exactly the same shape and dtype (byte order apart), and entries within `atol + rtol * |expected|`;
@@ -41,7 +39,7 @@ def mismatch(
     Returns:
         None when they are equal.
     """
-    compare = _Comparison(rtol, atol, dict(inputs or {}), show_numbers)
+    compare = _Comparison(rtol, atol, dict(inputs or {}))
     return compare.any(got, expected, name or "the result", tuple(names))
 
 
@@ -67,11 +65,10 @@ def largest_gap(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> flo
 
 
 class _Comparison:
-    def __init__(self, rtol: float, atol: float, inputs: dict[str, Any], show_numbers: bool) -> None:
+    def __init__(self, rtol: float, atol: float, inputs: dict[str, Any]) -> None:
         self.rtol = rtol
         self.atol = atol
         self.inputs = inputs
-        self.show = show_numbers
 
     def any(self, got: Any, expected: Any, name: str, names: tuple[str, ...] = ()) -> str | None:
         if isinstance(expected, np.ndarray) and expected.ndim and expected.dtype.kind in "biufc":
@@ -89,7 +86,12 @@ class _Comparison:
         return None if got is expected else self.kind(got, expected, name)
 
     def kind(self, got: Any, expected: Any, name: str) -> str:
-        return f"{name} is {summarise(got, show_numbers=self.show)}; expected {self.words(expected)}"
+        if isinstance(got, tuple | list) and isinstance(expected, tuple | list) and literal(got) is None:
+            mine, theirs = (
+                f"a {'tuple' if isinstance(one, tuple) else 'list'} of {len(one)}" for one in (got, expected)
+            )
+            return f"{_is(name)} {mine}; {theirs} expected"
+        return f"{_is(name)} {summarise(got)}; expected {self.words(expected)}"
 
     def words(self, expected: Any) -> str:
         """What was expected, without its value: the sentence is about the kind."""
@@ -109,20 +111,20 @@ class _Comparison:
         source, array = self.source(name)
         if array is not None and array.shape == expected.shape:
             return (
-                f"{name} has shape {shape_of(got)}, but {source} has shape {shape_of(expected)}, "
+                f"{_has(name)} shape {shape_of(got)}, but {source} has shape {shape_of(expected)}, "
                 "and a gradient has the shape of its input"
             )
         wanted = shape_of(expected) if expected.ndim else "a single number"
-        return f"{name} has shape {shape_of(got)}; {wanted} expected"
+        return f"{_has(name)} shape {shape_of(got)}; {wanted} expected"
 
     def dtype(self, got: np.ndarray | np.generic, expected: np.ndarray | np.generic, name: str) -> str:
         source, array = self.source(name)
         if array is not None and _native(array) == _native(expected):
             return (
-                f"{name} is {dtype_of(got)}, but {source} is {dtype_of(expected)}, "
+                f"{_is(name)} {dtype_of(got)}, but {source} is {dtype_of(expected)}, "
                 "and a gradient has the dtype of its input"
             )
-        return f"{name} is {dtype_of(got)}; {dtype_of(expected)} expected"
+        return f"{_is(name)} {dtype_of(got)}; {dtype_of(expected)} expected"
 
     def source(self, name: str) -> tuple[str, np.ndarray | None]:
         """The input whose gradient `name` is, by its name: dA belongs to A."""
@@ -135,16 +137,14 @@ class _Comparison:
         count = int(np.count_nonzero(wrong))
         if not count:
             return None
-        if not self.show:
-            return f"{name} has the right shape and dtype, but not the right values"
         broken = wrong & ~np.isfinite(got) & np.isfinite(expected)
         if broken.any():
             what = enumeration([word for word, found in (("nan", np.isnan(got)), ("inf", np.isinf(got)))
                                 if (found & broken).any()], "or")  # fmt: skip
-            return f"{name} is {what} in {_share(int(np.count_nonzero(broken)), got.size)}"
+            return f"{_is(name)} {what} in {_share(int(np.count_nonzero(broken)), got.size)}"
         largest = largest_gap(got, expected, wrong)
         by = f", by at most {number(largest, 2)}" if np.isfinite(largest) and got.dtype.kind != "b" else ""
-        return f"{name} differs in {_share(count, got.size)}{by}"
+        return f"{name} {agreeing(name, 'differs', 'differ')} in {_share(count, got.size)}{by}"
 
     def number(self, got: Any, expected: _Number | np.ndarray | np.generic, name: str) -> str | None:
         if isinstance(got, np.ndarray) and got.ndim:
@@ -167,10 +167,8 @@ class _Comparison:
         ):
             digits = np.finfo(got.dtype).precision
             return f"{name} is a {dtype_of(got)} number, right to about {digits} digits alone; a Python float expected"
-        if not self.show:
-            return f"{name} has not the right value"
         one, other = told_apart(got, expected)
-        return f"{name} is {one}; {other} expected"
+        return f"{_is(name)} {one}; {other} expected"
 
     def rounded(self, got: np.ndarray | np.generic, expected: float) -> bool:
         """Whether a number is the right one but for the few digits of its dtype."""
@@ -205,10 +203,10 @@ class _Comparison:
         typed = {(type(key), key) for key in got}  # 1, 1.0 and True are one key to a dict
         missing = [key for key in expected if (type(key), key) not in typed]
         if missing:
-            return f"{name} has no key {key_text(missing[0])}"
+            return f"{_has(name)} no key {key_text(missing[0])}"
         if len(got) != len(expected):
             extra = next(key for key in got if key not in expected)
-            return f"{name} has a key {key_text(extra) + ' ' if self.show else ''}that is not expected"
+            return f"{_has(name)} a key {key_text(extra)} that is not expected"
         for key, wanted in expected.items():
             message = self.any(got[key], wanted, f"{name}[{key_text(key)}]")
             if message:
@@ -220,9 +218,15 @@ class _Comparison:
             return self.kind(got, expected, name)
         if got == expected:
             return None
-        if not self.show:
-            return f"{name} is not the right text"
-        return f"{name} is {summarise(got)}; expected {summarise(expected)}"
+        return f"{_is(name)} {summarise(got)}; expected {summarise(expected)}"
+
+
+def _is(name: str) -> str:
+    return f"{name} {agreeing(name, 'is', 'are')}"
+
+
+def _has(name: str) -> str:
+    return f"{name} {agreeing(name, 'has', 'have')}"
 
 
 def _native(value: Any) -> np.dtype:
@@ -253,5 +257,5 @@ def _widened(value: _Number) -> float | complex:
 
 def _share(count: int, size: int) -> str:
     if count == size:
-        return "every entry" if size == 1 else f"all {size:,} entries"
+        return {1: "every entry", 2: "both entries"}.get(size, f"all {size:,} entries")
     return f"{count:,} of {size:,} entries"

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis import Misconception
-from autograder.diagnosis.case import render_case, tells
+from autograder.diagnosis.case import HEIGHT, render_case, tells
+from autograder.diagnosis.code import case_code
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
 from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
@@ -40,6 +41,12 @@ TELLING_ENTRIES = 6
 """A case with fewer entries than that need not show a relation."""
 MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
+MOST_LINES = HEIGHT - 1
+"""Of a message: who puts it together may add a line, on a helper that is wrong."""
+LEAST_ROOM = 5
+"""Lines for a case, however much is said before it."""
+MOST_PROBLEMS = 3
+"""Outputs of which it is said in words that they are wrong."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,8 @@ class Diagnosis:
 
     message: str
     misconceptions: tuple[str, ...] = ()
+    code: str = ""
+    """A program that makes the call which is shown, with every digit; empty where none can be written."""
 
 
 @dataclass(frozen=True)
@@ -187,26 +196,51 @@ def diagnose(
         lines = told.message.splitlines()
     failing = sorted((record for record in records if not record.passed), key=_order_of_showing)
     shown = explained or failing[0]
+    last = [] if failing[0] is shown else [f"Another check says: {summary(failing[0])}"]
+    if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
+        last.append(summary(failing[-1]))
+    called: Call | None = None
     if not shown.visible:
         lines += [] if any(record.visible for record in failing) else ["The visible cases pass."]
         lines.append(said_of(shown))
     elif (first := shown.failures[0] if shown.failures else None) is None:
         lines.append(str(shown.ended_by or "The check compared nothing."))
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
-            function, arguments = _called(shown.calls[-1])
-            lines += filter(None, [render_case(function, arguments, [], case=shown.asked, show_numbers=True)])
+            called = shown.calls[-1]
+            lines += _call_shown(called, [], shown.asked, _parameters(shown, reference), _room(lines, last))
     else:
-        lines += first.problems
+        problems = list(first.problems)
+        more = len(problems) - MOST_PROBLEMS
+        lines += problems if more <= 1 else [*problems[:MOST_PROBLEMS], f"… and {more} more."]
         if guess and not (named or told) and not first.property_only:
             others = [record for record in failing if record.visible and record is not shown]
             failures = [failure for record in (shown, *others) for failure in record.failures]
             lines += _likeliest_relations(failures, reference)
-        lines += _smallest_case(first)
-    if failing[0] is not shown:
-        lines.append(f"Another check says: {summary(failing[0])}")
-    if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
-        lines.append(summary(failing[-1]))
-    return Diagnosis("\n".join(lines), told.misconceptions if told else tuple(known.name for known in found))
+        called = None if first.property_only else first.call
+        lines += _smallest_case(first, _parameters(shown, reference), _room(lines, last))
+    return Diagnosis(
+        "\n".join([*lines, *last]),
+        told.misconceptions if told else tuple(known.name for known in found),
+        code=_code(called) if shown.visible else "",
+    )
+
+
+def _room(lines: Sequence[str], last: Sequence[str]) -> int:
+    """How many lines a case may have between those that stand before it and those that stand after it."""
+    return MOST_LINES - sum(line.count("\n") + 1 for line in (*lines, *last))
+
+
+def _parameters(record: Record, reference: Reference) -> frozenset[str]:
+    """What the arguments of a record's exercise are called."""
+    signature = reference.signatures.get(record.exercise)
+    return frozenset(signature.parameters if signature else ())
+
+
+def _code(call: Call | None) -> str:
+    """A program that makes a call of the learner's; a scenario's is none of theirs."""
+    if call is None or call.scenario:
+        return ""
+    return case_code(call.function, call.arguments, positional=call.positional, tensors=call.tensors)
 
 
 def _order_of_showing(record: Record) -> tuple[bool, bool]:
@@ -268,31 +302,48 @@ def _entries(comparison: Comparison) -> int:
     return sum(np.size(value) for _, value, _ in triples if _numeric(value))
 
 
-def _smallest_case(first: Comparison) -> list[str]:
-    """The call that failed, with expected and got side by side."""
+def _smallest_case(first: Comparison, parameters: frozenset[str], room: int) -> list[str]:
+    """The call that failed, with expected and got side by side; what a sentence says already, once."""
     if first.property_only:
         return [f"This was on: {first.case}."] if first.case else []
     triples = paired(first.got, first.expected, first.names)
     wrong = [(name, got, expected) for name, got, expected in triples if _wrong(name, got, expected, first)]
-    function, arguments = _called(first.call) if first.call else ("", ())
-    return [
-        render_case(
-            function,
-            arguments,
-            wrong,
-            case=first.case,
-            show_numbers=True,
-            rtol=first.rtol,
-            atol=first.atol,
-        )
-    ]
+    untold = [one for one in wrong if not _is_told_in_words(*one[1:])]
+    return _call_shown(first.call, untold, first.case, parameters, room, first)
 
 
-def _called(call: Call) -> tuple[str, Sequence[tuple[str, Any]]]:
-    """What was called with what, for a reader: nothing of a scenario's but the arguments that tell something."""
-    if not call.scenario:
-        return call.function, call.arguments
-    return "", [(name, value) for name, value in call.arguments if tells(value)]
+def _is_told_in_words(got: Any, expected: Any) -> bool:
+    """Whether the sentence on an output says both values: that on two numbers does, and that on two texts."""
+    return all(isinstance(one, str) or (_numeric(one) and not np.ndim(one)) for one in (got, expected))
+
+
+def _call_shown(
+    call: Call | None,
+    outputs: list[tuple[str, Any, Any]],
+    case: str,
+    parameters: frozenset[str],
+    room: int,
+    within: Comparison | None = None,
+) -> list[str]:
+    """A call and what came of it, for a reader; nothing where there is nothing to tell.
+
+    Of a scenario's arguments only those are told that are data of the case: a number, a name or a switch that is no
+    argument of the exercise (`parameters`) belongs to the check.
+    """
+    function, arguments = (call.function, call.arguments) if call else ("", ())
+    if call and call.scenario:
+        function, arguments = "", tuple(one for one in arguments if one[0] in parameters or tells(one[1]))
+    tolerances = {} if within is None else {"rtol": within.rtol, "atol": within.atol}
+    text = render_case(
+        function,
+        arguments,
+        outputs,
+        case=case,
+        tensors=bool(call and call.tensors and not call.scenario),
+        height=max(room, LEAST_ROOM),
+        **tolerances,
+    )
+    return [text] if text else []
 
 
 def _wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:

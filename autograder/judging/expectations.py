@@ -34,6 +34,10 @@ class Call:
     arguments: tuple[tuple[str, Any], ...]
     """Names and values, in order."""
     scenario: bool = False
+    positional: int = 0
+    """How many of the arguments are passed without their names."""
+    tensors: bool = False
+    """Whether there are PyTorch tensors among them; here they are arrays."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +242,16 @@ def as_arrays(value: Any) -> Any:
     if torch is None or not isinstance(value, torch.Tensor):
         return value
     return (value.float() if value.dtype is torch.bfloat16 else value).numpy(force=True)
+
+
+def has_tensors(value: Any) -> bool:
+    """Whether there is a PyTorch tensor in a value."""
+    if isinstance(value, tuple | list):
+        return any(map(has_tensors, value))
+    if isinstance(value, dict):
+        return any(map(has_tensors, value.values()))
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _typed(got: Any, expected: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure, text_of
-from autograder.judging.expectations import CHANGED, Call, Comparison, as_arrays, current_record
+from autograder.judging.expectations import CHANGED, Call, Comparison, as_arrays, current_record, has_tensors
 from autograder.judging.reference import Reference
 from autograder.judging.run import Run, request_of
 from autograder.wording import enumeration
@@ -46,7 +46,9 @@ class Learner:
         def call(*args: Any, **kwargs: Any) -> Any:
             names = _argument_names(self._reference.signatures.get(name), args, kwargs)
             values = (*args, *kwargs.values())
-            current_record().calls.append(Call(name, tuple(zip(names, as_arrays(values), strict=True))))
+            named = tuple(zip(names, as_arrays(values), strict=True))
+            call = Call(name, named, positional=len(args), tensors=has_tensors(values))
+            current_record().calls.append(call)
             request = request_of(name, list(args), kwargs, forbidden=exercise.forbidden)
             answer = self._run.ask(request, exercise.seconds)
             return self._value(name, names, answer)

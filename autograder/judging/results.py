@@ -40,6 +40,8 @@ class ExerciseResult:
     checks: list[CheckResult] = field(default_factory=list)
     misconceptions: list[str] = field(default_factory=list)
     """All that explain the answer equally well; `misconception` is set when it is one."""
+    code: str = ""
+    """The call that is shown, with every digit, for whoever sits before it: no part of what is kept."""
 
 
 @dataclass
@@ -64,7 +66,7 @@ class SubmissionResult:
         """The result as plain data; docs/grading.md documents the keys."""
         exercises = [
             {
-                **vars(one),
+                **{key: value for key, value in vars(one).items() if key != "code"},
                 "checks": [dict(vars(check)) for check in one.checks],
                 "misconceptions": [*one.misconceptions],
             }

@@ -22,7 +22,7 @@ from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
-from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why, summary
+from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, has_wrong_values, says_why, summary
 from autograder.judging.errors import CheckError, LearnerError, TimedOut, WorkerLost
 from autograder.judging.expectations import Record
 from autograder.judging.patience import unhurried
@@ -290,7 +290,12 @@ class Judge:
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
         lacking = _without_technique(exercise, items, records)
-        if lacking is not None and _status(records, share) != "missing":
+        plainly_wrong = any(
+            has_wrong_values(record)
+            for item, record in zip(items, records, strict=True)
+            if (check := identify(item)) and check.name not in exercise.technique
+        )
+        if lacking is not None and not plainly_wrong and _status(records, share) != "missing":
             diagnosis = replace(diagnosis, message=_with_technique(exercise, lacking, diagnosis.message))
         return ExerciseResult(
             name=exercise.name,
@@ -303,6 +308,7 @@ class Judge:
             seconds=0.0,
             checks=[_check_result(item, record) for item, record in zip(items, records, strict=True)],
             misconceptions=list(diagnosis.misconceptions),
+            code=diagnosis.code,
         )
 
     def _hold_against_the_reference(self, item: pytest.Item) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 from autograder.isolation.zygote import start_judge
 from autograder.notebook.executed import ExecutedCells, shell
-from autograder.notebook.feedback import CheckFailed, Feedback
+from autograder.notebook.feedback import CheckFailed, Feedback, Notice, Shown, State
 from autograder.threads import ONE_THREAD
-from course.syllabus import find_lesson
+from course.syllabus import Exercise, find_lesson
 
 
 def lesson(slug: str) -> Check:
@@ -38,44 +38,81 @@ class Check:
         self.lesson = find_lesson(slug)
         self._cells = ExecutedCells()
         self._judge = _Judge(slug)
+        self._unseen: list[Shown] = []
+        if shell() is not None:
+            shell().events.register("post_run_cell", self._show_the_rest)
 
-    def __call__(self, exercise: str = "", hint: int = 0) -> Feedback:
-        """Grade one exercise; `hint=1` shows its first hint, `hint=2` the second, too.
+    def __call__(self, exercise: str = "", hint: int = 0) -> Feedback | Notice | State:
+        """Grade one exercise, or all of them without a name; `hint=1` shows a first hint, `hint=2` the second, too.
 
-        Returns the points as a number that displays as feedback. As nbgrader reads it: it must be the cell's
-        last line.
+        Returns the points as a number that displays as a card: without points, too, so that "Run All" goes on. As
+        nbgrader reads it, it must be the cell's last line.
 
         Raises:
-            CheckFailed: no points, or no such exercise. (nbgrader takes a cell that raises as 0.)
+            CheckFailed: no points, or no such exercise, and nbgrader runs the notebook: it takes a cell that raises
+                as 0, and one that shows no number as right.
         """
-        exercise = self._called(exercise)
-        if exercise == "":
+        name = self._called(exercise)
+        shown: Feedback | Notice | State
+        try:
+            shown = self._feedback(name, hint) if name != "" or hint else self._state()
+        except _NothingGraded as why:
+            if _graded_by_nbgrader():
+                raise CheckFailed(str(name), str(why)) from None
+            shown = Notice(str(why))
+        self._unseen.append(shown)
+        return shown
+
+    def _show_the_rest(self, result: Any) -> None:
+        """Show what a cell's checks have found and the cell has not: only its last line is shown by itself."""
+        unseen, self._unseen = [one for one in self._unseen if not one.seen], []
+        if unseen and not _graded_by_nbgrader():
+            from IPython.display import display
+
+            display(*unseen)
+
+    def _feedback(self, name: Any, hint: Any) -> Feedback:
+        if name == "":
             names = ", ".join(one.name for one in self.lesson.exercises)
-            raise CheckFailed(
-                "", f'Which exercise? check("{self.lesson.exercises[0].name}"), for example. All: {names}.'
+            raise _NothingGraded(
+                f'Which exercise? check("{self.lesson.exercises[0].name}"), for example. All: {names}.'
             )
         try:
-            wanted = self.lesson.exercise(str(exercise))
+            wanted = self.lesson.exercise(str(name))
         except KeyError as error:
-            raise CheckFailed(str(exercise), error.args[0]) from None
+            raise _NothingGraded(error.args[0]) from None
         try:
             hint = max(int(hint), 0)
         except (TypeError, ValueError):
-            raise CheckFailed(wanted.name, f'{hint!r} is no number of hints: check("{wanted.name}", hint=1)') from None
+            raise _NothingGraded(f'{hint!r} is no number of hints: check("{wanted.name}", hint=1)') from None
+        result = self._ask(wanted.name, wanted.name)
+        remark = self._cells.remembered(result["exercises"][0]["message"]) or in_vain(result["message"])
+        feedback = Feedback(wanted, result, hint, remark, self._after(wanted))
+        if float(feedback) == 0.0 and _graded_by_nbgrader():
+            raise CheckFailed(wanted.name, feedback.text)
+        return feedback
+
+    def _state(self) -> State:
+        """Where the lesson stands: all of its exercises, graded now."""
+        return State(self.lesson, self._ask("", self.lesson.slug))
+
+    def _ask(self, exercise: str, what: str) -> dict[str, Any]:
+        """The judge's answer on one exercise, or on all where none is named; `what` is what an interrupt ends."""
         progress = _Progress()
         try:
             result = self._judge.ask({**self._cells.as_request(), "exercise": exercise}, progress.say)
         except KeyboardInterrupt:
-            raise CheckFailed(exercise, f"{exercise}: the check was interrupted, and nothing was graded.") from None
+            raise _NothingGraded(f"{what}: the check was interrupted, and nothing was graded.") from None
         finally:
             progress.end()
         if "error" in result:
-            raise CheckFailed(exercise, result["error"])
-        remark = self._cells.remembered(result["exercises"][0]["message"]) or in_vain(result["message"])
-        feedback = Feedback(wanted, result, hint, remark)
-        if float(feedback) == 0.0:
-            raise CheckFailed(exercise, feedback.text)
-        return feedback
+            raise _NothingGraded(result["error"])
+        return result
+
+    def _after(self, exercise: Exercise) -> Exercise | None:
+        """The exercise that comes next in the lesson."""
+        following = self.lesson.exercises[self.lesson.exercises.index(exercise) + 1 :]
+        return following[0] if following else None
 
     def _called(self, exercise: Any) -> Any:
         """The name that is meant: `check(relu_vjp)` is, and so is `check(Tensor.detach)`."""
@@ -90,6 +127,15 @@ class Check:
 
     def __repr__(self) -> str:
         return f"check: {len(self.lesson.exercises)} exercises of {self.lesson.slug}"
+
+
+class _NothingGraded(Exception):
+    """There is no result; the message says why."""
+
+
+def _graded_by_nbgrader() -> bool:
+    """Whether nbgrader runs the notebook, to grade it or to try it."""
+    return bool(os.environ.get("NBGRADER_EXECUTION"))
 
 
 def in_vain(message: str) -> str:

@@ -1,66 +1,144 @@
-"""What a check cell shows: points that are a number, with the feedback around them."""
+"""What a check cell shows: points that are a number, with a card around them."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import Any
 
+from autograder.notebook import card
+from autograder.notebook.executed import shell
 from autograder.sections import address_of, where_to_read
-from course.syllabus import Exercise
-
-_STYLE = {"passed": ("#15803d", "✓"), "partial": ("#b45309", "◐")}
-_WRONG = ("#b91c1c", "✗")
+from course.syllabus import Exercise, Lesson
 
 
-class Feedback(float):
-    """The points of an exercise. Its text is the bare number, because nbgrader reads that as the score."""
+class Shown:
+    """Something with words of its own, and a card where there is a notebook."""
 
     text: str
     _html: str
+    seen = False
+    """Whether a front end has asked for it: what no cell ends with is asked for by nobody."""
 
-    def __new__(cls, exercise: Exercise, result: dict[str, Any], hints: int, remark: str = "") -> Feedback:
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        self.seen = True
+        return {"text/plain": self._plain(), "text/html": self._html}
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self._plain())
+
+    def _plain(self) -> str:
+        return self.text
+
+
+class Feedback(Shown, float):
+    """The points of an exercise. In a notebook its text is the bare number, because nbgrader reads that as the score.
+
+    Args:
+        exercise: what was graded.
+        result: the judge's answer; `code` in it is the failing call with every digit.
+        hints: how many hints were asked for.
+        remark: what there is to say beside the judge's message; empty if nothing.
+        following: the exercise to go on with, None after the last.
+    """
+
+    def __new__(
+        cls,
+        exercise: Exercise,
+        result: dict[str, Any],
+        hints: int,
+        remark: str = "",
+        following: Exercise | None = None,
+    ) -> Feedback:
         graded = result["exercises"][0]
         self = super().__new__(cls, graded["points"])
-        lines = [graded["message"]] if graded["message"] else []
-        lines += [f"Note: {result['message']}"] if result["message"] else []
-        lines += [remark] if remark else []
-        lines += [f"Hint {i}: {text}" for i, text in enumerate(exercise.hints[:hints], 1)]
-        headline = f"{graded['name']}: {graded['status']}, {graded['points']:g} of {graded['max_points']:g} points"
-        section = f"Section: {where_to_read(exercise)}"
-        if graded["status"] != "passed":
-            lines.append(section)
+        status, said = graded["status"], graded["message"]
+        worth = f"{graded['points']:g} of {graded['max_points']:g} points"
+        notes = [f"Note: {result['message']}"] * bool(result["message"]) + [remark] * bool(remark)
+        shown = exercise.hints[:hints]
+        lines = [said] * bool(said) + notes + [f"Hint {i}: {text}" for i, text in enumerate(shown, 1)]
+        if status != "passed":
+            lines.append(f"Section: {where_to_read(exercise)}")
             if hints < len(exercise.hints):
                 lines.append(f'Stuck? check("{exercise.name}", hint={hints + 1})')
-        self.text = "\n".join([headline, *lines])
-        color, glyph = _STYLE.get(graded["status"], _WRONG)
-        body = "".join(
-            f"<pre style='margin:.4em 0 0;white-space:pre-wrap'>{shown}</pre>"
-            for line in lines
-            for shown in [_linked(exercise, line) if line == section else html.escape(line)]
-        )
-        self._html = (
-            f"<div style='border-left:4px solid {color};padding:.3em .8em'>"
-            f"<b style='color:{color}'>{glyph} {html.escape(headline)}</b>{body}</div>"
-        )
+        self.text = "\n".join([f"{graded['name']}: {status}, {worth}", *lines])
+        if said == f"{exercise.name} is not written yet." and not notes and not shown:
+            self._html = _unwritten(exercise)
+            return self
+        parts = [card.heading(status, graded["name"], f"{worth}, {exercise.tier}")]
+        parts += card.message(said) if said else []
+        parts += [card.paragraph(html.escape(note)) for note in notes]
+        if status == "passed":
+            parts += _after(exercise, following)
+        else:
+            code = result.get("code", "")
+            parts += [card.opening("This case as code, with every digit", card.preformatted(code))] * bool(code)
+            parts += [card.hints(exercise.hints, hints), card.paragraph(_section(exercise))]
+        self._html = card.card(card.badge_of(status)[1], parts)
         return self
 
     def __repr__(self) -> str:
         return repr(float(self))
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._html}
+    def _plain(self) -> str:
+        """The number for a kernel's front end, which has the card beside it; the words where there is none."""
+        return repr(self) if _has_cards() else self.text
 
 
-def _linked(exercise: Exercise, text: str) -> str:
-    """A line that leads to the exercise's section, if the book is published."""
-    address = address_of(exercise)
-    if not address:
-        return html.escape(text)
-    return f"<a href='{html.escape(address)}'>{html.escape(text)}</a>"
+class Notice(Shown, float):
+    """A line about a request that could not be carried out. It counts as no points."""
+
+    def __new__(cls, text: str) -> Notice:
+        self = super().__new__(cls, 0.0)
+        self.text = text
+        self._html = card.card(card.badge_of("failed")[1], card.message(text))
+        return self
+
+    def __repr__(self) -> str:
+        return repr(float(self))
+
+
+class State(Shown):
+    """Where a lesson stands: each exercise in a line, and the points."""
+
+    def __init__(self, lesson: Lesson, result: dict[str, Any]) -> None:
+        graded = {one["name"]: one for one in result["exercises"]}
+        rows = [(exercise, graded[exercise.name]) for exercise in lesson.exercises if exercise.name in graded]
+        total = f"{result['points']:g} of {result['max_points']:g} points"
+        width = max(len(exercise.name) for exercise, _ in rows)
+        lines = [f"{lesson.title}: {total}"]
+        for exercise, one in rows:
+            worth = f"{one['points']:g}/{one['max_points']:g}"
+            status = card.WORDS.get(one["status"], one["status"])
+            lines.append(
+                f"{card.badge_of(one['status'])[0]} {exercise.name:{width}}  {worth:>7}  {status}, {exercise.tier}"
+            )
+        lines += [f"Note: {result['message']}"] * bool(result["message"])
+        left = [exercise for exercise, one in rows if one["status"] != "passed"]
+        first = next((exercise for exercise in left if exercise.tier == "core"), left[0] if left else None)
+        lines += [f'Go on with {first.name}: check("{first.name}")'] if first else []
+        self.text = "\n".join(lines)
+        cells = [
+            (card.badge(one["status"]), _name(exercise), f"{one['points']:g} of {one['max_points']:g}", exercise.tier)
+            for exercise, one in rows
+        ]
+        parts = [f"<div><b>{html.escape(lesson.title)}</b> {total}</div>"]
+        parts.append(card.table(cells, ("", "exercise", "points", "")))
+        parts += [card.paragraph(html.escape(f"Note: {result['message']}"))] * bool(result["message"])
+        if first:
+            parts.append(card.paragraph(f"Go on with {html.escape(first.name)}: {card.code(_check_of(first))}"))
+        done = card.badge_of("missing" if left else "passed")[1]
+        self._html = card.card(done, parts)
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 class CheckFailed(Exception):
-    """An exercise earned no points; shown without a traceback."""
+    """A check gave no points, and nbgrader, which takes an exception as 0, is at work; shown without a traceback."""
 
     def __init__(self, exercise: str, text: str) -> None:
         super().__init__(f"{exercise}: no points yet")
@@ -68,3 +146,39 @@ class CheckFailed(Exception):
 
     def _render_traceback_(self) -> list[str]:
         return [f"✗ {self.text}"]
+
+
+def _unwritten(exercise: Exercise) -> str:
+    """One line on an exercise that nobody has begun: no card, as there may be seventeen of them."""
+    worth = f"{exercise.points:g} {'point' if exercise.points == 1 else 'points'}"
+    words = f"not written yet ({exercise.tier}, {worth})"
+    stuck = f"A hint: {card.code(_check_of(exercise, 1))}" if exercise.hints else ""
+    return f"<div>○ <b>{html.escape(exercise.name)}</b>: {words}. {stuck}</div>"
+
+
+def _after(exercise: Exercise, following: Exercise | None) -> Sequence[str]:
+    """What to do once an exercise passes."""
+    compare = card.code(f"backprop solution {exercise.lesson.split('_')[0]}/{exercise.name}")
+    go_on = f"Next: <b>{html.escape(following.name)}</b> ({following.tier}). " if following else ""
+    return [card.paragraph(f"{go_on}The course's own way, in a terminal: {compare}")]
+
+
+def _check_of(exercise: Exercise, hint: int = 0) -> str:
+    return f'check("{exercise.name}", hint={hint})' if hint else f'check("{exercise.name}")'
+
+
+def _section(exercise: Exercise) -> str:
+    """Where to read about an exercise: a link, if the book is published, else what to type."""
+    address = address_of(exercise)
+    words = f"{exercise.lesson.split('_')[0]}, {exercise.name}"
+    return f"Read: {card.link(address, words) if address else card.code(where_to_read(exercise))}"
+
+
+def _name(exercise: Exercise) -> str:
+    address = address_of(exercise)
+    return card.link(address, exercise.name) if address else html.escape(exercise.name)
+
+
+def _has_cards() -> bool:
+    """Whether what is shown goes to a front end that shows HTML: a kernel's, not a terminal's."""
+    return shell() is not None and hasattr(shell(), "kernel")

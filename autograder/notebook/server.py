@@ -21,7 +21,8 @@ RAN = "the cells that this notebook has run"
 def serve(judge: Judge) -> None:
     """Answer requests until the kernel hangs up.
 
-    A request is a line `{"number": n, "cells": [sources], "labels": [labels], "exercise": name}`.
+    A request is a line `{"number": n, "cells": [sources], "labels": [labels], "exercise": name}`; an
+    empty name is all exercises.
     Each answer has the number of its request. Before it there may be lines `{"number": n, "doing": text}`, where it
     takes long.
     """
@@ -37,15 +38,16 @@ def serve(judge: Judge) -> None:
                 _tell(answers, {"number": number, "doing": doing})
 
             submission = Submission.of_cells(RAN, request["cells"], request["labels"])
+            exercise = request["exercise"]
             try:
                 with said_if_slow(lambda: judge.doing, say):
-                    result = judge.grade(submission, workers, only=[request["exercise"]])
+                    result = judge.grade(submission, workers, only=[exercise] if exercise else None)
             except CheckError as error:  # the kernel waits for an answer
                 answer = {"error": str(error)}
             else:
-                answer = result.to_json()
+                answer = {**result.to_json(), "code": result.exercises[0].code if len(result.exercises) == 1 else ""}
                 if result.status != "graded":
-                    answer = {"error": f"{request['exercise']} could not be graded: {result.message}"}
+                    answer = {"error": f"{exercise or judge.lesson.slug} could not be graded: {result.message}"}
             _tell(answers, {**answer, "number": number})
     finally:
         workers.stop()

@@ -10,7 +10,7 @@ import numpy as np
 from autograder.diagnosis.relations.constants import SHORTEST, factor_words, sentence
 from autograder.diagnosis.relations.evidence import Problem, first_of, informative, multiple, near, telling
 from autograder.values import number
-from autograder.wording import enumeration
+from autograder.wording import agreeing, enumeration
 
 ENOUGH = 100
 """So many sets as large as the one to explain there must be, or that it is where an input is negative is chance."""
@@ -30,13 +30,17 @@ def places(problem: Problem) -> Iterator[str]:
     there = _there(problem, wrong)
     where = next(_by_index(wrong, problem), None) or (None if _right_zeros(problem, wrong) else place(wrong, problem))
     if where:
-        yield sentence(f"{name} is wrong exactly {where} {share}{there and '; there ' + there}")
+        yield sentence(
+            f"{name} {agreeing(name, 'is', 'are')} wrong exactly {where} {share}{there and '; there ' + there}"
+        )
     elif _right_zeros(problem, wrong):
-        yield f"{name} has its zeros in the right places; every other entry is wrong."
+        yield f"{name} {agreeing(name, 'has its', 'have their')} zeros in the right places; every other entry is wrong."
     elif telling(problem.expected[~wrong]) and (where := next(_by_slices(~wrong), None)):
-        yield sentence(f"{name} is right only {where}{there and '; elsewhere ' + there}")
+        yield sentence(f"{name} {agreeing(name, 'is', 'are')} right only {where}{there and '; elsewhere ' + there}")
     elif there and 1 < count < wrong.size - 1:
-        yield sentence(f"{name} is wrong in {count:,} of {wrong.size:,} entries; there {there}")
+        yield sentence(
+            f"{name} {agreeing(name, 'is', 'are')} wrong in {count:,} of {wrong.size:,} entries; there {there}"
+        )
 
 
 def _right_zeros(problem: Problem, wrong: np.ndarray) -> bool:
