@@ -76,7 +76,7 @@ def test_check_names_the_next_exercise_after_a_pass_and_keeps_what_it_found(back
     file.write_text(RIGHT)
     done = backprop("check", "ch06/relu_vjp")
     assert "Next: ch06/softmax_vjp (core, 4 points, about 15 of the lesson's 240 minutes)" in done.stdout
-    assert "ch06_vjps.md#ch06-softmax-vjp" in done.stdout
+    assert "Read:  backprop read ch06/softmax_vjp (Softmax: subtract the average)" in done.stdout
     entry = json.loads((tmp_path / "progress.json").read_text())["exercises"]["ch06_vjps/relu_vjp"]
     assert (entry["status"], entry["tries"]) == ("passed", 2)
     assert backprop("next").stdout.startswith("Next: ch06/softmax_vjp")
@@ -90,7 +90,7 @@ def test_next_lists_what_is_optional_and_brings_lessons_that_are_not_here(backpr
     backprop("start", ".", "ch01")
     first = words(backprop("next").stdout)
     assert first.startswith("Next: ch01/forward (core, 1 point, about 10 of the lesson's 150 minutes)")
-    assert "Read: Forward builds the graph," in first
+    assert "Read: backprop read ch01/forward (Forward builds the graph)" in first
     assert "Optional in this lesson (stretch): gradient_by_paths, read_torch_graph" in first
     solved = ROOT / "autograder" / "sample_class" / "ada-perfect" / "ch01_computation_graph.ipynb"
     (tmp_path / "ch01_computation_graph.ipynb").write_bytes(solved.read_bytes())
@@ -199,7 +199,7 @@ def test_the_model_solution_is_shown_after_a_pass_or_when_it_is_asked_for(backpr
     assert "your code here" in shown.stdout, "one's own, as it is now"
     assert '"""dx of y = max(x, 0); g and x have one shape."""' in shown.stdout
     assert "In a line: g where x > 0" in shown.stdout
-    assert "Why: relu: a mask," in shown.stdout
+    assert "Why: backprop read ch06/relu_vjp (relu: a mask)" in shown.stdout
     beside = backprop("solution", "ch06/relu_vjp", env={"COLUMNS": "160"}).stdout
     assert "the model solution" in beside.splitlines()[0]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.classroom.class_folder import Work
@@ -34,7 +36,9 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
         what = f"an error of the course, not of this work; when it is mended, run the same command again: {error}"
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
     except Exception as error:  # ours: no submission may stop the class, not even by a mistake of the grader's
-        what = f"the grader itself failed ({type(error).__name__}: {error}); please report it."
+        last = traceback.extract_tb(error.__traceback__)[-1]  # its words may be made of what nobody may be shown
+        where = f"{Path(last.filename).name}, line {last.lineno}"
+        what = f"the grader itself failed ({type(error).__name__} in {where}); please report it."
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
     if is_solution(submission.sha256):
         what = f"{clean(work.file.name, 80)} is the course's own solution, byte for byte."
