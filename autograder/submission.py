@@ -8,6 +8,8 @@ import json
 import os
 import re
 import stat
+import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,10 @@ SCRIPTS = (".py.txt", ".py")
 NOT_GRADED = {"setup", "check", "demo"}
 """Tags of the cells that the course adds around the learner's work."""
 
+WESTERN = {"iso-8859-1", "iso-8859-15", "cp1252"}
+"""Encodings besides UTF-8 in which a Python file may say that it is written."""
+_OURS, _DEFINES = "<<<<<<< ", re.compile(r"^(?:async\s+)?(?:def|class)\s+\w", re.MULTILINE)
+_LFS = "version https://git-lfs"
 _MARK = re.compile(r"^# %%(.*)$")
 _TAGS = re.compile(r"tags=\[([^\][]*)\]")
 _EXERCISE = re.compile(r'exercise="([\w.]+)"')
@@ -60,6 +66,8 @@ class Submission:
     module: str
     """What `__name__` is for the code: a notebook is `__main__`, a file is imported."""
     cells: tuple[Cell, ...]
+    no_code: tuple[Cell, ...] = ()
+    """Cells with Python in them that are Markdown or raw: none of them runs."""
 
     @classmethod
     def empty(cls) -> Submission:
@@ -109,11 +117,22 @@ def parse_submission(name: str, data: bytes) -> Submission:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
+        if not notebook and (declared := _declared_encoding(data)):
+            return Submission(name, sha256, "submission", _limited(_python_cells(data.decode(declared, "replace"))))
         what = "so it is no notebook; export it again" if notebook else "as Python's files are; save it as UTF-8"
         raise SubmissionError(f"the file is not UTF-8 text, {what}") from None
     if notebook or _looks_like_a_notebook(text):
-        return Submission(name, sha256, "__main__", _limited(_notebook_cells(text)))
+        return Submission(name, sha256, "__main__", _limited(_notebook_cells(text)), tuple(_no_code(text)))
     return Submission(name, sha256, "submission", _limited(_python_cells(text)))
+
+
+def _declared_encoding(data: bytes) -> str:
+    """The encoding that a Python file's first lines declare, where it is one of Western Europe's; else empty."""
+    try:
+        declared, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        return ""
+    return declared if declared in WESTERN else ""
 
 
 def _looks_like_a_notebook(text: str) -> bool:
@@ -168,10 +187,28 @@ def _limited(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return cells
 
 
+def _no_code(text: str) -> Iterator[Cell]:
+    """Cells of a notebook that define something and are not code."""
+    for number, cell in enumerate(json.loads(text)["cells"], 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") not in ("markdown", "raw"):
+            continue
+        source = _joined(cell.get("source")) or ""
+        if len(source) <= MAX_SOURCE and _DEFINES.search(source):
+            yield Cell(number, source, f"cell {number} is a {cell['cell_type'].capitalize()} cell")
+
+
 def _notebook_cells(text: str) -> tuple[Cell, ...]:
+    if text.startswith(_LFS):
+        raise SubmissionError(
+            "this is Git LFS's pointer to the notebook; run 'git lfs pull', and hand in what that brings"
+        )
     try:
         notebook = json.loads(text)
     except json.JSONDecodeError as error:
+        if any(line.startswith(_OURS) for line in text.splitlines()):
+            raise SubmissionError(
+                "git left both sides of a merge conflict in the file (a line begins with <<<<<<<); keep one of them"
+            ) from None
         raise SubmissionError(
             f"line {error.lineno} is not JSON ({error.msg}), so this is no notebook; save it again"
         ) from None

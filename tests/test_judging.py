@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -755,19 +758,43 @@ def test_an_error_while_judging_reaches_the_caller(root: Path) -> None:
 def test_of_what_a_scenario_is_given_only_what_tells_something_is_shown(raised: bool) -> None:
     """A program to mend failed on 'layers = a list of 1: a dict with the keys 'W', 'b'', and lines like it."""
     layers, data = [{"W": np.ones(2)}], [(np.ones(2), np.ones(2))]
-    arguments = (("layers", layers), ("data", data), ("x", np.array([7.0])), ("lr", 0.25))
-    with recording() as record:
+    own = (("kind", "constant"), ("strided", False), ("size_times", 0.9248), ("graph", "a*b -> c"))
+    arguments = (("layers", layers), ("data", data), ("x", np.array([7.0])), ("lr", 0.25), *own)
+    reference = SimpleNamespace(signatures={"train": inspect.signature(lambda layers, data, lr: None)})
+    with recording(exercise="train") as record:
         record.calls.append(Call("train", arguments, scenario=True))
         if raised:
             record.ended_by = Raised("train", Failure("NameError", [], "", "", "", ""))
             record.asked = "a step"
         else:
             expect_close(1.0, 2.0, case="a step", rtol=0.0, atol=0.0)
-    said = diagnose([record], {}, None).message  # type: ignore[arg-type]
+    said = diagnose([record], {}, reference).message  # type: ignore[arg-type]
     assert "a step:" in said
     assert "a list of" not in said
-    assert "x  = [7]" in said
-    assert "lr = 0.25" in said
+    assert re.search(r"x +=", said)
+    assert "np.array([7.0])" in said
+    assert re.search(r"lr +=", said), "it is an argument of the exercise"
+    assert re.search(r"graph +=", said), "a reader can follow it by itself"
+    assert not re.search(r"(kind|strided|size_times) +=", said), "these are the check's own"
+
+
+def test_a_message_has_at_most_twelve_lines_and_says_a_value_once() -> None:
+    """A slip in four lines printed 25; "c is 0; 8 expected" stood above "c: expected 8, got 0"."""
+    names = tuple("abcdefghij")
+    with recording(exercise="f") as record:
+        record.calls.append(Call("f", tuple((name, np.ones((4, 4))) for name in names), positional=10))
+        expect_close(
+            tuple(np.zeros((4, 4)) for _ in names), tuple(np.ones((4, 4)) for _ in names), names=names, rtol=0, atol=0
+        )
+        expect_close((0.0, 1.0), (8.0, 1.0), names=("c", "d"), rtol=0, atol=0)
+    reference = SimpleNamespace(signatures={})
+    said = diagnose([record], {}, reference, guess=False).message  # type: ignore[arg-type]
+    assert len(said.split("\n")) <= 12
+    assert "… and 8 more." in said
+    record.comparisons = record.comparisons[1:]
+    said = diagnose([record], {}, reference, guess=False).message  # type: ignore[arg-type]
+    assert said.startswith("c is 0; 8 expected\nf(a, b, c")
+    assert said.count("8") == 1
 
 
 def test_expectations_record_and_go_on() -> None:

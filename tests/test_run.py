@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +16,9 @@ from autograder.isolation.base import kill_tree
 from autograder.judging import transport
 from autograder.judging.errors import Crashed, TimedOut
 from autograder.judging.run import SubmissionRun, request_of
+from autograder.judging.source_text import SourceText
 from autograder.judging.submission_process import SubmissionProcess
-from autograder.submission import Submission
+from autograder.submission import Submission, parse_submission
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -158,6 +160,26 @@ def test_of_several_cells_for_a_function_the_last_says_why_there_is_none(run_cel
     )
     assert "cell 2 has given that name" in why_f_is_missing(run_cells("def f(x):\n    return x", "f = f(3)"))
     assert "cell 2, line 1 is not Python" in why_f_is_missing(run_cells("f = None", "def f(:\n    pass"))
+
+
+def test_a_definition_that_does_not_run_is_found_where_it_stands() -> None:
+    """There was "no function of that name", and it stood on the screen."""
+    for kind in ("markdown", "raw"):
+        cells = [{"cell_type": "code", "source": "x = 1"}, {"cell_type": kind, "source": "def f(x):\n    return x"}]
+        said = SourceText(parse_submission("a.ipynb", json.dumps({"cells": cells}).encode()), []).why_missing("f")
+        assert said.startswith(
+            f"f is not defined: cell 2 is a {kind.capitalize()} cell, and no code. Make it a code cell"
+        )
+    text = b'if __name__ == "__main__":\n    def f(x):\n        return x\n'
+    said = SourceText(parse_submission("a.py", text), []).why_missing("f")
+    assert 'stands under `if __name__ == "__main__":` (line 1), which a check does not run' in said
+
+
+def test_of_two_definitions_it_is_said_which_one_counts() -> None:
+    """A stub that was copied below the solution was "not written yet", and a scratch cell raised a TypeError."""
+    source = SourceText(Submission.of_cells("work", ["def f(x):\n    return x", "y = 1", "def f():\n    ..."]), [])
+    assert source.defined_again("f") == " cell 1 defines f, too: what counts is the last one, cell 3."
+    assert SourceText(Submission.of_cells("work", ["def f(x):\n    return x", "f(1)"]), []).defined_again("f") == ""
 
 
 def test_a_class_that_is_made_anew_lacks_what_was_attached(run_cells: Make) -> None:

@@ -55,6 +55,8 @@ def test_python_files_count_lines_from_the_top(tmp_path: Path) -> None:
         (b"  \n", "empty"),
         (b"\x89PNG\r\n\xff\xfe", "UTF-8"),
         (b'{"cells": [\n {"cell_type"', "line 2 is not JSON"),
+        (b'{"cells": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> main\n]}', "both sides of a merge conflict"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n", "Git LFS's pointer to the notebook"),
         (b"[" * 100_000, "notebook"),
         (b'{"worksheets": []}', "list of cells"),
         (b"3", "list of cells"),
@@ -75,6 +77,16 @@ def test_a_python_file_in_another_encoding_is_not_called_a_notebook(tmp_path: Pa
     file = tmp_path / "ch06_vjps.py"
     file.write_bytes("x = 'é'\n".encode("utf-16"))
     with pytest.raises(SubmissionError, match=r"not UTF-8 text, as Python's files are; save it as UTF-8$"):
+        read_submission(file)
+
+
+def test_a_python_file_may_say_in_which_encoding_it_is(tmp_path: Path) -> None:
+    """Python reads it, and it was "not UTF-8 text, as Python's files are"."""
+    file = tmp_path / "ch06_vjps.py"
+    file.write_bytes("# coding: latin-1\nx = 'é'\n".encode("latin-1"))
+    assert "x = 'é'" in read_submission(file).cells[0].source
+    file.write_bytes(b"# coding: utf-7\nx = '\xff'\n")
+    with pytest.raises(SubmissionError, match="not UTF-8"):
         read_submission(file)
 
 

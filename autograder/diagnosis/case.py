@@ -79,6 +79,13 @@ def _title(function: str, arguments: Sequence[Named], case: str) -> str:
     return title and f"{title}:"
 
 
+def readable(value: Any) -> bool:
+    """Whether an argument is shown as what it is; of others only the kind is told, and that of their parts."""
+    if isinstance(value, tuple | list | dict):
+        return not value or _is_dict_of_parts(value) or _has_arrays(value) or _is_steps(value) or bool(literal(value))
+    return True
+
+
 def tells(value: Any) -> bool:
     """Whether a value is data that a reader can follow by itself: arrays, a program, an expression.
 
@@ -255,6 +262,10 @@ def _beside(name: str, expected: list[str], got: list[str], heads: tuple[str, st
 def _listed(name: str, got: np.ndarray, expected: np.ndarray, wrong: np.ndarray, tallest: int) -> list[str]:
     """The first entries that differ, and the largest difference."""
     count = int(np.count_nonzero(wrong))
+    if tallest < len(("title", "heads", "an entry", "…")):
+        at = tuple(np.argwhere(wrong)[0].tolist())
+        theirs, mine = told_apart(expected[at], got[at])
+        return [f"{name}{list(at)}: expected {theirs}, got {mine}{', and so on' * (count > 1)}"]
     listed = min(max(tallest - len(("title", "heads", "…")), 1), LISTED)
     largest = largest_gap(got, expected, wrong)
     by = f", by at most {number(largest, 2)}" if np.isfinite(largest) else ""

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis import Misconception
-from autograder.diagnosis.case import HEIGHT, render_case, tells
-from autograder.diagnosis.code import case_code
+from autograder.diagnosis.case import HEIGHT
 from autograder.diagnosis.equality import mismatch
 from autograder.diagnosis.relations import explain_outputs
 from autograder.judging.errors import Crashed, Missing, Raised, TimedOut
 from autograder.judging.expectations import Call, Comparison, Record, paired
 from autograder.judging.reference import Reference
+from autograder.judging.shown_case import call_shown, code_of, is_numeric, is_wrong, smallest_case
 from autograder.judging.withheld import said_of
 from autograder.values import summarise
 
@@ -43,9 +43,7 @@ MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
 MOST_LINES = HEIGHT - 1
 """Of a message: who puts it together may add a line, on a helper that is wrong."""
-LEAST_ROOM = 5
-"""Lines for a case, however much is said before it."""
-MOST_PROBLEMS = 3
+MOST_PROBLEMS = 2
 """Outputs of which it is said in words that they are wrong."""
 
 
@@ -207,7 +205,7 @@ def diagnose(
         lines.append(str(shown.ended_by or "The check compared nothing."))
         if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
             called = shown.calls[-1]
-            lines += _call_shown(called, [], shown.asked, _parameters(shown, reference), _room(lines, last))
+            lines += call_shown(called, [], shown, reference, _room(lines, last), case=shown.asked)
     else:
         problems = list(first.problems)
         more = len(problems) - MOST_PROBLEMS
@@ -217,30 +215,17 @@ def diagnose(
             failures = [failure for record in (shown, *others) for failure in record.failures]
             lines += _likeliest_relations(failures, reference)
         called = None if first.property_only else first.call
-        lines += _smallest_case(first, _parameters(shown, reference), _room(lines, last))
+        lines += smallest_case(first, shown, reference, _room(lines, last))
     return Diagnosis(
         "\n".join([*lines, *last]),
         told.misconceptions if told else tuple(known.name for known in found),
-        code=_code(called) if shown.visible else "",
+        code=code_of(called) if shown.visible else "",
     )
 
 
 def _room(lines: Sequence[str], last: Sequence[str]) -> int:
     """How many lines a case may have between those that stand before it and those that stand after it."""
     return MOST_LINES - sum(line.count("\n") + 1 for line in (*lines, *last))
-
-
-def _parameters(record: Record, reference: Reference) -> frozenset[str]:
-    """What the arguments of a record's exercise are called."""
-    signature = reference.signatures.get(record.exercise)
-    return frozenset(signature.parameters if signature else ())
-
-
-def _code(call: Call | None) -> str:
-    """A program that makes a call of the learner's; a scenario's is none of theirs."""
-    if call is None or call.scenario:
-        return ""
-    return case_code(call.function, call.arguments, positional=call.positional, tensors=call.tensors)
 
 
 def _order_of_showing(record: Record) -> tuple[bool, bool]:
@@ -294,67 +279,19 @@ def _kind_of(sentence: str) -> str:
 
 def _wrong_outputs(comparison: Comparison) -> set[str]:
     triples = paired(comparison.got, comparison.expected, comparison.names)
-    return {name for name, got, expected in triples if _wrong(name, got, expected, comparison)}
+    return {name for name, got, expected in triples if is_wrong(name, got, expected, comparison)}
 
 
 def _entries(comparison: Comparison) -> int:
     triples = paired(comparison.expected, comparison.expected, comparison.names)
-    return sum(np.size(value) for _, value, _ in triples if _numeric(value))
-
-
-def _smallest_case(first: Comparison, parameters: frozenset[str], room: int) -> list[str]:
-    """The call that failed, with expected and got side by side; what a sentence says already, once."""
-    if first.property_only:
-        return [f"This was on: {first.case}."] if first.case else []
-    triples = paired(first.got, first.expected, first.names)
-    wrong = [(name, got, expected) for name, got, expected in triples if _wrong(name, got, expected, first)]
-    untold = [one for one in wrong if not _is_told_in_words(*one[1:])]
-    return _call_shown(first.call, untold, first.case, parameters, room, first)
-
-
-def _is_told_in_words(got: Any, expected: Any) -> bool:
-    """Whether the sentence on an output says both values: that on two numbers does, and that on two texts."""
-    return all(isinstance(one, str) or (_numeric(one) and not np.ndim(one)) for one in (got, expected))
-
-
-def _call_shown(
-    call: Call | None,
-    outputs: list[tuple[str, Any, Any]],
-    case: str,
-    parameters: frozenset[str],
-    room: int,
-    within: Comparison | None = None,
-) -> list[str]:
-    """A call and what came of it, for a reader; nothing where there is nothing to tell.
-
-    Of a scenario's arguments only those are told that are data of the case: a number, a name or a switch that is no
-    argument of the exercise (`parameters`) belongs to the check.
-    """
-    function, arguments = (call.function, call.arguments) if call else ("", ())
-    if call and call.scenario:
-        function, arguments = "", tuple(one for one in arguments if one[0] in parameters or tells(one[1]))
-    tolerances = {} if within is None else {"rtol": within.rtol, "atol": within.atol}
-    text = render_case(
-        function,
-        arguments,
-        outputs,
-        case=case,
-        tensors=bool(call and call.tensors and not call.scenario),
-        height=max(room, LEAST_ROOM),
-        **tolerances,
-    )
-    return [text] if text else []
-
-
-def _wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
-    return mismatch(got, expected, name=name, rtol=comparison.rtol, atol=comparison.atol) is not None
+    return sum(np.size(value) for _, value, _ in triples if is_numeric(value))
 
 
 def _relations(comparison: Comparison, reference: Reference) -> list[str]:
     if comparison.property_only:
         return []
     triples = paired(comparison.got, comparison.expected, comparison.names)
-    if not all(_numeric(got) and _numeric(want) for _, got, want in triples):
+    if not all(is_numeric(got) and is_numeric(want) for _, got, want in triples):
         return []
     names, got, expected = zip(*triples, strict=True)
     call = comparison.call
@@ -381,10 +318,6 @@ def _with_unit_g(comparison: Comparison, reference: Reference) -> Callable[[], l
         return [np.asarray(value) for _, _, value in paired(answer, answer, comparison.names)]
 
     return compute
-
-
-def _numeric(value: Any) -> bool:
-    return isinstance(value, np.ndarray | np.generic | bool | int | float)
 
 
 def _explaining(

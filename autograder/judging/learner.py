@@ -124,7 +124,7 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     """The error that stands for an exception of the learner's function; on hidden inputs it is not shown."""
     where = f" ({failure.place})" if failure.place else ""
     if failure.kind == "NotImplementedError" and not _of_others(failure.message, run):
-        return Missing(_not_written(name, failure.message, where))
+        return Missing(_not_written(name, failure.message, where) + run.source.defined_again(name))
     if failure.kind == "UnreadableResult":
         return Raised(f"{name} returned something that cannot be graded: {failure.message}.", failure)
     if isinstance(forbidden, list) and forbidden:
@@ -141,7 +141,8 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
         else (f"{name} raised {failure.kind}{where}.")
     )
     line = f" That line is: {failure.line}" if failure.line else ""
-    return Raised(message + line + run.source.hint_about(failure), failure)
+    again = run.source.defined_again(name)
+    return Raised(message + line + again + run.source.hint_about(failure), failure)
 
 
 def _does_the_work(name: str, called: Any, failure: Failure) -> Forbidden:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from autograder.diagnosis import Misconception
+from autograder.diagnosis.case import HEIGHT
 from autograder.judging.diagnose import summary
 from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record
@@ -63,6 +64,8 @@ class Findings:
     """Misconceptions that pass, or fail by the luck of hidden draws alone."""
     unnamed: list[str] = field(default_factory=list)
     """Misconceptions whose diagnosis does not name them."""
+    long: list[str] = field(default_factory=list)
+    """Misconceptions of which more lines are said than anybody reads."""
     trivial: list[str] = field(default_factory=list)
     """Checks that an answer without work passes."""
 
@@ -97,10 +100,12 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
         list(islice(evidence, checks))
     for known in judge.known:
         items, visible = judge.items_of(known.exercise), visible_of[known.exercise]
-        seen, named = _verdict(judge, known, visible)
+        seen, named, said = _verdict(judge, known, visible)
         rejected = seen
         if known.name not in named:  # hidden cases are more of the same, and cost as much again
-            rejected, named = _verdict(judge, known, items)
+            rejected, named, said = _verdict(judge, known, items)
+        if said.count("\n") >= HEIGHT:
+            findings.long.append(f"{known.exercise}: {known.name}")
         if not rejected:
             findings.accepted.append(f"{known.exercise}: {known.name}")
         elif not seen:  # a class may draw hidden cases that it gets right
@@ -133,8 +138,8 @@ def _is_lost(record: Record) -> bool:
     return any(failure.slip == 1 for failure in record.comparisons[-1:] if failure.problems)
 
 
-def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...]]:
-    """Whether these checks, the first of an exercise, reject a misconception, and the names that it is given.
+def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...], str]:
+    """Whether these checks, the first of an exercise, reject a misconception, its names there, and what is said of it.
 
     No names where so many fit that the learner is told none of them.
     """
@@ -142,11 +147,11 @@ def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tu
     records = [evidence[i] for i in range(len(items))]
     failing = [i for i, record in enumerate(records) if not record.passed]
     if not failing:
-        return False, ()
+        return False, (), ""
     # one is run afresh: a mistake that answers differently each time is not named
     records[failing[0]] = judge.observe([items[failing[0]]], judge.reference.mistaken(known))[0]
     diagnosis = judge.explain(judge.lesson.exercise(known.exercise), records)
-    return True, diagnosis.misconceptions if known.says in diagnosis.message else ()
+    return True, diagnosis.misconceptions if known.says in diagnosis.message else (), diagnosis.message
 
 
 def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[str]:
@@ -245,6 +250,7 @@ def main(slug: str) -> int:
         "the reference fails": findings.reference,
         "accepted misconceptions": findings.accepted,
         "misconceptions that are not named": findings.unnamed,
+        f"messages of more than {HEIGHT} lines": findings.long,
         "checks passed without work": findings.trivial,
         "oracles": failing_oracles(lesson),
     }

@@ -83,8 +83,36 @@ class SourceText:
         if last is not None and _only_assigns(last, name):
             return f"{name} is not defined as a function: {last.label} has given that name to something else."
         why = f"{name} is not defined: there is no function of that name in {self._submission.name}."
+        hidden = self._where_it_does_not_run(name)
+        if hidden:
+            return f"{name} is not defined: {hidden}"
         like = self._like(name, others)
         return f"{why} There is {like[0]}: is that it?" if like else why
+
+    def _where_it_does_not_run(self, name: str) -> str:
+        """Why a definition that is there is none: its cell is no code, or nobody but the file itself runs it."""
+        written = re.compile(rf"^([ \t]*)(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
+        for cell in self._submission.no_code:
+            if written.search(cell.source):
+                return f"{cell.label}, and no code. Make it a code cell (in Jupyter: Esc, then Y)."
+        for cell in self._submission.cells:
+            source = cell.source[:MOST_LOOKED_AT]
+            found = written.search(source) if "__main__" in source else None
+            if found and found[1] and self._submission.module != "__main__":
+                return (
+                    f'it stands under `if __name__ == "__main__":` ({cell.label}), which a check does not run. '
+                    "Define it at the top level."
+                )
+        return ""
+
+    def defined_again(self, name: str) -> str:
+        """A sentence on the cells that define a function, where there are several; empty where there is one."""
+        written = re.compile(rf"(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b")
+        found = [cell for cell in self._submission.cells if any(map(written.match, _lines_with(name, cell)))]
+        self.consulted = True
+        if len(found) < 2 or any(cell.exercise not in ("", name) for cell in found):
+            return ""
+        return f" {found[0].label} defines {name}, too: what counts is the last one, {found[-1].label}."
 
     def _like(self, name: str, others: Iterable[str]) -> list[str]:
         """The defined name that is most like `name`, if one is; only names about as long as it can be."""

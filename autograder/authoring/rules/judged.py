@@ -42,6 +42,12 @@ def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = N
             (checks, "an answer without work passes", findings.trivial, "make the check ask for more"),
             (known, "the checks accept it", findings.accepted, "add the case that it gets wrong"),
             (known, "the diagnosis does not name it", findings.unnamed, "make it differ from the others on some input"),
+            (
+                checks,
+                "more than twelve lines are said of it",
+                findings.long,
+                "say less of a case, or compare less at once",
+            ),
             (written_down, "other checks reject it than are written down", otherwise, "run `backprop build`"),
         ]
         return [Problem(file, f"{what}: {line(item)}", do) for file, what, items, do in wrong for item in items]

@@ -14,6 +14,9 @@ from autograder.wording import enumeration
 UnitAnswer = Callable[[], Any]
 """What the expected value would be for an upstream gradient of all ones."""
 
+LAST_DIGITS = 14
+"""Right to so many digits, a float64 is off by what its last bits cannot hold."""
+
 
 def not_finite(problem: Problem) -> Iterator[str]:
     """nan or inf where a number is expected: how many, and on which inputs."""
@@ -87,7 +90,11 @@ def precision(problem: Problem) -> Iterator[str]:
     worst = float(np.max(gap / scale)) if gap.size else np.inf
     if worst <= 1e-4:
         digits = int(-np.log10(max(worst, 1e-15)))
-        yield (
-            f"{problem.name} is right to about {digits} digits, and should be to more: "
-            "a different eps, float32 on the way, or an approximation?"
-        )
+        right = f"{problem.name} is right to about {digits} digits, and should be to more"
+        whole = np.all(problem.got == np.round(problem.got)) and np.any(problem.expected != np.round(problem.expected))
+        if whole:
+            yield f"{right}: it is whole, and what is expected is not. Does // or int() round it?"
+        elif digits >= LAST_DIGITS:
+            yield f"{right}: only rounding is left. In which order are the terms added?"
+        else:
+            yield f"{right}: a different eps, float32 on the way, or an approximation?"

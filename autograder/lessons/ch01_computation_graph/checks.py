@@ -613,7 +613,10 @@ def check_sweep(learner, reference, rng, graph, case, local=None):
         got = learner.scenario.reverse_sweep(graph, local)
     except Raised as error:
         if error.failure.kind == "KeyError":
-            what = "A node has no entry in a dict when it is looked up. If it is to be added to, it needs a 0.0 first."
+            what = (
+                "A node has no entry in a dict when it is looked up. In which order are the nodes visited? From the "
+                "output on, a node comes after all that use it, and its entry has been made by then."
+            )
             expect(False, f"{what} {error}", case=f"{case}: {graph}")
         raise
     if isinstance(got, dict):

@@ -92,12 +92,12 @@ MUL = "return unbroadcast(g * b, a), unbroadcast(g * a, b)"
 mul_own_operand = mistake(
     "mul_vjp",
     {MUL: "return unbroadcast(g * a, a), unbroadcast(g * b, b)"},
-    says="Each gradient is multiplied by its own operand. It is the other one that counts: da = g * b and db = g * a.",
+    says="Each gradient is multiplied by its own operand. It is the other one that counts.",
 )
 mul_like_add = mistake(
     "mul_vjp",
     {MUL: ADD},
-    says="The other operand is missing: this is the VJP of a sum. For a product da = g * b and db = g * a.",
+    says="The other operand is missing: this is the VJP of a sum. By how much does a product move if one factor does?",
 )
 mul_not_summed = mistake(
     "mul_vjp",
@@ -400,12 +400,13 @@ softmax_diagonal_only = mistake(
     "softmax_vjp",
     {SOFTMAX: "dx = g * p * (1 - p)"},
     says="This is the diagonal of the Jacobian only, g p (1 − p). Raising one entry lowers the probability of all "
-    "others: dx = p (g − Σ g p).",
+    "others, and what that does to the loss is missing.",
 )
 softmax_not_centered = mistake(
     "softmax_vjp",
     {SOFTMAX: "dx = g * p"},
-    says="The sum is missing: g p is right only before the normalization. dx = p (g − Σ g p).",
+    says="The normalization is left out: g p is right for a numerator alone. Every entry changes the sum that all of "
+    "them are divided by.",
 )
 softmax_plain_mean = mistake(
     "softmax_vjp",

@@ -670,8 +670,8 @@ def told_of_series(name, got, expected, *, rtol, atol):
     )
     if first == 1 and name == "losses":
         return (
-            f"The first {one} is {value}. No step comes before it there: the loss, the data or the model are others, "
-            "or it is that after a step."
+            f"The first {one} is {value}, and no step comes before it. Does the program compute another loss, or "
+            f"change the data or the model, or note the loss only after the step? {KEPT}"
         )
     if first == 1:
         return f"The first {one} is {value}."

@@ -35,12 +35,25 @@ def agree_on_product(
 # hvp, hvp_forward_over_reverse
 
 
+FORMULAS = {
+    "polynomial": "f(x) = Σ a·x³ + (Σ a·x)²",
+    "product of neighbours": "f(x) = Π xᵢ·xᵢ₊₁ + Σ a·x²",
+    "network": "f(x) = Σ tanh²(p·x + Σ a·x)",
+    "linear": "f(x) = Σ a·x",
+    "linear with parameters": "f(x) = Σ p·x",
+    "linear and a term of parameters alone": "f(x) = Σ a·x + Σ p³",
+    "piecewise linear": "f(x) = Σ relu(a·x)",
+    "constant": "f(x) = Σ a",
+}
+"""What the scenarios compute: a reader who is shown a, p and x can compute it, too."""
+
+
 @exercise("hvp", "hvp_forward_over_reverse")
 def test_product_with_the_hessian(learner, reference, rng, name):
     """Vectors, from one entry on; Hessians that are not diagonal, with rows that do not add up to H·v."""
     for function, sizes in [("polynomial", (1, 2, 5)), ("network", (1, 3)), ("product of neighbours", (2, 4))]:
         for size in sizes:
-            case = f"f is a {function}, x has {size} entr{'y' if size == 1 else 'ies'}"
+            case = f"{FORMULAS[function]}, x has {size} entr{'y' if size == 1 else 'ies'}"
             agree_on_product(learner, reference, rng, name, function, size, case)
 
 
@@ -49,7 +62,9 @@ def test_shapes_of_x(learner, reference, rng, name):
     """H·v has the shape of x, whatever that is."""
     for shape in [(2, 3), (), (1, 1), (2, 1, 3)]:
         for function in ("polynomial", "network"):
-            agree_on_product(learner, reference, rng, name, function, shape, f"f is a {function}, x has shape {shape}")
+            agree_on_product(
+                learner, reference, rng, name, function, shape, f"{FORMULAS[function]}, x has shape {shape}"
+            )
 
 
 @exercise("hvp", "hvp_forward_over_reverse")
@@ -57,8 +72,10 @@ def test_linear_functions(learner, reference, rng, name):
     """Where f is linear, or linear piece by piece, H is 0: zeros, and no error."""
     for function in ("linear", "linear with parameters", "linear and a term of parameters alone", "piecewise linear"):
         for shape in [(3,), (2, 2)]:
-            agree_on_product(learner, reference, rng, name, function, shape, f"f is {function}, x has shape {shape}")
-    agree_on_product(learner, reference, rng, name, "polynomial", 2, "beside them: f is a polynomial")
+            agree_on_product(
+                learner, reference, rng, name, function, shape, f"{FORMULAS[function]}, x has shape {shape}"
+            )
+    agree_on_product(learner, reference, rng, name, "polynomial", 2, f"beside them: {FORMULAS['polynomial']}")
 
 
 @exercise("hvp", "hvp_forward_over_reverse")
@@ -67,7 +84,7 @@ def test_functions_that_do_not_depend_on_x(learner, reference, rng, name):
     for function, told in [("constant", "f is constant"), ("parameters alone", "f depends on its parameters alone")]:
         for shape in [(3,), (2, 2)]:
             agree_on_product(learner, reference, rng, name, function, shape, f"{told}, x has shape {shape}")
-    agree_on_product(learner, reference, rng, name, "polynomial", 2, "beside them: f is a polynomial")
+    agree_on_product(learner, reference, rng, name, "polynomial", 2, f"beside them: {FORMULAS['polynomial']}")
 
 
 @exercise("hvp", "hvp_forward_over_reverse")
@@ -79,7 +96,7 @@ def test_leaves_and_strides(learner, reference, rng, name):
         ("strided", "x and v are not contiguous"),
     ]:
         for shape in [(3,), (2, 3)]:
-            case = f"{told}, its shape is {shape}"
+            case = f"{told}, {FORMULAS['polynomial']}"
             agree_on_product(learner, reference, rng, name, "polynomial", shape, case, kind=kind)
 
 
@@ -88,7 +105,7 @@ def test_product_in_float32(learner, reference, rng, name):
     """float32 in, float32 out."""
     for function in ("polynomial", "linear", "constant"):
         for shape in [(1,), (2, 2)]:
-            case = f"float32, f is {function}, x has shape {shape}"
+            case = f"float32, {FORMULAS[function]}, x has shape {shape}"
             agree_on_product(learner, reference, rng, name, function, shape, case, F32, rtol=1e-4, atol=1e-4)
 
 
@@ -196,8 +213,8 @@ def test_probes(learner, reference, rng):
         counts = np.bincount(nearest, minlength=4)
         expect(
             calls < 200 or bool((np.abs(counts - calls / 4) <= 45).all()),
-            f"The four choices of signs, up to a common one, came up {enumeration(counts)} times: every entry "
-            "of every probe is 1 or −1 with probability ½, whatever the others are",
+            "Of 200 probes some choices of signs come up too often and others too seldom: every entry of a probe is 1 "
+            f"or −1 with probability ½, whatever the other entries are. (By choice: {enumeration(counts)}.)",
             case=case,
         )
 
@@ -229,7 +246,7 @@ def test_mean_over_the_samples(learner, reference, rng):
         expect(
             samples < 200 or bool(abs(got - trace) <= 0.48 * abs(spread)),
             "The mean of many samples is far from the trace: does each sample have a new probe, with signs that do not "
-            "depend on one another",
+            "depend on one another?",
             case=case,
         )
 
@@ -253,8 +270,8 @@ def test_bias(learner, reference, rng):
     expect_close(np.asarray(got, dtype=F64), entry * sums**2, names=("the array of estimates",), case=case, **EXACT)
     expect(
         bool(sums.max() > 0 and (sums**2 <= 42 * n).all()),
-        "The estimates are far from the trace: are the signs 1 and −1 with probability ½ each, and does none depend on "
-        "another, in all rows and columns",
+        "The estimates are far from the trace. Is each sign 1 or −1 with probability ½, and is each drawn by itself, "
+        "in every row and every column?",
         case=case,
     )
 

@@ -296,13 +296,20 @@ def uneven_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray, size:
     _side_by_side(step, size)
 
 
+NO_COPY = (
+    "A step on the parameters changes the weight or the bias that the layer was made from: clone both (.contiguous() "
+)
+NO_COPY += "copies nothing that is contiguous already)"
+CHANGED = "x, or the gradient that arrives, is another one afterwards: reduce a clone of it"
+
+
 @torch.enable_grad()
 def sent_by_layer(
     submission: Any, name: str, W: np.ndarray, b: np.ndarray, x: np.ndarray, g: np.ndarray, size: int
 ) -> dict[str, Any]:
     """The collectives of each direction, and what has become of the arguments."""
 
-    def step(group: Group) -> dict[str, Any]:
+    def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
         layer, made_from = _layer(submission, name, W, b, group)
         leaf, upstream = _given(name, x, g, group)
         middle = leaf * 1
@@ -316,15 +323,18 @@ def sent_by_layer(
         with torch.no_grad():
             for parameter in layer.parameters():
                 parameter += 1
-        return {
+        others = {what: not torch.equal(used[what], before[what]) for what in used}
+        values = {
             "sent to make the layer": _told(group.calls[:made]),
             "sent forward": _told(group.calls[made:passed]),
             "sent backward": _told(group.calls[passed:]),
             "y": _data(y),
-            "changed": ", ".join(what for what in used if not torch.equal(used[what], before[what])) or "nothing",
         }
+        return {NO_COPY: others["weight"] or others["bias"], CHANGED: others["x"] or others["the gradient"]}, values
 
-    return _of_ranks(_side_by_side(step, size))
+    found = _side_by_side(step, size)
+    sentences = {key: any(of[key] for of, _ in found) for key in found[0][0]}
+    return {**sentences, **_of_ranks([values for _, values in found])}
 
 
 # zero_step

@@ -1,0 +1,93 @@
+"""The case that is shown of an answer that is wrong: the call, what it should have given, and what it gave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.diagnosis.case import readable, render_case, tells
+from autograder.diagnosis.code import case_code
+from autograder.diagnosis.equality import mismatch
+from autograder.judging.expectations import Call, Comparison, Record, paired
+from autograder.judging.reference import Reference
+
+LEAST_ROOM = 5
+"""Lines for a case, however much is said before it."""
+
+
+def smallest_case(first: Comparison, record: Record, reference: Reference, room: int) -> list[str]:
+    """The call that failed, with expected and got side by side; what a sentence says already, once."""
+    if first.property_only:
+        return [f"This was on: {first.case}."] if first.case else []
+    triples = paired(first.got, first.expected, first.names)
+    wrong = [(name, got, expected) for name, got, expected in triples if is_wrong(name, got, expected, first)]
+    untold = [one for one in wrong if not _is_told_in_words(*one[1:])]
+    return call_shown(first.call, untold, record, reference, room, case=first.case, within=first)
+
+
+def _is_told_in_words(got: Any, expected: Any) -> bool:
+    """Whether the sentence on an output says both values: that on two numbers does, and that on two texts."""
+    return all(isinstance(one, str) or (is_numeric(one) and not np.ndim(one)) for one in (got, expected))
+
+
+def call_shown(
+    call: Call | None,
+    outputs: list[tuple[str, Any, Any]],
+    record: Record,
+    reference: Reference,
+    room: int,
+    *,
+    case: str,
+    within: Comparison | None = None,
+) -> list[str]:
+    """A call and what came of it, for a reader; nothing where there is nothing to tell.
+
+    Of a scenario's arguments only those are told that are data of the case: a number, a name or a switch that is no
+    argument of the exercise belongs to the check.
+
+    Args:
+        outputs: name, got and expected of those that are shown.
+        room: how many lines there are.
+        within: the comparison whose tolerances say what is wrong.
+    """
+    function, arguments = (call.function, call.arguments) if call else ("", ())
+    if call and call.scenario:
+        known = _parameters(record, reference)
+        function, arguments = "", tuple(one for one in arguments if _is_shown(*one, known))
+    tolerances = {} if within is None else {"rtol": within.rtol, "atol": within.atol}
+    text = render_case(
+        function,
+        arguments,
+        outputs,
+        case=case,
+        tensors=bool(call and call.tensors and not call.scenario),
+        height=max(room, LEAST_ROOM),
+        **tolerances,
+    )
+    return [text] if text else []
+
+
+def _is_shown(name: str, value: Any, parameters: frozenset[str]) -> bool:
+    return tells(value) or (name in parameters and readable(value))
+
+
+def is_wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
+    return mismatch(got, expected, name=name, rtol=comparison.rtol, atol=comparison.atol) is not None
+
+
+def is_numeric(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic | bool | int | float)
+
+
+def _parameters(record: Record, reference: Reference) -> frozenset[str]:
+    """What the arguments of a record's exercise are called."""
+    signature = reference.signatures.get(record.exercise)
+    return frozenset(signature.parameters if signature else ())
+
+
+def code_of(call: Call | None) -> str:
+    """A program that makes a call of the learner's; a scenario's is none of theirs."""
+    if call is None or call.scenario:
+        return ""
+    return case_code(call.function, call.arguments, positional=call.positional, tensors=call.tensors)
