@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -21,6 +22,7 @@ from nbclient import NotebookClient
 
 from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.stubs import solved_notebook, stub_notebook
+from autograder.learning import progress
 from autograder.notebook import card, lesson
 from autograder.notebook.check import _Judge, in_vain
 from autograder.notebook.executed import ExecutedCells
@@ -91,6 +93,20 @@ def test_the_case_as_code_is_the_one_that_fails(outputs: list[Any]) -> None:
     exec(html.unescape(code).replace("relu_vjp(g, x)", ""), made)
     assert made["g"].dtype == made["x"].dtype == "float64"
     assert (made["x"] <= 0).any(), "where x is negative the gradient is 0, and not g"
+
+
+def test_how_a_check_went_is_kept_beside_its_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `backprop check` keeps it; where the notebook lies, and nowhere else."""
+    monkeypatch.chdir(tmp_path)
+    run(SETUP, RIGHT, CHECK)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "ch06_vjps.ipynb").write_text("{}")
+    run(SETUP, RIGHT, CHECK)
+    exercise = find_lesson("ch06_vjps").exercise("relu_vjp")
+    assert progress.read(tmp_path).passes(exercise)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    run(SETUP, HALF, CHECK)
+    assert progress.read(tmp_path).passes(exercise)
 
 
 def test_no_points_raise_for_nbgrader_without_a_traceback_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ class Check:
             raise _NothingGraded(f'{hint!r} is no number of hints: check("{wanted.name}", hint=1)') from None
         result = self._ask(wanted.name, wanted.name)
         remark = self._cells.remembered(result["exercises"][0]["message"]) or in_vain(result["message"])
+        remark = remark or result["remark"]
         feedback = Feedback(wanted, result, hint, remark, self._after(wanted))
         if float(feedback) == 0.0 and _graded_by_nbgrader():
             raise CheckFailed(wanted.name, feedback.text)
@@ -217,7 +218,9 @@ class _Judge:
         self._process = start_judge(
             "autograder.notebook.server",
             [self._slug],
-            find_lesson(self._slug).kits,
+            [
+                find_lesson(self._slug).exercises[0].kit
+            ],  # what others need, PyTorch say, is imported when they are asked
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TextIO
 
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.errors import CheckError
+from autograder.judging.results import SubmissionResult
 from autograder.judging.salt import PUBLIC_SALT, class_key
 from autograder.judging.session import Judge, with_judge
 from autograder.judging.waiting import said_if_slow
+from autograder.learning import progress
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
@@ -46,11 +50,23 @@ def serve(judge: Judge) -> None:
                 answer = {"error": str(error)}
             else:
                 answer = {**result.to_json(), "code": result.exercises[0].code if len(result.exercises) == 1 else ""}
+                answer["remark"] = _keep(result)
                 if result.status != "graded":
                     answer = {"error": f"{exercise or judge.lesson.slug} could not be graded: {result.message}"}
             _tell(answers, {**answer, "number": number})
     finally:
         workers.stop()
+
+
+def _keep(result: SubmissionResult) -> str:
+    """Note how the check went, as `backprop check` does: beside the notebook, in whose folder a kernel starts.
+
+    Not where nbgrader runs it, nor where no such notebook lies. Returns what went wrong, a line, if something did.
+    """
+    folder, file = Path.cwd(), f"{result.lesson}.ipynb"
+    if os.environ.get("NBGRADER_EXECUTION") or not (folder / file).is_file():
+        return ""
+    return progress.record(folder, replace(result, file=file))
 
 
 def _tell(answers: TextIO, message: dict[str, Any]) -> None:
