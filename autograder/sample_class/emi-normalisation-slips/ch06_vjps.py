@@ -15,10 +15,10 @@ check = lesson("ch06_vjps")
 # tenth of an exercise. One gradient is returned as it is, several as a tuple in the order given.
 
 # %% [markdown]
-# **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`, run that cell, then
-# run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are stuck,
-# `check("add_vjp", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The *core*
-# exercises are the path; the *stretch* ones can wait.
+# **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`, run that cell,
+# then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
+# stuck, `check("add_vjp", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
+# *core* exercises are the path; the *stretch* ones can wait.
 
 # %%
 import numpy as np

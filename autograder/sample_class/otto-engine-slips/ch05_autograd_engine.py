@@ -14,10 +14,10 @@ check = lesson("ch05_autograd_engine")
 # arguments or what its tensors hold.
 
 # %% [markdown]
-# **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`, run that cell, then
-# run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are stuck,
-# `check("unbroadcast", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The *core*
-# exercises are the path; the *stretch* ones can wait.
+# **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`, run that cell,
+# then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
+# stuck, `check("unbroadcast", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
+# *core* exercises are the path; the *stretch* ones can wait.
 
 # %%
 import operator
