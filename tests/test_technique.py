@@ -114,6 +114,25 @@ def test_ways_around_earn_nothing(tmp_path: Path) -> None:
             assert refused or "No points: " in exercise["message"], exercise["message"]
 
 
+@pytest.mark.skipif(landlock_abi() < 1, reason="a class is graded in the sandbox, and there is no Landlock")
+def test_what_is_computed_in_a_thread_is_noticed(tmp_path: Path) -> None:
+    """What a Hessian costs is measured in one thread; a number for all slopes is no tangent that goes forward."""
+    lesson = "ch13_beyond_first_order"
+    shutil.copytree(TESTS / "without_technique" / "in_a_thread", tmp_path / "class" / "in_a_thread")
+    command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
+    subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
+    result = json.loads((tmp_path / "results" / "in_a_thread" / f"{lesson}.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = {exercise["name"]: exercise for exercise in result["exercises"]}
+    for name, failing in [
+        ("hvp", {"test_no_hessian"}),
+        ("hvp_forward_over_reverse", {"test_no_hessian", "test_tangent_goes_forward"}),
+    ]:
+        for visible in (True, False):
+            checks = [check for check in found[name]["checks"] if check["visible"] is visible]
+            assert failing <= {check["name"] for check in checks if not check["passed"]}
+    assert "computed in another thread" in found["hvp"]["message"]
+
+
 @pytest.fixture(scope="module")
 def graded() -> Iterator[Callable[..., ExerciseResult]]:
     workers = Workers(find_lesson("ch08_custom_functions"), "process")

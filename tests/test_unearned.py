@@ -30,6 +30,8 @@ WAYS = {
     "value_errors_of_stages": ("ch14_scaling_out", "zero_bytes_per_rank"),
 }
 """File to lesson and exercise."""
+WITH_AN_ENGINE = {"digits_in_the_gradients": ("ch05_autograd_engine", "train_digits")}
+"""Ways that need what the lesson's other exercises make: file to lesson and exercise."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,9 +46,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], d
     sources = {(way, lesson): UNEARNED / f"{way}.py" for way, (lesson, _) in WAYS.items()}
     sources |= {("honest", lesson): REPOSITORY / "solutions" / f"{lesson}.py" for lesson, _ in WAYS.values()}
     for (student, lesson), source in sources.items():
-        file = folder / "class" / student / f"{lesson}.py"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(source.read_bytes() + b"\n# as we have it\n")
+        _hand_in(folder / "class" / student / f"{lesson}.py", source)
+    for way, (lesson, _) in WITH_AN_ENGINE.items():
+        solution = REPOSITORY / "solutions" / f"{lesson}.py"
+        sources[way, lesson] = solution
+        _hand_in(folder / "class" / way / f"{lesson}.py", solution, UNEARNED / "with_an_engine" / f"{way}.py")
     command = [str(BACKPROP), "grade", str(folder / "class"), "--out", str(folder / "results")]
     subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
     return {
@@ -55,8 +59,15 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], d
     }
 
 
+def _hand_in(file: Path, *cells: Path) -> None:
+    """Write what a student hands in: these files, one cell after the other."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"\n\n# %%\n".join(cell.read_bytes() for cell in cells) + b"\n# as we have it\n")
+
+
 def test_every_way_is_tried() -> None:
     assert {file.stem for file in UNEARNED.glob("*.py")} == set(WAYS)
+    assert {file.stem for file in (UNEARNED / "with_an_engine").glob("*.py")} == set(WITH_AN_ENGINE)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -66,6 +77,16 @@ def test_no_point_without_the_work(results: dict[tuple[str, str], dict[str, Any]
     assert result["status"] == "graded", result["message"]
     assert {exercise["name"]: exercise["points"] for exercise in result["exercises"]}[name] == 0
     assert result["points"] == 0
+
+
+@pytest.mark.parametrize("way", WITH_AN_ENGINE)
+def test_an_engine_alone_trains_nothing(results: dict[tuple[str, str], dict[str, Any]], way: str) -> None:
+    lesson, name = WITH_AN_ENGINE[way]
+    result = results[way, lesson]
+    found = {exercise["name"]: exercise for exercise in result["exercises"]}
+    assert found[name]["points"] == 0
+    assert "does not depend on the passes before" in found[name]["message"]
+    assert result["points"] == result["max_points"] - found[name]["max_points"]
 
 
 @pytest.mark.parametrize("lesson", sorted({lesson for lesson, _ in WAYS.values()}))

@@ -1229,7 +1229,8 @@ def test_uses_the_engine(learner, rng):
     """The technique: all that is learned comes from the grads that Tensor.backward leaves.
 
     A training on noise whose grads are replaced by those of a training on digits reads digits. To find out whether
-    grads are replaced does not help: the labels to answer are not in the noise.
+    grads are replaced does not help: the labels to answer are not in the noise. Nor do grads that hold the digits
+    themselves: a parameter that is moved by its grad changes the grads of later passes.
     """
     (X, y), (X_held, y_held) = permuted_digits(rng)
     X, y = X[:200], y[:200]
@@ -1252,6 +1253,12 @@ def test_uses_the_engine(learner, rng):
         if share < ENOUGH_OF_ANOTHER and never_reset(learner, X, y):
             message = NEVER_RESET
         expect(share >= ENOUGH_OF_ANOTHER, message, case=case)
+    message = (
+        "What a pass leaves in the grads does not depend on the passes before: no parameter is moved by its grad. "
+        "Build the loss of each pass from parameters that the passes before have moved."
+    )
+    moves = learner.scenario.grads_move_the_loss(X, y, X_held[:2], 0)
+    expect(moves is True or not result["calls"], message, case=case)
     x, W, b, V = (sample[name] for name in SAMPLE)
     gradients = {"dW": x.T @ V.T, "db": V[:, 0], "dV": (x @ W + b).T}
     right = all(

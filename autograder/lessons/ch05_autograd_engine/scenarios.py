@@ -180,8 +180,7 @@ def with_gradients_of_another(
         leaves = [] if own_tape else _leaves_below(self)
         result = original(self, *args, **kwargs)
         if own_tape:  # which does not say what a result was computed from
-            leaves = [one for one in gc.get_objects() if isinstance(one, submission.Tensor) and _has_grad(one)]
-            leaves.sort(key=lambda leaf: (leaf.data.shape, leaf.data.tobytes()))  # the same in both trainings
+            leaves = _leaves_with_grads(submission)
         return result, leaves
 
     def noting(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -215,6 +214,68 @@ def with_gradients_of_another(
 
 NOTED_BYTES = 2**27
 """Of gradients that are kept for a second training: some thousand passes of a usual network."""
+
+
+def grads_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> bool:
+    """Whether what a pass of `train_digits` adds to the grads depends on what the passes before left there.
+
+    It does wherever parameters are moved by their grads. It is trained twice, the second time with grads of the other
+    sign, and that training ends with the first pass that adds something else.
+    """
+    original = submission.Tensor.backward
+    own_tape = has_its_own_tape(submission)
+    noted: list[list[float]] = []
+
+    def added(self: Any, args: Any, kwargs: Any) -> tuple[Any, list[Any], list[float]]:
+        """One pass: what it returns, its leaves, and a number for what it adds to the grad of each."""
+        leaves = _leaves_with_grads(submission) if own_tape else _leaves_below(self)
+        before = {id(leaf): 0.0 if leaf.grad is None else np.array(leaf.grad) for leaf in leaves}
+        result = original(self, *args, **kwargs)
+        if own_tape:
+            leaves = _leaves_with_grads(submission)
+        return result, leaves, [_in_one(leaf.grad - before.get(id(leaf), 0.0)) for leaf in leaves if _has_grad(leaf)]
+
+    def noting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result, _, numbers = added(self, args, kwargs)
+        noted.append(numbers)
+        return result
+
+    def negating(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result, leaves, numbers = added(self, args, kwargs)
+        first = noted.pop(0) if noted else []
+        if len(numbers) != len(first) or not np.allclose(numbers, first, rtol=1e-6, atol=1e-9):
+            raise _Moved
+        for leaf in leaves:
+            if _has_grad(leaf):
+                leaf.grad = -leaf.grad
+        return result
+
+    try:
+        submission.Tensor.backward = noting
+        submission.train_digits(X, y, X_test, seed)
+        submission.Tensor.backward = negating
+        submission.train_digits(X, y, X_test, seed)
+    except _Moved:
+        return True
+    finally:
+        submission.Tensor.backward = original
+    return False
+
+
+class _Moved(BaseException):
+    """Ends a training that has shown what was asked; no handler of exceptions in it takes this for an error."""
+
+
+def _in_one(array: Any) -> float:
+    """A number that differs for arrays that differ."""
+    array = np.ravel(array)
+    return float(array @ np.cos(np.arange(array.size)))
+
+
+def _leaves_with_grads(submission: Any) -> list[Any]:
+    """All tensors alive that have a grad, in an order that another training has, too."""
+    leaves = [one for one in gc.get_objects() if isinstance(one, submission.Tensor) and _has_grad(one)]
+    return sorted(leaves, key=lambda leaf: (leaf.data.shape, leaf.data.tobytes()))
 
 
 def _gradients_of(submission: Any, backward: Any, sample: Mapping[str, Any]) -> dict[str, Any]:

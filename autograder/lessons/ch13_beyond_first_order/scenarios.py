@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -155,6 +156,34 @@ class _Limits(TorchDispatchMode):
         return out
 
 
+class _Here(torch.autograd.Function):
+    """x; it notes in which threads f and its derivatives of any order are computed.
+
+    What measures sees its own thread alone.
+    """
+
+    threads: ClassVar[set[int]] = set()
+
+    @staticmethod
+    def forward(x: Tensor) -> Tensor:
+        _Here.threads.add(threading.get_ident())
+        return x * 1
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Tensor) -> Any:
+        _Here.threads.add(threading.get_ident())
+        return _Here.apply(gs[0])
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        _Here.threads.add(threading.get_ident())
+        return tangents[0] * 1
+
+
 @torch.enable_grad()
 def cost(submission: Any, name: str, W: np.ndarray, x: np.ndarray, v: np.ndarray) -> dict[str, Any]:
     """H·v of Σ tanh(W x)² for a large x, and what it costs."""
@@ -163,16 +192,20 @@ def cost(submission: Any, name: str, W: np.ndarray, x: np.ndarray, v: np.ndarray
 
     def f(x: Tensor) -> Tensor:
         calls.append(1)
-        return (torch.tanh(weights @ x) ** 2).sum()
+        return (torch.tanh(weights @ _Here.apply(x)) ** 2).sum()
 
     with FlopCounter() as once:
         f(where)
     calls.clear()
+    _Here.threads.clear()
     result = None
     limits = _Limits(entries=where.numel() ** 2 // 10, operations=400)
     with FlopCounter() as counter, limits, contextlib.suppress(_TooMuch):
         result = _product(submission, name, f, where, torch.tensor(v))
     return {
+        "f, or its derivatives, are computed in another thread, where nothing is measured: start none": bool(
+            _Here.threads - {threading.get_ident()}
+        ),
         "A tensor of n² entries, or nearly, was made: that is the Hessian, which is not to be formed": limits.too_large,
         "It goes on and on, as a loop over the entries of x does: two passes are enough, whatever n is": limits.too_long
         and len(calls) <= 1,
@@ -185,12 +218,12 @@ def cost(submission: Any, name: str, W: np.ndarray, x: np.ndarray, v: np.ndarray
 
 
 class _Slopes(torch.autograd.Function):
-    """x; its derivative is `back` for gradients that go back, and `ahead` for tangents that go forward."""
+    """x; its entries' derivatives are `back` for gradients that go back, and `ahead` for tangents that go forward."""
 
     forward_runs = 0
 
     @staticmethod
-    def forward(x: Tensor, back: float, ahead: float) -> Tensor:
+    def forward(x: Tensor, back: Tensor, ahead: Tensor) -> Tensor:
         return x * 1
 
     @staticmethod
@@ -226,16 +259,17 @@ class _NoForwardMode(torch.autograd.Function):
 
 @torch.enable_grad()
 def which_way(
-    submission: Any, name: str, x: np.ndarray, v: np.ndarray, a: np.ndarray, back: float, ahead: float
+    submission: Any, name: str, x: np.ndarray, v: np.ndarray, a: np.ndarray, back: np.ndarray, ahead: np.ndarray
 ) -> dict[str, Any]:
     """H·v of a function with one derivative for gradients and another one for tangents: it tells which way they went.
 
-    Back twice is back², forward once and back once is ahead · back.
+    Back twice is back², forward once and back once is ahead · back. Each entry of x has slopes of its own, so no one
+    number makes the one from the other.
     """
-    constants = torch.tensor(a)
+    constants, slopes = torch.tensor(a), (torch.tensor(back), torch.tensor(ahead))
 
     def f(x: Tensor) -> Tensor:
-        y = _Slopes.apply(x, back, ahead)
+        y = _Slopes.apply(x, *slopes)
         return (constants * y**3).sum() + (constants * y).sum() ** 2
 
     _Slopes.forward_runs = 0

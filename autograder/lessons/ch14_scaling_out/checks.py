@@ -373,7 +373,7 @@ def test_attention_in_float32(learner, reference, rng, name):
 
 @exercise("chunked_attention", promise="instrumented")
 def test_memory_of_attention(learner, reference, rng):
-    """The technique: neither the matrix of scores nor a whole row of it."""
+    """The technique: neither the matrix of scores nor a whole row of it, and right values all the same."""
     for n_q, n_k in [(1024, 1024), (1, 4096)]:
         arrays = queries(rng, n_q, n_k, 4, 6)
         agree("memory_of_attention", learner, reference, *arrays, 32, case=counts(n_q, n_k, 32))
@@ -381,7 +381,7 @@ def test_memory_of_attention(learner, reference, rng):
 
 @exercise("chunked_attention_vjp", promise="instrumented")
 def test_memory_of_the_gradients(learner, reference, rng):
-    """The technique: no matrix of scores, of probabilities or of their gradients."""
+    """The technique: no matrix of scores, of probabilities or of their gradients, and right values all the same."""
     n = 1024 if current_record().visible else 1280
     arrays = random(rng, (n, 6)), *queries(rng, n, n, 4, 6)
     agree("memory_of_the_gradients", learner, reference, *arrays, 32, case=counts(n, n, 32))

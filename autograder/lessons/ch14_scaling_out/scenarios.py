@@ -482,12 +482,13 @@ NO_SCORES = "Not every query's score of every key was computed, block by block: 
 
 
 def _within(
-    limit: int, pairs: int, call: Callable[..., Any], given: Sequence[Tensor], shapes: list[tuple[int, ...]]
+    limit: int, pairs: int, call: Callable[..., Any], given: Sequence[Tensor], shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Any]:
     """Whether a call keeps to a number of bytes, returns tensors of these shapes, and has computed them from the pairs.
 
     What it returns must come from what it was given, by operations that were seen; with the exponential of each pair's
-    score among them.
+    score among them. It comes back too, each tensor by its name in `shapes`: only right values count as measured,
+    since a submission can tell this call from others by its sizes.
     """
     results: Any = None
     with _Limited(limit, given) as live, contextlib.suppress(_TooMuch):
@@ -495,12 +496,13 @@ def _within(
     ended = live.peak > limit
     several = list(results) if isinstance(results, tuple | list) else []
     found = [tuple(value.shape) if isinstance(value, Tensor) else None for value in several]
-    fits = found == shapes
+    fits = found == list(shapes.values())
     return {
         ALIVE: ended,
         f"The results are not {len(shapes)} tensors of the right shapes": not ended and not fits,
         UNSEEN: fits and not live.is_traced(*several),
         NO_SCORES: fits and live.exponentials < pairs,
+        **{name: _data(several[i]) if fits else None for i, name in enumerate(shapes)},
     }
 
 
@@ -509,7 +511,7 @@ def memory_of_attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.nda
     """Whether the numbers that are alive at one time come to a quarter of the matrix of scores."""
     tensors = [torch.tensor(value) for value in (q, k, v)]
     limit = len(q) * len(k) * q.itemsize // 4
-    shapes = [(len(q), v.shape[-1]), (len(q),)]
+    shapes = {"out": (len(q), v.shape[-1]), "lse": (len(q),)}
     pairs = len(q) * len(k)
     return _within(limit, pairs, lambda *x: submission.chunked_attention(*x, block, return_lse=True), tensors, shapes)
 
@@ -522,7 +524,7 @@ def memory_of_the_gradients(
     q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
     out, lse = _attention(q_, k_, v_)
     limit = len(q) * len(k) * q.itemsize // 4
-    shapes = [of.shape for of in (q, k, v)]
+    shapes = {"dq": q.shape, "dk": k.shape, "dv": v.shape}
     given, pairs = (g_, q_, k_, v_, out, lse), len(q) * len(k)
     recorded: list[Tensor] = []
 
