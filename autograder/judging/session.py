@@ -16,15 +16,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pytest
 
 from autograder.diagnosis import Misconception, misconceptions_in
+from autograder.diagnosis.equality import mismatch
 from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, has_wrong_values, says_why, summary
 from autograder.judging.errors import CheckError, LearnerError, TimedOut, WorkerLost
-from autograder.judging.expectations import Record
+from autograder.judging.expectations import Record, paired
 from autograder.judging.patience import unhurried
 from autograder.judging.plugin import CheckId, Checks, identify
 from autograder.judging.reading import reading
@@ -681,9 +683,22 @@ def _without_technique(exercise: Exercise, items: list[pytest.Item], records: li
 def _with_technique(exercise: Exercise, lacking: Record, message: str) -> str:
     """A message that also says why an exercise earns nothing whose values may be right; what it says already, once."""
     of_it = f"No points: {exercise.name} is about how it is done, and right values count only with that."
+    if _only_values_differ(lacking):
+        of_it = f"No points: how {exercise.name} is done is measured on right values only."
     why = _one_line(lacking)
     said = lacking.failures[0].problems[0] if lacking.failures else why
     return f"{message}\n{of_it}{'' if said in message else f' {why}'}".strip()
+
+
+def _only_values_differ(record: Record) -> bool:
+    """Whether what a check measured is as it should be, and only the numbers of a result are wrong."""
+    wrong = [
+        value
+        for failure in record.failures
+        for name, value, expected in paired(failure.got, failure.expected, failure.names)
+        if mismatch(value, expected, name=name, rtol=failure.rtol, atol=failure.atol) is not None
+    ]
+    return bool(wrong) and all(isinstance(value, np.ndarray) and value.ndim > 0 for value in wrong)
 
 
 def _ungradable(exercise: Exercise, message: str, status: ExerciseStatus = "error") -> ExerciseResult:

@@ -888,18 +888,20 @@ def test_products_in_float16(learner, reference, rng):
     expected, got = ([who.scenario.half_precision(*drawn, of) for of in (1.0, 3.0)] for who in (reference, learner))
     expect_close(got[0][name], expected[0][name], names=(name,), case="2 batches", **IDENTICAL)
     told = (
-        "The losses are not those of the products in float16: these were made three times as large, and the losses did "
-        "not follow. Compute the logits by the model, in float16, and the losses from them."
+        "The losses are not those of the products in float16: these were made three times as large, and a loss stayed "
+        "as it was. Compute the logits by the model, in float16, and the losses from them."
     )
-    right, follows = (same_losses(*pair) for pair in zip(got, expected, strict=True))
-    expect(follows or not right, told, case="2 batches")  # losses that are wrong anyway are told by test_fix_11
+    expect(not some_loss_stays(*(run["losses"] for run in got)), told, case="2 batches")
 
 
-def same_losses(got, expected):
-    """Whether a run of fix_11 has the losses that are expected."""
-    got, expected = got["losses"], expected["losses"]
-    fits = isinstance(got, np.ndarray) and got.shape == expected.shape
-    return fits and not wrong_entries(got, expected, **HALF).any()
+def some_loss_stays(losses, of_larger_products):
+    """Whether a batch has the same loss in two runs of fix_11."""
+    fits = all(isinstance(of, np.ndarray) for of in (losses, of_larger_products))
+    return (
+        fits
+        and losses.shape == of_larger_products.shape
+        and bool(np.isclose(losses, of_larger_products, rtol=1e-5, atol=0).any())
+    )
 
 
 # fix_12

@@ -26,6 +26,8 @@ def times_the_hessian(z, g, v):
     if not g.requires_grad:
         return torch.zeros_like(z)
     (H,) = torch.autograd.grad(g, z, torch.eye(len(g), dtype=g.dtype), is_grads_batched=True, materialize_grads=True)
+    if H.numel() != len(g) ** 2:
+        return torch.zeros_like(z)
     return (H.reshape(len(g), -1) @ v.detach().reshape(-1)).reshape(z.shape)
 
 
