@@ -69,6 +69,8 @@ class SubmissionRun:
         self.ahead: Ahead | None = None
         self._gathered: dict[Questions, tuple[Ahead, bytes]] = {}
         """Answers that no check has looked at yet, and their digest."""
+        self._in_step = True
+        """Whether it has said as much as it was asked, so far: if not, it is asked about one exercise at a time."""
         self._ended: dict[str, TimedOut | Crashed] = {}
         self._returned: dict[str, int] = {}
         self._in_a_hurry: set[str] = set()
@@ -94,6 +96,7 @@ class SubmissionRun:
         if transport is None or wanted[0][0].name in self._ended or self.account.call_seconds <= 0:
             return
         together = [(one, asked) for one, asked in wanted if one.name not in self._ended]
+        together = together[: None if self._in_step else 1]
         while len(together) > 1 and sum(len(asked.request) for _, asked in together) > TOGETHER_BYTES:
             together.pop()
         requests = b"".join(asked.request for _, asked in together)
@@ -108,8 +111,10 @@ class SubmissionRun:
             except DeadlinePassed:
                 self._in_a_hurry.add(exercise.name)
                 self.close(grace=0.0)
-            except (ChannelClosed, WireError):
+            except ChannelClosed:
                 self.close()
+            except WireError:
+                self._fall_out_of_step(together)
             else:
                 self._gathered[questions] = ahead, digest
                 if self.account.returned <= RETURNED_BYTES:
@@ -118,6 +123,15 @@ class SubmissionRun:
                 return
             self._returned[exercise.name] = returned
             return
+        if len(together) > 1 and transport.out_of_step():
+            self._fall_out_of_step(together)
+
+    def _fall_out_of_step(self, together: Sequence[tuple[Exercise, Questions]]) -> None:
+        """Forget answers among which there may be some that nobody asked for: they would pass for those to others."""
+        self._in_step = False
+        for _, questions in together:
+            self._gathered.pop(questions, None)
+        self.close()
 
     def ask(self, request: Call, seconds: float) -> Answer:
         """The worker's answer to a call.
