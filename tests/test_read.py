@@ -172,6 +172,12 @@ def _leftovers(markdown: str) -> list[str]:
     return re.findall(rf".{{0,30}}(?:{signs}).{{0,30}}", prose, flags=re.MULTILINE)
 
 
+@pytest.fixture(autouse=True)
+def not_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The book may be built on this machine, or be built just now: what a test says of its pages is its own."""
+    monkeypatch.setattr(Places, "pages", property(lambda self: tmp_path / "not built"))
+
+
 def read(*arguments: str) -> tuple[int, str]:
     done = CliRunner().invoke(app, ["read", *arguments], env={"COLUMNS": "200"})
     assert "Traceback" not in done.output

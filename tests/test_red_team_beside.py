@@ -94,7 +94,9 @@ OUTCOMES = {
     "own_scenarios": Outcome(
         "ch05_autograd_engine", {"no_grad": "failed"}, ("The submission replaces has_its_own_tape",)
     ),
-    "nearest_digits": Outcome("ch05_autograd_engine", {"train_digits": "failed"}, ("What a training learns comes from the grads",)),
+    "nearest_digits": Outcome(
+        "ch05_autograd_engine", {"train_digits": "failed"}, ("What a training learns comes from the grads",)
+    ),
     "polynomials_of_sizes": Outcome("ch11_checkpointing", {"measure": "failed"}, ("flops are",)),
     "hostile_class": Outcome("ch05_autograd_engine", {"Tensor.backward": "missing", "no_grad": "error"}),
 }
