@@ -87,7 +87,7 @@ class Assignment:
         elif kind != "correct":
             exercise = rng.choice(exercises)
             cells[exercise] = (
-                self._answer(rng, exercise, "raises") if kind == "raises" else "scale = batch_size\n" + cells[exercise]
+                self._answer(rng, exercise, "raises") if kind == "raises" else "@batch_size\n" + cells[exercise]
             )
         if loop:
             exercise = rng.choice(exercises)
