@@ -721,7 +721,7 @@ def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callabl
 def test_a_lesson_whose_package_is_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without PyTorch its lessons ended in a traceback, and the grading of a class with them."""
     monkeypatch.setattr("autograder.judging.session.find_spec", lambda name: None if name == "torch" else name)
-    with pytest.raises(IsolationError, match="^ch08_custom_functions needs torch: pip install .*torch$"):
+    with pytest.raises(IsolationError, match=r"^ch08_custom_functions needs torch: pip install .*torch$"):
         with_judge(find_lesson("ch08_custom_functions"), lambda judge: judge)
     with_judge(find_lesson("ch06_vjps"), lambda judge: judge)
 
