@@ -292,13 +292,15 @@ class Judge:
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
         lacking = _without_technique(exercise, items, records)
-        plainly_wrong = any(
-            has_wrong_values(record)
-            for item, record in zip(items, records, strict=True)
-            if (check := identify(item)) and check.name not in exercise.technique
-        )
-        if lacking is not None and not plainly_wrong and _status(records, share) != "missing":
-            diagnosis = replace(diagnosis, message=_with_technique(exercise, lacking, diagnosis.message))
+        if lacking is not None and _status(records, share) != "missing":
+            values = [
+                record
+                for item, record in zip(items, records, strict=True)
+                if (check := identify(item)) and check.name not in exercise.technique
+            ]
+            wrong = any(map(has_wrong_values, values))
+            if not wrong or any(record.passed for record in values):  # else the technique has cost nothing
+                diagnosis = replace(diagnosis, message=_with_technique(exercise, lacking, diagnosis.message, wrong))
         return ExerciseResult(
             name=exercise.name,
             points=round(exercise.points * share, 2),
@@ -680,14 +682,18 @@ def _without_technique(exercise: Exercise, items: list[pytest.Item], records: li
     return None
 
 
-def _with_technique(exercise: Exercise, lacking: Record, message: str) -> str:
-    """A message that also says why an exercise earns nothing whose values may be right; what it says already, once."""
-    of_it = f"No points: {exercise.name} is about how it is done, and right values count only with that."
+def _with_technique(exercise: Exercise, lacking: Record, message: str, wrong: bool) -> str:
+    """A message that also says why an exercise earns nothing whose values are right, or some of them; once.
+
+    `wrong`: other values of it are wrong, which the message says.
+    """
+    way = f"{exercise.name} is about how it is done, and right values count only with that"
     if _only_values_differ(lacking):
-        of_it = f"No points: how {exercise.name} is done is measured on right values only."
+        way = f"how {exercise.name} is done is measured on right values only"
     why = _one_line(lacking)
     said = lacking.failures[0].problems[0] if lacking.failures else why
-    return f"{message}\n{of_it}{'' if said in message else f' {why}'}".strip()
+    points = "No points, even for what is right" if wrong else "No points"
+    return f"{message}\n{points}: {way}.{'' if said in message else f' {why}'}".strip()
 
 
 def _only_values_differ(record: Record) -> bool:
