@@ -93,7 +93,7 @@ class SourceText:
         """Why a definition that is there is none: its cell is no code, or nobody but the file itself runs it."""
         written = re.compile(rf"^([ \t]*)(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
         for cell in self._submission.no_code:
-            if written.search(cell.source):
+            if written.search(cell.source[:MOST_LOOKED_AT]):
                 return f"{cell.label}, and no code. Make it a code cell (in Jupyter: Esc, then Y)."
         for cell in self._submission.cells:
             source = cell.source[:MOST_LOOKED_AT]
