@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import log2
 
 from autograder.judging.plugin import identify
-from autograder.judging.session import Judge, shares_of, with_judge
+from autograder.judging.scoring import shares_of
+from autograder.judging.session import Judge, with_judge
 from autograder.judging.withheld import OUTCOMES
 from course.syllabus import Exercise, Lesson, syllabus
 

@@ -25,7 +25,8 @@ from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
-from autograder.judging.session import Judge, earned_share, run_pytest, with_judge
+from autograder.judging.scoring import earned_share
+from autograder.judging.session import Judge, run_pytest, with_judge
 from autograder.places import ROOT, Places
 from autograder.threads import one_thread
 from autograder.worker.uncompiled import without_compiler

@@ -16,29 +16,37 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pytest
 
 from autograder.diagnosis import Misconception, misconceptions_in
-from autograder.diagnosis.equality import mismatch
 from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
-from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, has_wrong_values, says_why, summary
+from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, has_wrong_values, says_why
 from autograder.judging.errors import CheckError, LearnerError, TimedOut, WorkerLost
-from autograder.judging.expectations import Record, paired
+from autograder.judging.expectations import Record
 from autograder.judging.patience import unhurried
-from autograder.judging.plugin import CheckId, Checks, identify
+from autograder.judging.plugin import Checks, identify
 from autograder.judging.reading import reading
 from autograder.judging.recorder import Recorder, foreseen
 from autograder.judging.reference import Reference, load_module
 from autograder.judging.rejections import Rejections, written
 from autograder.judging.remembered import Remembered
-from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.salt import PUBLIC_SALT, fingerprint
+from autograder.judging.scoring import (
+    check_result,
+    earned_share,
+    one_line,
+    status_of,
+    ungradable,
+    with_technique,
+    without_technique,
+    wrong_among,
+    wrong_so_far,
+)
 from autograder.judging.searching import WORTH_SEARCHING, Search, told_by_search
-from autograder.judging.status import ExerciseStatus
 from autograder.judging.version import grader_version
 from autograder.places import ROOT, Places
 from autograder.submission import Submission
@@ -54,8 +62,6 @@ MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
 KNOWN_BYTES = 64 * 2**20
 """What they may take."""
-WORTH = {True: 1 / 3, False: 2 / 3}
-"""The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
 SLOW_SECONDS = 60.0
 """An exercise that may take so long for one call (it trains networks) takes minutes with every known mistake."""
 
@@ -185,7 +191,7 @@ class Judge:
             runs.seal()
             for i, (exercise, seen) in enumerate(zip(exercises, visible, strict=True)):
                 both = [seen, self._asked(exercise, exercises[i:last], runs, visible=False)]
-                result.exercises.append(self._concluded(exercise, both, runs, _wrong(result.exercises)))
+                result.exercises.append(self._concluded(exercise, both, runs, wrong_among(result.exercises)))
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
         finally:
@@ -212,7 +218,7 @@ class Judge:
             with runs.account.patience.spending():
                 run = runs.of(exercise.kit)
         except PackageMissing as error:
-            return Observed(ended=_ungradable(exercise, f"{exercise.name} cannot be graded here: {error}."))
+            return Observed(ended=ungradable(exercise, f"{exercise.name} cannot be graded here: {error}."))
         asked = ((one, self._questions.get((one.name, visible))) for one in together if one.kit == exercise.kit)
         return self._observed(exercise, [(one, which) for one, which in asked if which], run, visible=visible)
 
@@ -241,7 +247,7 @@ class Judge:
                         seen.digest = digest
                         self._known_answers.keep(key, seen, run.ahead.size)
         except TimedOut as error:
-            seen = Observed(ended=_ungradable(exercise, str(error), error.status))
+            seen = Observed(ended=ungradable(exercise, str(error), error.status))
         finally:
             run.ahead = None
         return replace(seen, seconds=time.perf_counter() - start)
@@ -275,7 +281,7 @@ class Judge:
                 with runs.account.patience.spending():
                     result = self.judged(exercise, records, calls_wrong)
             except TimedOut as error:  # in the middle of a diagnosis
-                return _ungradable(exercise, str(error), error.status)
+                return ungradable(exercise, str(error), error.status)
             if known:
                 self._results.keep((exercise.name, digests), result)
         return replace(result, seconds=round(observed[0].seconds, 4))
@@ -286,13 +292,13 @@ class Judge:
         if not items:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         share = earned_share(exercise, items, records)
-        self.doing = f"{exercise.name}: looking for what explains the answer{_wrong_so_far(items, records)}"
+        self.doing = f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}"
         diagnosis = self.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
         if calls_wrong and share < 1:  # a mistake of the one gives what a known mistake of the other gives
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
-        lacking = _without_technique(exercise, items, records)
-        if lacking is not None and _status(records, share) != "missing":
+        lacking = without_technique(exercise, items, records)
+        if lacking is not None and status_of(records, share) != "missing":
             values = [
                 record
                 for item, record in zip(items, records, strict=True)
@@ -300,17 +306,17 @@ class Judge:
             ]
             wrong = any(map(has_wrong_values, values))
             if not wrong or any(record.passed for record in values):  # else the technique has cost nothing
-                diagnosis = replace(diagnosis, message=_with_technique(exercise, lacking, diagnosis.message, wrong))
+                diagnosis = replace(diagnosis, message=with_technique(exercise, lacking, diagnosis.message, wrong))
         return ExerciseResult(
             name=exercise.name,
             points=round(exercise.points * share, 2),
             max_points=exercise.points,
-            status=_status(records, share),
+            status=status_of(records, share),
             message=diagnosis.message,
             misconception=diagnosis.misconceptions[0] if len(diagnosis.misconceptions) == 1 else None,
             hint=exercise.hints[0] if share < 1 and exercise.hints else "",
             seconds=0.0,
-            checks=[_check_result(item, record) for item, record in zip(items, records, strict=True)],
+            checks=[check_result(item, record) for item, record in zip(items, records, strict=True)],
             misconceptions=list(diagnosis.misconceptions),
             code=diagnosis.code,
         )
@@ -320,7 +326,7 @@ class Judge:
         if item.nodeid not in self._held:
             record = unhurried(lambda: self.observe([item], self.reference.local())[0])
             raised = record.raised if record.visible else record.raised.partition(":")[0]  # its words may have inputs
-            self._held[item.nodeid] = "" if record.passed else raised or _one_line(record)
+            self._held[item.nodeid] = "" if record.passed else raised or one_line(record)
         if self._held[item.nodeid]:
             raise CheckError(f"{item.name} fails on the solution, too ({self._held[item.nodeid]}); mend the check")
 
@@ -358,7 +364,7 @@ class Judge:
                 check = identify(item)
                 if doing and check:
                     self.doing = (
-                        f"{doing}: check {number} of {len(items)}, {check.in_words}{_wrong_so_far(items, records)}"
+                        f"{doing}: check {number} of {len(items)}, {check.in_words}{wrong_so_far(items, records)}"
                     )
                 if run.ahead:
                     run.ahead.begin()
@@ -604,126 +610,3 @@ class _Driver:
             why = " ".join("".join(self._collection_errors).split())[-300:]
             raise CheckError(f"the checks of {slug} cannot be collected: {why}")
         return self._value
-
-
-def shares_of(exercise: Exercise, checks: list[CheckId]) -> list[float]:
-    """What share of an exercise's points each of its checks is worth; together 1.
-
-    Two thirds hang on hidden inputs, where there are any: who knows the answers to the visible ones has a third.
-    """
-    weights = [exercise.weights.get(check.name, 1.0) for check in checks]
-    whole = {
-        visible: sum(weight for weight, check in zip(weights, checks, strict=True) if check.visible is visible)
-        for visible in WORTH
-    }
-    all_of_it = sum(worth for visible, worth in WORTH.items() if whole[visible])
-    return [
-        weight and WORTH[check.visible] / all_of_it * weight / whole[check.visible]
-        for weight, check in zip(weights, checks, strict=True)
-    ]
-
-
-def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> float:
-    """The share of the exercise's points that its passing checks earn.
-
-    Where a check of the exercise's technique fails, right values are worth nothing. What an answer keeps, counts or
-    leaves as it was is worth nothing where no check finds a right value: doing nothing does that best. Right values in
-    a wrong dtype cost a tenth of the exercise at most, and half where an argument was changed.
-    """
-    if _without_technique(exercise, items, records):
-        return 0.0
-    right = _with_a_right_value(items, records)
-    checks = [check for item in items if (check := identify(item)) is not None]
-    counting = [
-        (share, record)
-        for share, check, record in zip(shares_of(exercise, checks), checks, records, strict=True)
-        if check.promise == "value" or check.visible in right
-    ]
-    earned = sum(share for share, record in counting if record.passed)
-    slips = [(share, record.cost) for share, record in counting if not record.passed and record.cost < 1]
-    if slips:
-        earned += max(sum(share for share, _ in slips) - max(cost for _, cost in slips), 0.0)
-    return 1.0 if earned > 1 - 1e-9 else earned  # what was divided need not add up to the last bit
-
-
-def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[bool]:
-    """On which inputs, visible or hidden ones, a check of values passes; those, too, that no check of values asks."""
-    of_values: dict[bool, list[bool]] = {True: [], False: []}
-    for item, record in zip(items, records, strict=True):
-        check = identify(item)
-        if check is not None and check.promise == "value":
-            of_values[check.visible].append(record.passed or record.cost < 1)
-    return {visible for visible, passed in of_values.items() if any(passed) or not passed}
-
-
-def _wrong(results: Iterable[ExerciseResult]) -> dict[str, list[str]]:
-    """The exercises that are written, and not right, and the known mistakes in each."""
-    return {result.name: result.misconceptions for result in results if result.status not in ("passed", "missing")}
-
-
-def _wrong_so_far(items: list[pytest.Item], records: list[Record]) -> str:
-    """What the first visible check that fails says, for those who wait for the others; empty if none does yet."""
-    for item, record in zip(items, records, strict=False):
-        if not record.passed and (check := identify(item)) and check.visible:
-            return f". So far: {_one_line(record)}"
-    return ""
-
-
-def _one_line(record: Record) -> str:
-    return summary(record).partition("\n")[0]
-
-
-def _without_technique(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> Record | None:
-    """What the first failing check of an exercise's technique saw; None where all pass."""
-    for item, record in zip(items, records, strict=True):
-        check = identify(item)
-        if check is not None and check.name in exercise.technique and not record.passed:
-            return record
-    return None
-
-
-def _with_technique(exercise: Exercise, lacking: Record, message: str, wrong: bool) -> str:
-    """A message that also says why an exercise earns nothing whose values are right, or some of them; once.
-
-    `wrong`: other values of it are wrong, which the message says.
-    """
-    way = f"{exercise.name} is about how it is done, and right values count only with that"
-    if _only_values_differ(lacking):
-        way = f"how {exercise.name} is done is measured on right values only"
-    why = _one_line(lacking)
-    said = lacking.failures[0].problems[0] if lacking.failures else why
-    points = "No points, even for what is right" if wrong else "No points"
-    return f"{message}\n{points}: {way}.{'' if said in message else f' {why}'}".strip()
-
-
-def _only_values_differ(record: Record) -> bool:
-    """Whether what a check measured is as it should be, and only the numbers of a result are wrong."""
-    wrong = [
-        value
-        for failure in record.failures
-        for name, value, expected in paired(failure.got, failure.expected, failure.names)
-        if mismatch(value, expected, name=name, rtol=failure.rtol, atol=failure.atol) is not None
-    ]
-    return bool(wrong) and all(isinstance(value, np.ndarray) and value.ndim > 0 for value in wrong)
-
-
-def _ungradable(exercise: Exercise, message: str, status: ExerciseStatus = "error") -> ExerciseResult:
-    """The result of an exercise that could not be judged, and why."""
-    return ExerciseResult(exercise.name, 0.0, exercise.points, status, message, None, "", 0.0)
-
-
-def _status(records: list[Record], share: float) -> ExerciseStatus:
-    if share >= 1:
-        return "passed"
-    if share > 0:
-        return "partial"
-    ended = [record.ended_by.status for record in records if record.ended_by is not None]
-    return ended[0] if ended and not any(record.failures for record in records) else "failed"
-
-
-def _check_result(item: pytest.Item, record: Record) -> CheckResult:
-    check = identify(item)
-    assert check is not None
-    return CheckResult(
-        check.name, check.visible, check.promise, record.passed, "" if record.passed else summary(record)
-    )

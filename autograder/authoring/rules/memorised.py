@@ -16,7 +16,8 @@ from autograder.judging.local_run import LocalRun
 from autograder.judging.plugin import identify
 from autograder.judging.recorder import Recorder
 from autograder.judging.run import called
-from autograder.judging.session import WORTH, Judge, earned_share, with_judge
+from autograder.judging.scoring import WORTH, earned_share
+from autograder.judging.session import Judge, with_judge
 from autograder.worker.messages import Answer, Call
 from course.syllabus import Lesson
 

@@ -10,7 +10,7 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.judging.plugin import CheckId
 from autograder.judging.rejections import written
-from autograder.judging.session import shares_of
+from autograder.judging.scoring import shares_of
 from course.syllabus import Exercise
 
 POINT = 1 / 3
