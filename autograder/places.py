@@ -11,6 +11,8 @@ autograder/lessons/ch06_vjps/       what the grader knows of the lesson
     equivalents.toml                changes of the reference that no check can notice, each with its proof
     contract.toml                   which checks ask the sentences of its contracts
     rejections.toml                 which checks reject which wrong answer; `backprop build` writes it
+    answers.book                    what visible checks compare with, for copies without solutions; `backprop release`
+                                    writes it
 autograder/lessons/                 beside the folders: what several lessons' checks read
 """
 
@@ -87,6 +89,9 @@ class Places:
 
     def rejections(self, slug: str) -> Path:
         return self.folder(slug) / "rejections.toml"
+
+    def answer_book(self, slug: str) -> Path:
+        return self.folder(slug) / "answers.book"
 
     def contract(self, slug: str) -> Path:
         return self.folder(slug) / "contract.toml"

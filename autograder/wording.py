@@ -48,3 +48,8 @@ def enumeration(items: Sequence[Any], last: str = "and") -> str:
     """`a, b and c`."""
     words = [str(item) for item in items]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def points_in_words(earned: float, most: float, *, visible_only: bool = False) -> str:
+    """`2 of 3 points`, and of what, where hidden cases are not checked."""
+    return f"{earned:g} of {most:g} points" + (" on the visible cases" if visible_only else "")

@@ -21,6 +21,7 @@ from autograder.commands.grade import grade
 from autograder.commands.memory import memory
 from autograder.commands.next import next_
 from autograder.commands.read import read
+from autograder.commands.release import release
 from autograder.commands.report import report
 from autograder.commands.reset import reset
 from autograder.commands.salt import salt
@@ -36,7 +37,7 @@ app = typer.Typer(
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
 OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read)
-OF_TEACHERS = (grade, report, salt, memory, build)
+OF_TEACHERS = (grade, report, release, salt, memory, build)
 for command in (*OF_LEARNERS, *OF_TEACHERS):
     app.command(command.__name__.rstrip("_"))(command)
 

@@ -30,9 +30,12 @@ def build(
     jobs: Annotated[int, typer.Option(help="With --mutate: processes at a time.")] = os.cpu_count() or 1,
 ) -> None:
     """Write exercises/*.ipynb from solutions/*.py, check that the course is whole, or test its checks by mutation."""
+    from autograder.commands.targets import refuse_without_solutions
+
+    refuse_without_solutions("build", "a checkout of the course, with its book and its tests")
+
     from autograder.authoring.tree import AuthoringError, Course
     from autograder.commands.console import give_up
-    from autograder.places import Places
     from course.syllabus import SyllabusError
 
     if lessons and (nbgrader or not (check or mutate)):
@@ -41,8 +44,6 @@ def build(
         give_up("--mutate and --check are two runs")
     if jobs < 1:
         give_up("--jobs must be at least 1")
-    if not Places().is_checkout:
-        give_up("build is for a checkout of the course, with its book and its tests; this one is installed")
     try:
         course = Course.at()
         if mutate:

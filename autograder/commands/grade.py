@@ -102,8 +102,12 @@ class _Order:
 def _refuse_nonsense(order: _Order) -> None:
     """End the command where its arguments cannot be meant."""
     from autograder.commands.console import give_up
+    from autograder.commands.targets import refuse_without_solutions
     from autograder.isolation import BACKENDS
 
+    refuse_without_solutions(
+        "grade", "the course with its solutions, which hidden cases are compared with", installed=True
+    )
     if order.isolation not in BACKENDS:
         give_up(f"there is no isolation {order.isolation!r}; there are {' and '.join(BACKENDS)}")
     if order.jobs < 1:

@@ -176,3 +176,19 @@ def _file_of(lesson: Lesson, folder: Path) -> Path | None:
 
 def _all(lesson: Lesson) -> tuple[str, ...]:
     return tuple(exercise.name for exercise in lesson.exercises)
+
+
+def refuse_without_solutions(command: str, what: str, *, installed: bool = False) -> None:
+    """End a command that needs `what`, where the course lies here without its solutions, as learners get it.
+
+    Args:
+        installed: whether a wheel's copy of them will do.
+    """
+    from autograder.commands.console import give_up
+    from autograder.places import Places
+
+    places = Places()
+    if not any(places.solutions.glob("*.py")):
+        give_up(f"{command} needs {what}; this copy of the course is one for learners and has none")
+    if not (installed or places.is_checkout):
+        give_up(f"{command} is for {what}; this one is installed")

@@ -72,6 +72,7 @@ class Reference:
     def __init__(self, lesson: Lesson, root: Path = ROOT) -> None:
         self._lesson = lesson
         places = Places(root)
+        self._misconceptions = places.misconceptions(lesson.slug)
         self._source, self._scenario_file = places.source(lesson.slug), places.scenarios(lesson.slug)
         self.module = load_module(self._source)
         self.implementations = self._implementations(self.module)
@@ -92,6 +93,10 @@ class Reference:
     def scenario_source(self) -> str:
         """Their source, for a worker."""
         return self._scenario_file.read_text(encoding="utf-8") if self._scenario_file.is_file() else ""
+
+    def misconceptions(self) -> list[Misconception]:
+        """The known mistakes of the lesson; none where it has no file of them."""
+        return misconceptions_in(load_module(self._misconceptions)) if self._misconceptions.is_file() else []
 
     @property
     def scenario(self) -> _Scenarios:

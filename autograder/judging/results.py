@@ -61,6 +61,8 @@ class SubmissionResult:
     exercises: list[ExerciseResult] = field(default_factory=list)
     salt_sha256: str = ""
     """A fingerprint of the class salt: another salt asks for another grading."""
+    visible_only: bool = False
+    """Whether only visible cases were checked: this copy of the course has no solutions."""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data; docs/grading.md documents the keys."""

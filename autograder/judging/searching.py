@@ -71,12 +71,23 @@ class Candidate:
     evidence: Evidence
     known: tuple[Misconception, ...] = ()
 
+    def explains(self, order: list[tuple[int, Record]]) -> bool:
+        """Whether this gives what the visible checks saw; of what was raised, that something was."""
+        return all(
+            self.evidence[i].passed
+            if mine.passed
+            else self.evidence.same_as(mine, i)
+            if mine.ended_by is None
+            else _ends_like(mine, self.evidence[i])
+            for i, mine in order
+        )
+
 
 class SearchEnded(Exception):
     """A search ended before all was tried: what it has found need not be the only one."""
 
 
-class _Nothing(LearnerError):
+class NoAnswer(LearnerError):
     """Stands for what a changed reference would have given, had it come to an end."""
 
 
@@ -105,6 +116,10 @@ class Search:
 
     def variants(self) -> Iterator[Candidate]:
         """The reference with one slip each. Ends early, with `SearchEnded`, where all of them take too long."""
+        yield from self._bounded("variants", self.all_variants())
+
+    def all_variants(self) -> list[Candidate]:
+        """The reference with one slip each."""
         if self._variants is None:
             program = Program(self._reference)
             self._variants = [
@@ -113,9 +128,13 @@ class Search:
                     program.source, parts_of(program.source, program.text, self._exercise), exercise=self._exercise
                 )
             ]
-        yield from self._bounded("variants", self._variants)
+        return self._variants
 
     def pairs(self) -> Iterator[Candidate]:
+        """The reference with two known mistakes each. Ends early, with `SearchEnded`, where all take too long."""
+        yield from self._bounded("pairs", self.all_pairs())
+
+    def all_pairs(self) -> list[Candidate]:
         """The reference with two known mistakes each, where their edits do not overlap."""
         if self._pairs is None:
             text = self._reference.text
@@ -125,7 +144,7 @@ class Search:
                     both = edited(text, [*one.edits, *other.edits])
                     evidence = self._evidence(partial(self._reference.local_text, both))
                     self._pairs.append(Candidate("", evidence, (one, other)))
-        yield from self._bounded("pairs", self._pairs)
+        return self._pairs
 
     def _evidence(self, make: Callable[[], LocalRun]) -> Evidence:
         run = cache(make)
@@ -139,7 +158,7 @@ class Search:
         except LearnerError:  # the submission's time is up
             raise
         except (Exception, TooLong):
-            return Record(ended_by=_Nothing("A changed reference gave no answer."))
+            return Record(ended_by=NoAnswer("A changed reference gave no answer."))
 
     def _bounded(self, what: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         if self._given_up[what] >= max(MOST_GIVEN_UP, self._finished[what]) or not _can_be_interrupted():
@@ -172,18 +191,6 @@ def _telling_first(record: Record) -> tuple[bool, float]:
     return not has_wrong_values(record), record.seconds
 
 
-def _explains(order: list[tuple[int, Record]], theirs: Evidence) -> bool:
-    """Whether a changed reference gives what the visible checks saw; of what was raised, that something was."""
-    return all(
-        theirs[i].passed
-        if mine.passed
-        else theirs.same_as(mine, i)
-        if mine.ended_by is None
-        else _ends_like(mine, theirs[i])
-        for i, mine in order
-    )
-
-
 def _ends_like(mine: Record, theirs: Record) -> bool:
     """Whether two answers are the same until each raises: in what words may depend on how it is written."""
     if ending(mine) != ending(theirs) or len(mine.comparisons) != len(theirs.comparisons):
@@ -195,7 +202,7 @@ def _one_variant(order: list[tuple[int, Record]], search: Search) -> Told | None
     found: set[str] = set()
     try:
         for candidate in search.variants():
-            if candidate.words not in found and _explains(order, candidate.evidence):
+            if candidate.words not in found and candidate.explains(order):
                 found.add(candidate.words)
     except SearchEnded:
         return None
@@ -211,7 +218,7 @@ def _two_known(order: list[tuple[int, Record]], search: Search) -> Told | None:
     found: dict[frozenset[str], tuple[Misconception, ...]] = {}
     try:
         for candidate in search.pairs():
-            if _explains(order, candidate.evidence):
+            if candidate.explains(order):
                 found.setdefault(frozenset(known.says for known in candidate.known), candidate.known)
     except SearchEnded:
         return None

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from autograder.diagnosis import Misconception, misconceptions_in
+from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, PackageMissing, Workers
 from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
@@ -93,6 +93,9 @@ class Observed:
 class Judge:
     """Grades submissions of one lesson. Made by `with_judge`."""
 
+    asks_hidden = True
+    """Whether hidden checks run, too."""
+
     def __init__(
         self,
         lesson: Lesson,
@@ -134,12 +137,8 @@ class Judge:
     def known(self) -> list[Misconception]:
         """The misconceptions of the judge's exercises; read when the first answer is wrong."""
         names = {exercise.name for exercise in self.lesson.exercises}
-        file = self._places.misconceptions(self.lesson.slug)
-        if not file.is_file():
-            return []
-        with reading(file):
-            module = load_module(file)
-        return [known for known in misconceptions_in(module) if known.exercise in names]
+        with reading(self._places.misconceptions(self.lesson.slug)):
+            return [known for known in self.reference.misconceptions() if known.exercise in names]
 
     @cached_property
     def _rejections(self) -> Rejections:
@@ -169,13 +168,14 @@ class Judge:
             lesson=self.lesson.slug,
             file=submission.name,
             sha256=submission.sha256,
-            grader_version=grader_version(self.lesson.slug),
+            grader_version=self.version(),
             isolation="",
             points=0.0,
             max_points=sum(exercise.points for exercise in exercises),
             status="graded",
             message="",
             salt_sha256=fingerprint(self.salt),
+            visible_only=not self.asks_hidden,
         )
         workers.begin(exercises)
         if of_many:  # what is not named is hardly there to be called
@@ -204,6 +204,10 @@ class Judge:
             problems = [*runs.newer_than_graded(exercises, told), *runs.slow_cells()]
         result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
+
+    def version(self) -> str:
+        """The grader's version, as results have it."""
+        return grader_version(self.lesson.slug)
 
     def _asked(
         self, exercise: Exercise, together: Sequence[Exercise], runs: SubmissionRuns, *, visible: bool
@@ -242,7 +246,7 @@ class Judge:
                     seen.records = self.observe(items, run, doing=exercise.name)
                     for item, record in zip(items, seen.records, strict=True):
                         if record.raised:
-                            self._hold_against_the_reference(item)
+                            self.hold_against_the_reference(item)
                     if run.ahead is not None and run.ahead.decisive and not run.source.consulted and seen.complete:
                         seen.digest = digest
                         self._known_answers.keep(key, seen, run.ahead.size)
@@ -270,7 +274,7 @@ class Judge:
         if ended is not None:
             return ended
         source = runs.source_of(exercise.kit)
-        harmful = (name for name, named in wrong.items() if not self._does_no_harm(name, named, exercise))
+        harmful = (name for name, named in wrong.items() if not self.does_no_harm(name, named, exercise))
         calls_wrong = source.calls(exercise.name, wrong) and source.calls(exercise.name, harmful)
         digests = tuple(seen.digest for seen in observed)
         known = None not in digests and not calls_wrong
@@ -321,7 +325,7 @@ class Judge:
             code=diagnosis.code,
         )
 
-    def _hold_against_the_reference(self, item: pytest.Item) -> None:
+    def hold_against_the_reference(self, item: pytest.Item) -> None:
         """Raise `CheckError` where a check that raised an exception does so on the right answers, too: it is wrong."""
         if item.nodeid not in self._held:
             record = unhurried(lambda: self.observe([item], self.reference.local())[0])
@@ -438,10 +442,10 @@ class Judge:
             self.reference,
             thorough=exercise.seconds < SLOW_SECONDS,
             guess=guess,
-            search=(lambda: told_by_search(records, self._search_of(exercise.name), evidence)) if searchable else None,
+            search=(lambda: told_by_search(records, self.search_of(exercise.name), evidence)) if searchable else None,
         )
 
-    def _does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:
+    def does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:
         """Whether an exercise passes its visible checks with the known mistakes that a helper of it has."""
         key = helper, tuple(named), exercise.name
         if key not in self._harmless:
@@ -454,7 +458,7 @@ class Judge:
             )
         return self._harmless[key]
 
-    def _search_of(self, exercise: str) -> Search:
+    def search_of(self, exercise: str) -> Search:
         """The search for slips and for two mistakes in an exercise; what it has found out serves all submissions."""
         if exercise not in self._searches:
             items = [item for item in self.items_of(exercise) if (check := identify(item)) and check.visible]
@@ -520,6 +524,7 @@ def with_judge(
     root: Path = ROOT,
     only: str = "",
     seen: SeenOfMistakes | None = None,
+    reference_type: type[Reference] = Reference,
 ) -> T:
     """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
 
@@ -527,6 +532,9 @@ def with_judge(
         root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
         only: an exercise, for a judge that knows of no other.
         seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
+        reference_type: how the solutions are asked.
+
+    Where the course lies without its solutions, the lesson's answer book stands for them, and only visible checks run.
 
     Raises:
         CheckError: the checks cannot be collected.
@@ -537,12 +545,17 @@ def with_judge(
     for package in lesson.kit.packages:
         if find_spec(package) is None:
             raise PackageMissing(f"{lesson.slug} needs {package}: {how_to_install(package)}")
-    places = Places(root)
-    with reading(places.source(lesson.slug)):
-        reference = Reference(lesson, root)
+    places, made = Places(root), Judge
+    if places.source(lesson.slug).is_file() or not places.answer_book(lesson.slug).is_file():
+        with reading(places.source(lesson.slug)):
+            reference = reference_type(lesson, root)
+    else:
+        from autograder.answerbook.judge import BookJudge, opened
+
+        reference, made = opened(lesson, places), BookJudge
     checks = Checks(lesson, reference, salt)
     judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
-    judge = Judge(judged, checks, reference, places, salt, seen)
+    judge = made(judged, checks, reference, places, salt, seen)
     driver = _Driver(judge, places.checks(lesson.slug), use)
     run_pytest(places.checks(lesson.slug), [checks, driver])
     return driver.outcome()

@@ -54,7 +54,7 @@ def shared_files() -> set[Path]:
 
 
 def _counts(file: Path) -> bool:
-    return file.is_file() and "__pycache__" not in file.parts
+    return file.is_file() and "__pycache__" not in file.parts and file.suffix != ".book"  # which names its version
 
 
 def _answers(slug: str) -> Iterator[Path]:

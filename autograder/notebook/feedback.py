@@ -9,6 +9,7 @@ from typing import Any
 from autograder.notebook import card
 from autograder.notebook.executed import shell
 from autograder.sections import address_of, where_to_read
+from autograder.wording import points_in_words
 from course.syllabus import Exercise, Lesson
 
 
@@ -56,7 +57,8 @@ class Feedback(Shown, float):
         graded = result["exercises"][0]
         self = super().__new__(cls, graded["points"])
         status, said = graded["status"], graded["message"]
-        worth = f"{graded['points']:g} of {graded['max_points']:g} points"
+        only = result.get("visible_only", False)
+        worth = points_in_words(graded["points"], graded["max_points"], visible_only=only)
         notes = [f"Note: {result['message']}"] * bool(result["message"]) + [remark] * bool(remark)
         shown = exercise.hints[:hints]
         lines = [said] * bool(said) + notes + [f"Hint {i}: {text}" for i, text in enumerate(shown, 1)]
@@ -107,7 +109,8 @@ class State(Shown):
     def __init__(self, lesson: Lesson, result: dict[str, Any]) -> None:
         graded = {one["name"]: one for one in result["exercises"]}
         rows = [(exercise, graded[exercise.name]) for exercise in lesson.exercises if exercise.name in graded]
-        total = f"{result['points']:g} of {result['max_points']:g} points"
+        only = result.get("visible_only", False)
+        total = points_in_words(result["points"], result["max_points"], visible_only=only)
         width = max(len(exercise.name) for exercise, _ in rows)
         lines = [f"{lesson.title}: {total}"]
         for exercise, one in rows:

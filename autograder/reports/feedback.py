@@ -11,7 +11,7 @@ from rich.text import Text
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
-from autograder.wording import clean
+from autograder.wording import clean, points_in_words
 from course.syllabus import Lesson
 
 GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
@@ -38,8 +38,10 @@ def print_feedback(
     width = max((len(exercise.name) for exercise in result.exercises), default=0)
     for exercise in result.exercises:
         _print_exercise(screen, lesson, exercise, width, hints)
-    total = Text(f"{result.points:g} of {result.max_points:g} points", style="bold")
-    screen.print(total)
+    worth = points_in_words(result.points, result.max_points, visible_only=result.visible_only)
+    screen.print(Text(worth, style="bold"))
+    if result.visible_only:
+        screen.print(Text("Hidden cases run when your work is graded.", style="dim"))
 
 
 def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, width: int, hints: int) -> None:

@@ -1,0 +1,10 @@
+"""A lesson's answer book: what visible checks compare with, and what they see of known mistakes, as plain data.
+
+With it a learner's copy of the course judges visible checks and names mistakes without a solution beside it.
+`autograder.authoring.answer_books` writes it; it holds numbers, names and sentences, and no line of a reference.
+"""
+
+from autograder.answerbook.book import AnswerBook, StaleBook, read_book, same_answers
+from autograder.answerbook.reference import BookReference, NotInBook
+
+__all__ = ["AnswerBook", "BookReference", "NotInBook", "StaleBook", "read_book", "same_answers"]

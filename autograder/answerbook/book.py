@@ -1,0 +1,108 @@
+"""The file of an answer book: plain data, written and read."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.answerbook.plain import Pool
+from autograder.answerbook.questions import Question
+from autograder.worker import wire
+
+FORMAT = 1
+BOUNDS = wire.Bounds(frame=2**28, header=2**27, items=10_000_000)
+MOST_BYTES = 2**28
+"""Of a book, unpacked: what is said to be one is not unpacked without a bound."""
+
+
+class StaleBook(ValueError):
+    """A book that cannot be read, or is of another format; the message says which file and what to do."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the reference answers to one question."""
+
+    asked: Question
+    value: Any
+
+
+@dataclass
+class AnswerBook:
+    """What visible checks need of a lesson's solutions and known mistakes."""
+
+    lesson: str
+    version: str
+    """The grader's version, as results have it: of the files that the book was made of."""
+    of: str
+    """A hash of the lesson's solution and modules."""
+    signatures: dict[str, list[list[Any]]] = field(default_factory=dict)
+    """By exercise: name and kind of each parameter."""
+    answers: list[Answer] = field(default_factory=list)
+    called_back: dict[str, list[Any]] = field(default_factory=dict)
+    """By check: the answers to questions with functions in them, in the order in which it asks."""
+    right: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By exercise and check: what visible checks see of the reference."""
+    mistakes: list[dict[str, Any]] = field(default_factory=list)
+    """Each with its exercise, name, `says`, and what the visible checks that reject it see."""
+    slips: dict[str, list[Any]] = field(default_factory=dict)
+    """By exercise: the reference with one slip each, its words and what each visible check sees."""
+    pairs: dict[str, list[Any]] = field(default_factory=dict)
+    """By exercise: two known mistakes together, their names and what each visible check sees."""
+    harmless: list[list[str]] = field(default_factory=list)
+    """Known mistakes of a helper, each with an exercise that is right all the same."""
+
+    def to_bytes(self) -> bytes:
+        """The file. The same book gives the same bytes."""
+        pool, data = Pool(), {key: value for key, value in vars(self).items() if key not in ("answers", "called_back")}
+        body = {
+            **{key: pool.packed(value) for key, value in data.items()},
+            "answers": [[*asdict(one.asked).values(), pool.packed(one.value)] for one in self.answers],
+            "called_back": pool.packed(self.called_back),
+        }
+        return zlib.compress(wire.encode([FORMAT, _plain(body), pool.arrays], bounds=BOUNDS), 9)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> AnswerBook:
+        """The book of a file. `ValueError` for anything else."""
+        unpacker = zlib.decompressobj()
+        try:
+            frame = unpacker.decompress(content, MOST_BYTES)
+            version, body, arrays = wire.decode(frame, bounds=BOUNDS)
+        except (zlib.error, TypeError) as error:
+            raise ValueError(str(error)) from None
+        if version != FORMAT:
+            raise ValueError(f"format {version}, and this grader reads {FORMAT}")
+        pool, body = Pool([_read_only(array) for array in arrays]), dict(body)
+        answers = [
+            Answer(Question(structure, exact, tuple(sketch)), pool.value(value))
+            for structure, exact, sketch, value in body.pop("answers")
+        ]
+        return cls(answers=answers, **{key: pool.value(value) for key, value in body.items()})
+
+
+def read_book(file: Path) -> AnswerBook:
+    """The book in `file`. `StaleBook` where that is none, `FileNotFoundError` where there is no file."""
+    content = file.read_bytes()
+    try:
+        return AnswerBook.from_bytes(content)
+    except (ValueError, TypeError, KeyError) as error:
+        raise StaleBook(f"{file.name} cannot be read ({error}); install the course again") from None
+
+
+def same_answers(one: AnswerBook, other: AnswerBook) -> bool:
+    """Whether two books say the same, to the last bit."""
+    return one.to_bytes() == other.to_bytes()
+
+
+def _plain(value: Any) -> Any:
+    """Dicts of many keys as lists of pairs would be: the wire holds no more than some; here they are few."""
+    return value
+
+
+def _read_only(array: Any) -> Any:
+    if hasattr(array, "flags"):
+        array.flags.writeable = False
+    return array

@@ -1,0 +1,73 @@
+"""What checks saw of an answer, as plain data: enough to tell whether another answer gave the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from autograder.diagnosis.sketches import Sketch, sketch_of
+from autograder.judging import errors
+from autograder.judging.errors import LearnerError, Raised
+from autograder.judging.expectations import Comparison, Record
+from autograder.worker.execution import Failure
+
+KINDS: dict[str, type[LearnerError]] = {
+    kind.__name__: kind
+    for kind in (errors.Missing, errors.Undefined, errors.Forbidden, errors.TimedOut, errors.Crashed)
+}
+
+
+def record_as_data(record: Record, root: Path) -> list[Any]:
+    """A record without what only its own learner is shown: calls, expected values, times."""
+    return [_ending(record.ended_by), record.raised, [_comparison(one, root) for one in record.comparisons]]
+
+
+def record_of(data: list[Any], root: Path, **which: Any) -> Record:
+    """The record that was written; `which` check it is of, as `Record`'s fields have it."""
+    ended, raised, comparisons = data
+    return Record(
+        **which,
+        ended_by=_ended_by(ended),
+        raised=raised,
+        comparisons=[_read_comparison(one, root) for one in comparisons],
+    )
+
+
+def _comparison(one: Comparison, root: Path) -> list[Any]:
+    file, line = one.place
+    if one.property_only:
+        place = Path(file)
+        shown = place.relative_to(root).as_posix() if place.is_relative_to(root) else file
+        return [one.case, bool(one.problems), one.slip, one.got, shown, line]
+    sketch = sketch_of([one.got])
+    return [one.case, bool(one.problems), one.slip, [sketch.structure, *sketch.products]]
+
+
+def _read_comparison(data: list[Any], root: Path) -> Comparison:
+    case, wrong, slip, got, *place = data
+    problems = ("wrong",) if wrong else ()
+    if place:
+        file, line = place
+        at = str(root / file) if file else ""
+        return Comparison(
+            got, True, (), case, None, 0.0, 0.0, problems, property_only=True, slip=slip, place=(at, line)
+        )
+    structure, *products = got
+    return Comparison(Sketch(structure, tuple(products)), None, (), case, None, 0.0, 0.0, problems, slip=slip)
+
+
+def _ending(error: LearnerError | None) -> list[Any] | None:
+    if error is None:
+        return None
+    failure = error.failure if isinstance(error, Raised) else None
+    return [type(error).__name__, failure and [failure.kind, list(failure.bases), failure.message]]
+
+
+def _ended_by(data: list[Any] | None) -> LearnerError | None:
+    if data is None:
+        return None
+    name, failure = data
+    if name == Raised.__name__:
+        kind, bases, message = failure
+        return Raised("", Failure(kind, bases, message, "", "", ""))
+    return KINDS.get(name, LearnerError)("")

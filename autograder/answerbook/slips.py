@@ -1,0 +1,91 @@
+"""The search for slips and for two mistakes together, in what was written down of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.answerbook.book import AnswerBook
+from autograder.diagnosis import Misconception
+from autograder.diagnosis.sketches import Sketch, sketch_of
+from autograder.judging.diagnose import Evidence, ending
+from autograder.judging.expectations import Comparison, Record
+from autograder.judging.searching import Candidate, Search, SearchEnded
+
+Seen = list[Any] | None
+"""What one check saw, in a few numbers; None where it passes."""
+
+
+def _never(i: int, enough: object) -> Record:
+    raise LookupError("what is written is all there is")
+
+
+def seen_in_short(record: Record) -> Seen:
+    """What is kept of a check's record: how it ended, what its properties said, and a sketch of all values."""
+    if record.passed:
+        return None
+    values, _ = _values(record)
+    sketch = sketch_of(values)
+    return [ending(record), _properties(record), sketch.structure, *sketch.products]
+
+
+def _values(record: Record) -> tuple[list[Any], list[tuple[float, float]]]:
+    compared = [one for one in record.comparisons if not one.property_only]
+    return [one.got for one in compared], [(one.rtol, one.atol) for one in compared]
+
+
+def _properties(record: Record) -> list[list[Any]]:
+    """Number, line and answer of each property that a check asked for."""
+
+    def said(one: Comparison) -> Any:
+        return one.got if isinstance(one.got, bool | str) else str(one.got)
+
+    return [[i, one.place[1], said(one)] for i, one in enumerate(record.comparisons) if one.property_only]
+
+
+def gives(mine: Record, written: Seen) -> bool:
+    """Whether a check saw of an answer what is written."""
+    if written is None or mine.passed:
+        return written is None and mine.passed
+    ended, properties, structure, *products = written
+    if ended != ending(mine) or properties != _properties(mine):
+        return False
+    return Sketch(structure, tuple(products)).fits(*_values(mine))
+
+
+@dataclass(frozen=True)
+class WrittenCandidate(Candidate):
+    """A changed reference of which it is written what the visible checks see."""
+
+    seen: tuple[Seen, ...] = ()
+
+    def explains(self, order: list[tuple[int, Record]]) -> bool:
+        return all(gives(mine, self.seen[i]) for i, mine in order)
+
+
+class WrittenSearch(Search):
+    """The changes of one exercise's reference that are in the answer book.
+
+    Args:
+        known: the exercise's known mistakes.
+    """
+
+    def __init__(self, book: AnswerBook, exercise: str, known: Sequence[Misconception]) -> None:
+        self._slips = book.slips.get(exercise)
+        self._two = book.pairs.get(exercise)
+        self._by_name = {one.name: one for one in known}
+        self._nothing = Evidence(0, _never)
+
+    def variants(self) -> Iterator[Candidate]:
+        if self._slips is None:
+            raise SearchEnded
+        for words, *seen in self._slips:
+            yield WrittenCandidate(words, self._nothing, (), tuple(seen))
+
+    def pairs(self) -> Iterator[Candidate]:
+        if self._two is None:
+            raise SearchEnded
+        for first, second, *seen in self._two:
+            known = self._by_name[first], self._by_name[second]
+            yield WrittenCandidate("", self._nothing, known, tuple(seen))

@@ -1,0 +1,238 @@
+"""Writes a lesson's answer book: see `autograder.answerbook`.
+
+`python -m autograder.authoring.answer_books LESSON ...` writes the books of lessons beside their checks, and says what
+cannot be written down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from autograder.answerbook.book import Answer, AnswerBook
+from autograder.answerbook.plain import NotData, Pool
+from autograder.answerbook.questions import question
+from autograder.answerbook.records import record_as_data
+from autograder.answerbook.slips import Seen, seen_in_short
+from autograder.authoring.rejections import visible_checks
+from autograder.judging.diagnose import unit_gradients
+from autograder.judging.errors import CheckError
+from autograder.judging.expectations import Record, current_record
+from autograder.judging.keys import key_of
+from autograder.judging.reference import Reference
+from autograder.judging.rejections import digest
+from autograder.judging.searching import WORTH_SEARCHING, Candidate, NoAnswer
+from autograder.judging.session import Judge, with_judge
+from autograder.judging.source_text import SourceText
+from autograder.places import Places
+from autograder.submission import parse_submission
+from autograder.worker.wire import WireError
+from course.syllabus import Exercise, Lesson, find_lesson
+
+MOST_SECONDS = 20.0
+"""Of processor time, for the slips of one exercise, or its pairs of mistakes: a search for a name gives up far earlier.
+All of them are written, or none: what is not the only one that gives an answer is no name."""
+
+
+class Asked(Reference):
+    """The solutions; what they are asked is noted where that is wanted."""
+
+    def __init__(self, lesson: Lesson, *more: Any) -> None:
+        super().__init__(lesson, *more)
+        self._noting = False
+        self.answers: dict[tuple[str, str], Answer] = {}
+        self.called_back: defaultdict[str, list[Any]] = defaultdict(list)
+        self.no_data: list[str] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note what is asked inside."""
+        self._noting = True
+        try:
+            yield
+        finally:
+            self._noting = False
+
+    def answer(self, key: list[Any], compute: Callable[[], Any]) -> Any:
+        value = super().answer(key, compute)
+        if self._noting:
+            self._note(key, value)
+        return value
+
+    def _note(self, key: list[Any], value: Any) -> None:
+        try:
+            Pool().packed(value)
+        except NotData as error:
+            self.no_data.append(f"{_asker()}: {key[0]} answers {error}")
+            return
+        try:
+            key_of(key)
+        except WireError:
+            self.called_back[_asker()].append(value)
+            return
+        asked = question(key)
+        self.answers.setdefault((asked.structure, asked.exact), Answer(asked, value))
+
+
+def _asker() -> str:
+    record = current_record()
+    return f"{record.exercise}: {record.check}"
+
+
+@dataclass
+class Written:
+    """A book, and what it leaves out."""
+
+    book: AnswerBook
+    no_data: list[str] = field(default_factory=list)
+    """Questions whose answers are no data, by check."""
+    not_searched: list[str] = field(default_factory=list)
+    """Exercises whose slips were too many to try, or take too long."""
+
+
+def written_for(lesson: Lesson, places: Places | None = None, *, search: bool = True) -> Written:
+    """The answer book of a lesson; without `search`, no slips and no pairs of mistakes are in it.
+
+    Raises:
+        CheckError: the checks cannot be collected, or refuse the solution.
+    """
+    places = places or Places()
+    return with_judge(lesson, partial(_write, places=places, search=search), root=places.root, reference_type=Asked)
+
+
+def _write(judge: Judge, places: Places, search: bool) -> Written:
+    reference = judge.reference
+    assert isinstance(reference, Asked)
+    slug = judge.lesson.slug
+    book = AnswerBook(slug, judge.version(), digest(places, slug))
+    written = Written(book)
+    book.signatures = {
+        name: [[parameter.name, str(parameter.kind)] for parameter in signature.parameters.values()]
+        for name, signature in reference.signatures.items()
+    }
+    for exercise in judge.lesson.exercises:
+        book.right[exercise.name] = _of_the_reference(judge, reference, exercise, places)
+        _write_mistakes(judge, exercise, book, places)
+        if search and exercise.seconds <= WORTH_SEARCHING:
+            _write_search(judge, exercise, written)
+    book.harmless = _harmless(judge)
+    book.answers = list(reference.answers.values())
+    book.called_back = dict(reference.called_back)
+    written.no_data = reference.no_data
+    return written
+
+
+def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise, places: Places) -> dict[str, Any]:
+    """What each visible check sees of the solution; what it asks is noted."""
+    seen = {}
+    items = judge.items_of(exercise.name, True)
+    for name, item in zip(visible_checks(judge, exercise.name), items, strict=True):
+        with reference.noted():
+            record = judge.observe([item], reference.local())[0]
+        if not record.passed:
+            raise CheckError(f"{name} refuses the solution of {exercise.name}; mend one of them")
+        _note_unit_gradients(record, reference)
+        seen[name] = record_as_data(record, places.root)
+    return seen
+
+
+def _note_unit_gradients(record: Record, reference: Asked) -> None:
+    """Note what the solution answers where the upstream gradient is all ones: a relation is told by it."""
+    for comparison in record.comparisons:
+        compute = None if comparison.property_only else unit_gradients(comparison, reference)
+        if compute is not None:
+            with reference.noted(), suppress(Exception):
+                compute()
+
+
+def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook, places: Places) -> None:
+    names = visible_checks(judge, exercise.name)
+    for known in judge.known:
+        if known.exercise == exercise.name:
+            seen = islice(judge.evidence(known), len(names))
+            rejecting = {
+                name: record_as_data(record, places.root)
+                for name, record in zip(names, seen, strict=True)
+                if not record.passed
+            }
+            book.mistakes.append(
+                {"exercise": known.exercise, "name": known.name, "says": known.says, "seen": rejecting}
+            )
+
+
+def _write_search(judge: Judge, exercise: Exercise, written: Written) -> None:
+    """What visible checks see of the solution with one slip, and with two known mistakes."""
+    search, checks = judge.search_of(exercise.name), len(judge.items_of(exercise.name, True))
+    for candidates, into in ((search.all_variants(), written.book.slips), (search.all_pairs(), written.book.pairs)):
+        found: dict[str, list[Any]] = {}
+        began = time.process_time()
+        for candidate in candidates:
+            if time.process_time() - began > MOST_SECONDS:
+                written.not_searched.append(f"{exercise.name}: {len(candidates)} changes take too long to try")
+                break
+            seen = _seen_of(candidate, checks)
+            if any(seen):  # most often several slips of one name give the same
+                found.setdefault(repr((_names(candidate), seen)), [*_names(candidate), *seen])
+        else:
+            into[exercise.name] = list(found.values())
+
+
+def _seen_of(candidate: Candidate, checks: int) -> list[Seen]:
+    """What each visible check sees; nothing where one of them sees no end."""
+    seen = []
+    for i in range(checks):
+        record = candidate.evidence[i]
+        if isinstance(record.ended_by, NoAnswer):
+            return []
+        seen.append(seen_in_short(record))
+    return seen
+
+
+def _names(candidate: Candidate) -> list[str]:
+    return [known.name for known in candidate.known] or [candidate.words]
+
+
+def _harmless(judge: Judge) -> list[list[str]]:
+    """Known mistakes of a helper, each with an exercise that calls it in the solution and is right all the same."""
+    names = {exercise.name for exercise in judge.lesson.exercises}
+    source = SourceText(parse_submission("solution.py", judge.reference.text.encode()), [])
+    found = []
+    for exercise in judge.lesson.exercises:
+        for helper in sorted(names - {exercise.name}):
+            if source.calls(exercise.name, [helper]):
+                found += [
+                    [helper, known.name, exercise.name]
+                    for known in judge.known
+                    if known.exercise == helper and judge.does_no_harm(helper, [known.name], exercise)
+                ]
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="answer_books", description=__doc__)
+    parser.add_argument("lessons", nargs="+")
+    for slug in parser.parse_args(arguments).lessons:
+        try:
+            written = written_for(find_lesson(slug))
+        except (CheckError, KeyError) as error:
+            print(error.args[0], file=sys.stderr)
+            return 1
+        content = written.book.to_bytes()
+        Path(Places().answer_book(slug)).write_bytes(content)
+        print(f"{slug}: {len(content):,} bytes, {len(written.book.answers)} answers")
+        for line in [*written.no_data, *written.not_searched]:
+            print("   ", line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

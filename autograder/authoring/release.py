@@ -1,0 +1,141 @@
+"""The course as a class's learners get it: all that they need to work and to be told what is wrong, and no answer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from string import Template
+
+from autograder.answerbook import StaleBook, read_book
+from autograder.authoring.answer_books import written_for
+from autograder.authoring.tree import AuthoringError, Course
+from autograder.judging.version import grader_version
+from autograder.places import Places
+
+FOLDERS = ("autograder", "course")
+FILES = ("LICENSE", "LICENSE-CC-BY-4.0", "constraints.txt", "pyproject.toml", "setup.py")
+OF_AUTHORS = ("authoring", "packed", "sample_class")
+"""Parts of the grader that hold answers, or make things of them."""
+OF_A_LESSON = ("misconceptions.py", "oracle.py", "contract.toml", "equivalents.toml", "rejections.toml", "answers.book")
+"""What a lesson's folder holds for authors; the last is written anew."""
+NO_PART = ("__pycache__", "*.pyc", ".*")
+README = Path(__file__).with_name("release_readme.md")
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+"""When all files of a zip were made: the same course gives the same bytes."""
+
+
+def release(
+    course: Course, out: Path, slugs: Iterable[str] = (), *, pages: bool = False, say: Callable[[str], None] = print
+) -> None:
+    """Write the course without its answers into the new folder `out`, or into a zip of that name.
+
+    Args:
+        slugs: the lessons that it has; all if none are named.
+        pages: whether the built book comes with it.
+        say: is told what takes a while.
+
+    Raises:
+        AuthoringError: `out` is there already, a lesson's files are not in order, or the book is not built.
+        OSError: it cannot be written.
+    """
+    if out.exists():
+        raise AuthoringError(f"{out} is there already: name a folder or a zip that is not")
+    zipped = out.suffix == ".zip"
+    folder = out.with_name(f".{out.name}.part") if zipped else out
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        _write(course, folder, list(slugs) or list(course.lessons), pages, say)
+        if zipped:
+            _zip(folder, out)
+    except BaseException:  # half a release is none
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if zipped:
+        shutil.rmtree(folder)
+
+
+def _write(course: Course, folder: Path, slugs: list[str], pages: bool, say: Callable[[str], None]) -> None:
+    released = Places(folder)
+    for name in FOLDERS:
+        shutil.copytree(course.root / name, folder / name, ignore=_left_out(course, slugs))
+    for name in FILES:
+        shutil.copy(course.root / name, folder)
+    for slug in slugs:
+        for file in (course.notebook(slug), course.chapter(slug)):
+            target = folder / file.relative_to(course.root)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(file, target)
+        released.answer_book(slug).write_bytes(_answer_book(course, slug, say))
+    syllabus = folder / "course" / "syllabus.toml"
+    syllabus.write_text(only_lessons(syllabus.read_text(encoding="utf-8"), set(slugs)), encoding="utf-8")
+    first = course.lessons[slugs[0]]
+    readme = Template(README.read_text(encoding="utf-8"))
+    (folder / "README.md").write_text(
+        readme.substitute(
+            lessons=len(slugs),
+            exercises=sum(len(course.lessons[slug].exercises) for slug in slugs),
+            first=f"{first.slug.partition('_')[0]}/{first.exercises[0].name}",
+        ),
+        encoding="utf-8",
+    )
+    if pages:
+        if not course.pages.is_dir():
+            raise AuthoringError("the book is not built: run 'make book', or release without --book")
+        shutil.copytree(course.pages, released.pages, ignore=shutil.ignore_patterns("_sources", "*.ipynb"))
+
+
+def _answer_book(course: Course, slug: str, say: Callable[[str], None]) -> bytes:
+    """The lesson's book: the one that lies beside its checks, if that was made of what is there now."""
+    file = course.answer_book(slug)
+    with suppress(FileNotFoundError, StaleBook):
+        if read_book(file).version == grader_version(slug):
+            return file.read_bytes()
+    say(f"{slug}: writing its answer book, a minute or two")
+    content = written_for(course.lessons[slug], course).book.to_bytes()
+    file.write_bytes(content)
+    return content
+
+
+def _left_out(course: Course, slugs: list[str]) -> Callable[[str, list[str]], set[str]]:
+    """Which names in a folder a release does not have, as `shutil.copytree` asks."""
+    unwanted = shutil.ignore_patterns(*NO_PART)
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        here, found = Path(folder), unwanted(folder, names)
+        if here == course.root / "autograder":
+            found |= set(OF_AUTHORS) & set(names)
+        if here == course.lessons_folder:
+            found |= {"conftest.py"} | (set(course.lessons) - set(slugs))
+        if here.parent == course.lessons_folder:
+            found |= set(OF_A_LESSON) & set(names)
+        return found
+
+    return left_out
+
+
+def only_lessons(syllabus: str, slugs: set[str]) -> str:
+    """The text of a syllabus with these lessons alone, and its head."""
+    head, *lessons = re.split(r"^(?=\[\[lesson\]\])", syllabus, flags=re.MULTILINE)
+
+    def slug_of(text: str) -> str:
+        found = re.search(r'^slug = "(\w+)"', text, re.MULTILINE)
+        return found[1] if found else ""
+
+    return head + "".join(text for text in lessons if slug_of(text) in slugs)
+
+
+def _zip(folder: Path, out: Path) -> None:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in _files(folder):
+            entry = zipfile.ZipInfo(f"{out.stem}/{file.relative_to(folder).as_posix()}", ZIP_TIME)
+            entry.external_attr = 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, file.read_bytes())
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in sorted(folder.rglob("*")) if file.is_file())

@@ -1,0 +1,185 @@
+"""The answer book: what is kept of values and questions, and that it judges and names as the solutions do."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.answerbook import BookReference, NotInBook, StaleBook, read_book, same_answers
+from autograder.answerbook.book import Answer, AnswerBook
+from autograder.answerbook.plain import NotData, Pool
+from autograder.answerbook.questions import NEAR, question
+from autograder.authoring import answer_books
+from autograder.diagnosis.sketches import sketch_of
+from autograder.judging.plugin import identify
+from autograder.judging.reference import Reference
+from autograder.judging.session import Judge, with_judge
+from autograder.places import Places
+from course.syllabus import find_lesson
+
+LESSON = find_lesson("ch01_computation_graph")
+TIGHT = [(1e-7, 1e-9)]
+Released = Callable[[AnswerBook], Path]
+
+
+@pytest.fixture(scope="module")
+def written() -> AnswerBook:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answer_books, "MOST_SECONDS", 0.5)  # the quick exercises' slips are enough to look at
+        return answer_books.written_for(LESSON).book
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.float32(1.5),
+        (np.ones(2), [1, 2.5, "three", None], {"a": True, 3: -0.0}),
+        2 - 3j,
+        math.nan,
+        np.array([], dtype=np.int32),
+    ],
+)
+def test_data_come_back_as_they_were(value: Any) -> None:
+    pool = Pool()
+    body = pool.packed(value)
+    assert repr(Pool(pool.arrays).value(body)) == repr(value)
+
+
+def test_an_array_is_kept_once() -> None:
+    pool = Pool()
+    pool.packed([np.ones(3), np.ones(3), np.ones(3, dtype=np.float32)])
+    assert len(pool.arrays) == 2
+
+
+def test_a_function_is_no_data() -> None:
+    with pytest.raises(NotData):
+        Pool().packed((1, len))
+
+
+def test_tensors_survive_the_file() -> None:
+    values = [torch.tensor([1.0, 2.0], dtype=torch.bfloat16), torch.tensor([True]), torch.arange(3)]
+    book = AnswerBook("ch", "1", "", answers=[Answer(question(["f", 1.0]), values)])
+    (again,) = AnswerBook.from_bytes(book.to_bytes()).answers
+    assert all(a.dtype == b.dtype and torch.equal(a, b) for a, b in zip(again.value, values, strict=True))
+
+
+def test_a_sketch_fits_what_is_within_its_tolerance_and_nothing_else() -> None:
+    rng = np.random.default_rng(0)
+    value = rng.normal(size=(4, 5))
+    sketch = sketch_of([value])
+    noise = rng.uniform(-1, 1, size=value.shape) * (1e-9 + 1e-7 * np.abs(value))
+    assert sketch.fits([value + noise], TIGHT)
+    assert sketch.fits([(value + noise).tolist()], TIGHT) is False  # rows are no array
+    for i in np.ndindex(value.shape):
+        wrong = value.copy()
+        wrong[i] += 1e-3
+        assert not sketch.fits([wrong], TIGHT)
+    assert not sketch.fits([value.T], TIGHT)
+    assert not sketch.fits([value.reshape(5, 4)], TIGHT)
+    assert not sketch.fits([value[:, ::-1]], TIGHT)
+
+
+def test_a_sketch_tells_what_is_no_number() -> None:
+    assert sketch_of([np.array([math.nan, 1.0])]).fits([np.array([math.nan, 1.0])], TIGHT)
+    assert not sketch_of([np.array([math.nan, 1.0])]).fits([np.array([math.inf, 1.0])], TIGHT)
+    assert not sketch_of([["add", "mul"]]).fits([["mul", "add"]], TIGHT)
+    assert sketch_of([{"a": 1, "b": 2}]).fits([{"b": 2.0, "a": 1.0}], TIGHT)
+
+
+def test_a_question_is_the_same_where_only_rounding_differs() -> None:
+    x = np.random.default_rng(1).normal(size=50)
+    asked = question(["f", [x]])
+    assert asked.distance(question(["f", [np.nextafter(x, 9)]])) < 1e-12
+    assert asked.structure != question(["g", [x]]).structure
+    assert asked.structure != question(["f", [x.astype(np.float32)]]).structure
+    step = x.copy()
+    step[7] += 1e-3
+    assert asked.distance(question(["f", [step]])) > NEAR
+
+
+def test_the_nearest_question_is_answered_and_no_other() -> None:
+    x = np.random.default_rng(2).normal(size=8)
+    near = x + 1e-8  # as a difference quotient asks: both are in the book
+    book = AnswerBook(LESSON.slug, "1", "", {"forward": []})
+    book.answers = [Answer(question(["forward", [x], {}]), 1.0), Answer(question(["forward", [near], {}]), 2.0)]
+    reference = BookReference(LESSON, book, Places())
+    assert reference.forward(np.nextafter(near, 9)) == 2.0
+    assert reference.forward(x) == 1.0
+    with pytest.raises(NotInBook):
+        reference.forward(x + 1)
+
+
+@pytest.mark.parametrize("content", [b"", b"no zlib", zlib.compress(b"no frame"), zlib.compress(bytes(100))])
+def test_what_is_no_book_is_said_to_be_none(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "answers.book"
+    file.write_bytes(content)
+    with pytest.raises(StaleBook, match=r"^answers\.book cannot be read \(.*; install the course again$"):
+        read_book(file)
+
+
+def test_the_same_lesson_gives_the_same_bytes(written: AnswerBook) -> None:
+    again = AnswerBook.from_bytes(written.to_bytes())
+    assert same_answers(written, again)
+    again.mistakes[0]["says"] += "!"
+    assert not same_answers(written, again)
+
+
+def _told(judge: Judge) -> dict[str, tuple[str, ...]]:
+    """What is said of the solution and of each known mistake, on visible cases."""
+    solutions, found = Reference(LESSON), {}
+    known = solutions.misconceptions()[::3]
+    for exercise in LESSON.exercises:
+        items = [item for item in judge.items_of(exercise.name) if (check := identify(item)) and check.visible]
+        judge._items_of[exercise.name] = items
+        runs = {one.name: solutions.mistaken(one) for one in known if one.exercise == exercise.name}
+        for name, run in ({"": solutions.local()} | runs).items():
+            result = judge.judged(exercise, judge.observe(items, run))
+            found[f"{exercise.name} {name}"] = (result.status, str(result.points), result.message)
+    return found
+
+
+def test_it_judges_and_names_as_the_solutions_do(written: AnswerBook, tmp_path: Path, released: Released) -> None:
+    with_solutions, from_book = with_judge(LESSON, _told), with_judge(LESSON, _told, root=released(written))
+    assert from_book == with_solutions
+    assert sum(status == "passed" for status, *_ in from_book.values()) == len(LESSON.exercises)
+    assert len(from_book) > 30
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Released:
+    """A folder with a lesson's checks and its book, and nothing else."""
+
+    def make(book: AnswerBook) -> Path:
+        here, there = Places(), Places(tmp_path)
+        there.folder(LESSON.slug).mkdir(parents=True)
+        for file in (here.checks(LESSON.slug), here.scenarios(LESSON.slug)):
+            (there.folder(LESSON.slug) / file.name).write_bytes(file.read_bytes())
+        there.answer_book(LESSON.slug).write_bytes(book.to_bytes())
+        return tmp_path
+
+    return make
+
+
+def test_an_answer_of_arrays_is_read_only(written: AnswerBook) -> None:
+    for one in AnswerBook.from_bytes(written.to_bytes()).answers:
+        if isinstance(one.value, np.ndarray):
+            assert not one.value.flags.writeable
+
+
+def test_beside_the_solutions_a_book_counts_for_nothing(tmp_path: Path, released: Released) -> None:
+    """Whoever grades has them: a book that somebody has written changes no point there."""
+    forged = AnswerBook(LESSON.slug, "forged", "")
+    root = released(forged)
+    places = Places(root)
+    places.solutions.mkdir()
+    places.source(LESSON.slug).write_bytes(Places().source(LESSON.slug).read_bytes())
+    assert with_judge(LESSON, lambda judge: type(judge), root=root) is Judge
+    assert with_judge(LESSON, lambda judge: judge.version(), root=root) != "forged"
