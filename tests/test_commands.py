@@ -189,6 +189,17 @@ def a_class(folder: Path) -> None:
         (folder / student / "ch06_vjps.py").write_text(source)
 
 
+def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop: Command, tmp_path: Path) -> None:
+    """It had no submissions: what begins so is hidden elsewhere."""
+    (tmp_path / "class" / "__reports__").mkdir(parents=True)
+    (tmp_path / "class" / "__reports__" / "ch06_vjps.py").write_text(RIGHT)
+    done = backprop("grade", "class", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "student __reports__" / "ch06_vjps.json").is_file()
+    shown = backprop("report", "out", "--student", "__reports__")
+    assert "relu_vjp" in shown.stdout, shown.stderr
+
+
 def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     assert backprop("grade", "class", "--out", "out").returncode == 0

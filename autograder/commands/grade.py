@@ -243,13 +243,17 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
 
 def _nothing_in(folder: Path) -> str:
     """Why a class folder holds nothing at all; empty if it may hold a class."""
+    from autograder.classroom.exports import SYSTEM
     from autograder.classroom.results_folder import HIDDEN
 
     if folder.is_file():
         return "" if folder.suffix.lower() == ".zip" else f"{folder} is neither a folder nor a zip; {LAYOUT}"
     try:
         with os.scandir(folder) as entries:
-            empty = all(entry.name.startswith(HIDDEN) for entry in entries)
+            empty = all(
+                entry.name.startswith(HIDDEN) and (entry.name in SYSTEM or not entry.is_dir())  # `__ann` is a student
+                for entry in entries
+            )
     except OSError as error:
         return f"{error.filename} cannot be used ({error.strerror})"
     return f"there are no submissions in {folder}; {LAYOUT}" if empty else ""
