@@ -223,6 +223,7 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
     from autograder.classroom.pool import PoolError
     from autograder.classroom.results_folder import UNFINISHED, FolderBusy
     from autograder.commands.console import give_up
+    from autograder.isolation import IsolationError
 
     order = grading.order
     try:
@@ -231,7 +232,7 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
         give_up(f"interrupted: {grading.so_far()}; go on with: {_command()}", code=130)
     except (ArchiveError, ClassUnclearError) as error:
         give_up(f"{order.folder}: {error}")
-    except (PoolError, FolderBusy) as error:
+    except (PoolError, FolderBusy, IsolationError) as error:
         give_up(f"{error}" + (f"; {grading.so_far()}" if grading.plan and grading.plan.done else ""))
     except OSError as error:
         if grading.plan is None and error.filename and _lies_in(error.filename, order.folder):
