@@ -370,6 +370,27 @@ def test_an_exercise_without_checks_is_said(walks: Path) -> None:
         workers.stop()
 
 
+@pytest.mark.parametrize("file", ["solutions/{}.py", "autograder/lessons/{}/checks.py"])
+def test_a_file_that_is_missing_from_the_course_is_named_with_what_to_do(
+    root: Path, plain_workers: Workers, tmp_path: Path, file: str
+) -> None:
+    """It was: FileNotFoundError, with a path; mend it."""
+    shutil.copytree(root, tmp_path / "course")
+    missing = tmp_path / "course" / file.format(LESSON)
+    missing.unlink()
+    with pytest.raises(CheckError) as found:
+        with_judge(
+            tiny(),
+            lambda judge: judge.grade(Submission.of_cells("a test", [SOLUTION]), plain_workers),
+            root=tmp_path / "course",
+        )
+    name = f"{missing.parent.name}/{missing.name}"
+    assert str(found.value) == (
+        f"{name} is missing from this copy of the course, and nothing can be checked without it: 'git restore {name}' "
+        "in the course's folder brings it back; without git, download the course again"
+    )
+
+
 def test_those_who_wait_are_told_what_failed_first(
     root: Path, plain_workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -603,7 +603,7 @@ class _Driver:
             raise self._error
         if not self._ran:
             slug = self._judge.lesson.slug
-            if not self._collection_errors:
+            if not self._collection_errors and self._file.is_file():
                 raise CheckError(f"{slug} has no checks")
             with reading(self._file):
                 load_module(self._file)
