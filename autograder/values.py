@@ -40,11 +40,17 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def told_apart(one: Any, other: Any, digits: int = 4) -> tuple[str, str]:
-    """Both numbers with as few digits, from `digits` on, as show that they differ."""
+    """Both numbers with as few digits, from `digits` on, as show that they differ.
+
+    Beside a whole number, which has all of its digits, the other one has as many.
+    """
     for enough in range(digits, 18):
         texts = number(one, enough), number(other, enough)
         if texts[0] != texts[1]:
             break
+    whole = next((text.lstrip("-") for text in texts if text.lstrip("-").isdecimal()), "")
+    if whole and any("e" in text and "e-" not in text for text in texts):
+        return number(one, max(len(whole) + 1, enough)), number(other, max(len(whole) + 1, enough))
     return texts
 
 

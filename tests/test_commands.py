@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autograder import workbook
@@ -103,6 +104,21 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
     assert backprop("check", "ch06_vjps/relu_vjp", "--hint").stdout.count("Hint ") == 1
     assert backprop("check", "ch06_vjps/relu_vjp", "--hint", "--hint").stdout.count("Hint ") == 2
     assert backprop("check", "--hint", "2", "ch06_vjps/relu_vjp").stdout.count("Hint ") == 2
+
+
+def test_check_shows_the_case_as_code_with_every_digit_where_it_is_asked_for(backprop: Command, tmp_path: Path) -> None:
+    """The card in a notebook did; a terminal had four digits."""
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT.replace("x > 0", "x > 1"))
+    assert "as code" not in backprop("check", "ch06/relu_vjp").stdout
+    shown = backprop("check", "ch06/relu_vjp", "--exact", env={"COLUMNS": "40"}).stdout
+    _, _, below = shown.partition("This case as code, with every digit:\n")
+    code = below[: below.index("relu_vjp(g, x)")]
+    names: dict[str, np.ndarray] = {}
+    exec(code, names)
+    assert names["g"].shape == names["x"].shape
+    assert len(str(names["x"].flat[0])) > 12
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    assert "as code" not in backprop("check", "ch06/relu_vjp", "--exact").stdout
 
 
 def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: Command, tmp_path: Path) -> None:

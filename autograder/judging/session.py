@@ -544,6 +544,8 @@ def with_judge(
     judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
     judge = Judge(judged, checks, reference, places, salt, seen)
     driver = _Driver(judge, places.checks(lesson.slug), use)
+    with reading(places.checks(lesson.slug)):
+        places.checks(lesson.slug).stat()  # pytest would say it, too
     run_pytest(places.checks(lesson.slug), [checks, driver])
     return driver.outcome()
 
@@ -603,7 +605,7 @@ class _Driver:
             raise self._error
         if not self._ran:
             slug = self._judge.lesson.slug
-            if not self._collection_errors and self._file.is_file():
+            if not self._collection_errors:
                 raise CheckError(f"{slug} has no checks")
             with reading(self._file):
                 load_module(self._file)
