@@ -21,6 +21,7 @@ WHOLE = 2.0**53
 """Floats from here on are all whole, and say nothing by it."""
 EASILY_READ = 1e7
 """Whole numbers below this are written digit by digit."""
+_LARGE = re.compile(r"-?[\d.]+e\d+")
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -49,7 +50,8 @@ def told_apart(one: Any, other: Any, digits: int = 4) -> tuple[str, str]:
         if texts[0] != texts[1]:
             break
     whole = next((text.lstrip("-") for text in texts if text.lstrip("-").isdecimal()), "")
-    if whole and any("e" in text and "e-" not in text for text in texts):
+    large = [(text, value) for text, value in zip(texts, (one, other), strict=True) if _LARGE.fullmatch(text)]
+    if whole and any(float(text) != value for text, value in large):  # 1e9 has lost nothing
         return number(one, max(len(whole) + 1, enough)), number(other, max(len(whole) + 1, enough))
     return texts
 

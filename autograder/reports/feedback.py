@@ -73,10 +73,10 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
 def _print_code(screen: Console, code: str) -> None:
     """The call that is shown, to copy: at the margin, and no line is broken."""
     if code:
-        screen.print("      This case as code, with every digit:", style="bold")
+        screen.print("      This case as code, with every digit:", style="bold", soft_wrap=True)
         screen.print(Text(printable(code)), soft_wrap=True)
     else:
-        screen.print("      This case has no code: no single call of yours makes it.", style="bold")
+        screen.print("      This case has no code: no single call of yours makes it.", style="bold", soft_wrap=True)
 
 
 def _not_started(exercise: ExerciseResult) -> bool:
