@@ -284,6 +284,10 @@ class Judge:
                 return ungradable(exercise, str(error), error.status)
             if known:
                 self._results.keep((exercise.name, digests), result)
+        if result.status not in ("passed", "missing") and not calls_wrong:
+            signature = self.reference.signatures.get(exercise.name)
+            order = source.other_order(exercise.name, list(signature.parameters) if signature else ())
+            result = replace(result, message=f"{order}\n{result.message}") if order else result
         return replace(result, seconds=round(observed[0].seconds, 4))
 
     def judged(self, exercise: Exercise, records: list[Record], calls_wrong: str = "") -> ExerciseResult:
