@@ -21,6 +21,7 @@ WHOLE = 2.0**53
 """Floats from here on are all whole, and say nothing by it."""
 EASILY_READ = 1e7
 """Whole numbers below this are written digit by digit."""
+_LARGE = re.compile(r"-?[\d.]+e\d+")
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -40,11 +41,18 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def told_apart(one: Any, other: Any, digits: int = 4) -> tuple[str, str]:
-    """Both numbers with as few digits, from `digits` on, as show that they differ."""
+    """Both numbers with as few digits, from `digits` on, as show that they differ.
+
+    Beside a whole number, which has all of its digits, the other one has as many.
+    """
     for enough in range(digits, 18):
         texts = number(one, enough), number(other, enough)
         if texts[0] != texts[1]:
             break
+    whole = next((text.lstrip("-") for text in texts if text.lstrip("-").isdecimal()), "")
+    large = [(text, value) for text, value in zip(texts, (one, other), strict=True) if _LARGE.fullmatch(text)]
+    if whole and any(float(text) != value for text, value in large):  # 1e9 has lost nothing
+        return number(one, max(len(whole) + 1, enough)), number(other, max(len(whole) + 1, enough))
     return texts
 
 

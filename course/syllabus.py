@@ -15,7 +15,7 @@ SYLLABUS = Path(__file__).with_name("syllabus.toml")
 TIERS = ("core", "stretch")
 OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
 OF_AN_EXERCISE = {
-    *("name", "points", "tier", "hints", "packages", "modules"),
+    *("name", "points", "tier", "hints", "why", "packages", "modules"),
     *("seconds", "forbidden", "weights", "technique"),
 }
 
@@ -53,6 +53,8 @@ class Exercise:
     """What a check function counts among those on inputs of its kind, visible or hidden; 1 where nothing is said."""
     technique: tuple[str, ...] = ()
     """Check functions that look for what the exercise is about: where one fails, right values earn nothing."""
+    why: str = field(default="", repr=False)  # `version` hashes the others: this one decides no points
+    """What makes the model solution right, cheap or stable, in a sentence: shown beside it, and never before."""
 
     @property
     def full_name(self) -> str:
@@ -173,6 +175,7 @@ def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list
             forbidden=tuple(call for name in entry.get("forbidden", ()) for call in groups.get(name, [name])),
             weights=entry.get("weights", {}),
             technique=tuple(entry.get("technique", ())),
+            why=entry.get("why", ""),
         )
     except KeyError as missing:
         raise SyllabusError(f"{slug}/{name}: {missing.args[0]} is missing") from None
@@ -181,6 +184,8 @@ def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list
     for call in exercise.forbidden:
         if "." not in call:
             raise SyllabusError(f"{slug}/{name}: forbidden {call!r} is neither a group nor a full name")
+    if not isinstance(exercise.why, str):
+        raise SyllabusError(f"{slug}/{name}: why must be text")
     if not isinstance(entry.get("technique", []), list):
         raise SyllabusError(f"{slug}/{name}: technique must be a list of names of checks")
     if exercise.points <= 0:

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.diagnosis.case import mismatch, render_case, summarise
 from autograder.diagnosis.code import case_code
+from autograder.values import told_apart
 
 A = np.arange(6.0).reshape(2, 3)
 READ_ONLY = np.broadcast_to(np.float64(2.0), (2, 3))
@@ -310,6 +311,14 @@ class TestRendering:
         text = "\n".join(rendered([("dx", np.array([1.0, 2.0000001]), np.array([1.0, 2.0]))]))
         assert "2.0000000" in text
         assert "*2.0000001" in text
+
+    def test_beside_a_whole_number_the_other_has_as_many_digits(self) -> None:
+        """It was: 89410638380; 8.959e10 expected."""
+        got = mismatch(89410638380, 89591876160.5, name="bytes", rtol=1e-9, atol=0.0)
+        assert got is not None
+        assert "89410638380" in got
+        assert "89591876160.5" in got
+        assert told_apart(3, 2.5e-7) == ("3", "2.5e-7")
 
     def test_shapes_that_differ(self) -> None:
         lines = rendered([("dA", A.T, A)])

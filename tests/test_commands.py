@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autograder import workbook
@@ -105,6 +106,21 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
     assert backprop("check", "--hint", "2", "ch06_vjps/relu_vjp").stdout.count("Hint ") == 2
 
 
+def test_check_shows_the_case_as_code_with_every_digit_where_it_is_asked_for(backprop: Command, tmp_path: Path) -> None:
+    """The card in a notebook did; a terminal had four digits."""
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT.replace("x > 0", "x > 1"))
+    assert "as code" not in backprop("check", "ch06/relu_vjp").stdout
+    shown = backprop("check", "ch06/relu_vjp", "--exact", env={"COLUMNS": "40"}).stdout
+    _, _, below = shown.partition("This case as code, with every digit:\n")
+    code = below[: below.index("relu_vjp(g, x)")]
+    names: dict[str, np.ndarray] = {}
+    exec(code, names)
+    assert names["g"].shape == names["x"].shape
+    assert len(str(names["x"].flat[0])) > 12
+    (tmp_path / "ch06_vjps.py").write_text(RIGHT)
+    assert "as code" not in backprop("check", "ch06/relu_vjp", "--exact").stdout
+
+
 def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: Command, tmp_path: Path) -> None:
     (tmp_path / "ch06_vjps-Copy1.py").write_text(RIGHT)
     copy = backprop("check", "ch06_vjps-Copy1.py")
@@ -187,6 +203,17 @@ def a_class(folder: Path) -> None:
     for student, source in (("ann", RIGHT), ("bob", WRONG)):
         (folder / student).mkdir(parents=True)
         (folder / student / "ch06_vjps.py").write_text(source)
+
+
+def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop: Command, tmp_path: Path) -> None:
+    """It had no submissions: what begins so is hidden elsewhere."""
+    (tmp_path / "class" / "__reports__").mkdir(parents=True)
+    (tmp_path / "class" / "__reports__" / "ch06_vjps.py").write_text(RIGHT)
+    done = backprop("grade", "class", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "student __reports__" / "ch06_vjps.json").is_file()
+    shown = backprop("report", "out", "--student", "__reports__")
+    assert "relu_vjp" in shown.stdout, shown.stderr
 
 
 def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, tmp_path: Path) -> None:

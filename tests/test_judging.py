@@ -19,6 +19,7 @@ import pytest
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work
 from autograder.diagnosis import Misconception
+from autograder.diagnosis.case import HEIGHT
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose
 from autograder.judging.errors import CheckError, Raised
@@ -368,6 +369,44 @@ def test_an_exercise_without_checks_is_said(walks: Path) -> None:
             with_judge(lesson, lambda judge: judge.grade(submission, workers), root=walks)
     finally:
         workers.stop()
+
+
+@pytest.mark.parametrize("file", ["solutions/{}.py", "autograder/lessons/{}/checks.py"])
+def test_a_file_that_is_missing_from_the_course_is_named_with_what_to_do(
+    root: Path, plain_workers: Workers, tmp_path: Path, file: str
+) -> None:
+    """It was: FileNotFoundError, with a path; mend it."""
+    shutil.copytree(root, tmp_path / "course")
+    missing = tmp_path / "course" / file.format(LESSON)
+    missing.unlink()
+    with pytest.raises(CheckError) as found:
+        with_judge(
+            tiny(),
+            lambda judge: judge.grade(Submission.of_cells("a test", [SOLUTION]), plain_workers),
+            root=tmp_path / "course",
+        )
+    name = f"{missing.parent.name}/{missing.name}"
+    assert str(found.value) == (
+        f"{name} is missing from this copy of the course, and nothing can be checked without it: 'git restore {name}' "
+        "in the course's folder brings it back; without git, download the course again"
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def square_vjp(x, g): return g + 2 * x",
+        "square_vjp = None\nclass square_vjp:\n    def __init__(self, x, g): raise ValueError",
+    ],
+)
+def test_parameters_in_another_order_are_said_first(grade: Callable[..., SubmissionResult], source: str) -> None:
+    """Of a layer it was: unsupported operand type(s) for %: 'int' and 'builtin_function_or_method'."""
+    lines = by_name(grade(source))["square_vjp"].message.splitlines()
+    assert lines[0] == "square_vjp is called with (g, x), in this order, and yours takes (x, g)."
+    assert len(lines) <= HEIGHT
+    right_order = by_name(grade("def square_vjp(g, x): return g + 2 * x"))["square_vjp"].message
+    assert "in this order" not in right_order
+    assert "in this order" not in by_name(grade("def square_vjp(a, b): return a + 2 * b"))["square_vjp"].message
 
 
 def test_those_who_wait_are_told_what_failed_first(

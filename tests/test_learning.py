@@ -261,6 +261,15 @@ def test_a_model_solution_is_code_without_marks_and_with_its_helpers() -> None:
     assert "branch += h" not in mended, "that is what was handed out"
 
 
+def test_why_a_solution_is_as_it_is_stands_in_no_notebook() -> None:
+    for lesson in syllabus().values():
+        handed_out = json.dumps(json.loads(Places().notebook(lesson.slug).read_text("utf-8")), ensure_ascii=False)
+        for exercise in lesson.exercises:
+            assert exercise.why, exercise.full_name
+            assert exercise.why not in handed_out
+            assert exercise.why not in exercise.hints
+
+
 def test_a_release_for_a_class_has_none(tmp_path: Path) -> None:
     with pytest.raises(NoSolutions, match="comes without model solutions"):
         solution_of(RELU, Places(tmp_path))

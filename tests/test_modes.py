@@ -85,3 +85,39 @@ def test_hooks_that_one_exercise_leaves_cost_no_other_points() -> None:
         workers.stop()
     assert shares["offload_to_cpu"] < 1
     assert shares["checkpoint"] == 1
+
+
+def test_a_call_begins_and_ends_on_the_cpu() -> None:
+    """A cell that made `meta` the default device was told: Cannot copy out of meta tensor; no data!"""
+    torch.set_default_device("meta")
+    with left_as_found():
+        assert torch.zeros(1).item() == 0
+        torch.device("meta").__enter__()
+    assert torch.get_default_device().type == "cpu"
+    assert torch._C._len_torch_function_stack() == 0
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ('torch.set_default_device("meta")', ""),
+        (
+            'def straight_through_round(x):\n    return x.to("meta")',
+            "straight_through_round makes or uses a tensor on the device 'meta', which has a shape and no numbers: "
+            "make it on the CPU.",
+        ),
+    ],
+)
+def test_a_tensor_without_numbers_is_called_that(cell: str, says: str) -> None:
+    lesson = find_lesson("ch04_detachment")
+    submission, workers = (
+        Submission.of_cells("a test", [*solved_cells(Course.at(), lesson.slug), cell]),
+        Workers(lesson, "process"),
+    )
+    try:
+        names = ["straight_through_round"]
+        (found,) = with_judge(lesson, lambda judge: judge.grade(submission, workers, only=names)).exercises
+    finally:
+        workers.stop()
+    assert found.status == ("error" if says else "passed")
+    assert (found.message.splitlines() or [""])[0] == says

@@ -70,6 +70,16 @@ def test_full_points_are_a_number_with_feedback_around_it(outputs: list[Any]) ->
     assert "backprop solution ch06/relu_vjp" in outputs[2].data["text/html"]
 
 
+def test_a_card_shows_the_model_solution_and_why_after_a_pass_and_not_before(outputs: list[Any]) -> None:
+    why = html.escape(find_lesson("ch06_vjps").exercise("relu_vjp").why)
+    passed, partial = outputs[2].data["text/html"], outputs[5].data["text/html"]
+    _, _, opened = passed.partition("<summary")
+    assert "The course" in opened
+    assert opened.index("return (g * (x &gt; 0)).astype(x.dtype)") < opened.index(why)
+    assert why not in partial
+    assert "astype(x.dtype)" not in partial
+
+
 def test_partial_points_are_a_number_too(outputs: list[Any]) -> None:
     assert 0 < float(outputs[5].data["text/plain"]) < 2
     assert "the mask is x &gt; 0" in outputs[5].data["text/html"]

@@ -26,8 +26,11 @@ from rich.console import Console
 
 from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult, write_json
 from autograder.judging.status import ExerciseStatus
+from autograder.reports.attempts import make_all
 from autograder.reports.class_results import ClassResults, StudentWork
 from autograder.reports.formats import MAKERS, Order, make_report
+from autograder.reports.gradescope_report import GradescopeReport
+from autograder.reports.junit_report import JunitReport
 from autograder.reports.safety import file_stem
 from autograder.wording import clean
 from course.syllabus import find_lesson
@@ -217,6 +220,59 @@ def test_pages_without_matplotlib_say_what_to_install_and_one_page_needs_none(
     done = backprop("report", hostile, "--format", "html", "--student", "ann", "--out", tmp_path / "out", env=without)
     assert done.returncode == 0, done.stderr
     assert [file.name for file in (tmp_path / "out").rglob("*.html")] == ["ann.html"]
+
+
+@pytest.mark.parametrize("order", ["html,csv", "csv,html"])
+def test_a_format_that_fails_takes_no_other_with_it(
+    backprop: Command, hostile: Path, tmp_path: Path, order: str
+) -> None:
+    """`--format html,csv` without Matplotlib wrote nothing at all."""
+    (tmp_path / "no" / "matplotlib").mkdir(parents=True)
+    (tmp_path / "no" / "matplotlib" / "__init__.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    out, without = tmp_path / "out", {"PYTHONPATH": str(tmp_path / "no")}
+    done = backprop("report", hostile, "--format", order, "--out", out, env=without)
+    assert done.returncode == 2
+    assert "backprop: html needs matplotlib: pip install 'backprop-course[instructor]'\n" in done.stderr
+    assert {line.partition(":")[0] for line in done.stderr.splitlines()} == {"backprop", "csv"}
+    assert len(read_csv(out / "grades.csv")) == len(NAMES)
+    assert {file.suffix for file in out.rglob("*") if file.is_file()} == {".csv"}
+
+
+def test_a_format_that_fails_in_the_middle_leaves_the_others_and_no_half_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    write(results, *(a_result(f"student-{i}") for i in range(3)))
+    order = Order(ClassResults(results), tmp_path / "out", Console(file=io.StringIO()))
+
+    def full(report: object, work: StudentWork) -> None:
+        if work.student == "student-1":
+            raise OSError(28, "No space left on device", "grades.xml")
+
+    def wrong(report: object) -> list[str]:
+        raise KeyError("student-2")
+
+    monkeypatch.setattr(JunitReport, "add", full)
+    monkeypatch.setattr(GradescopeReport, "finish", wrong)
+    attempts = make_all(["junit", "csv", "gradescope"], order)
+    assert attempts is not None
+    junit, csv_, gradescope = (each.problem() for each in attempts)
+    assert junit == "grades.xml cannot be written (No space left on device)"
+    assert csv_ == ""
+    assert re.fullmatch(
+        r"gradescope cannot be made \(KeyError at test_reports\.py:\d+\); please report this", gradescope
+    )
+    assert len(read_csv(tmp_path / "out" / "grades.csv")) == 3
+    assert not list((tmp_path / "out").glob("*.xml"))
+
+
+def test_a_student_is_found_by_the_name_that_a_folder_of_ours_has(backprop: Command, tmp_path: Path) -> None:
+    """Results of `__reports__` lie in `student __reports__`, and were those of nobody."""
+    results = tmp_path / "results"
+    write(results, a_result("student __reports__", message="wrong"))
+    done = backprop("report", results, "--student", "__reports__")
+    assert done.returncode == 0, done.stderr
+    assert "add_vjp" in done.stdout
 
 
 def test_files_that_are_no_results_are_named_and_passed_over(backprop: Command, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ name = "double"
 points = 2
 tier = "core"
 hints = ["Look at the title.", "It is 2 * x."]
+why = "One product is all that a double takes."
 
 [[lesson]]
 slug = "ch02_square"
@@ -63,6 +64,7 @@ name = "square"
 points = 3
 tier = "stretch"
 hints = ["Look at the title.", "It is x * x."]
+why = "A product of two needs no power."
 """
 
 SOURCE = '''\
@@ -329,6 +331,22 @@ def test_a_source_that_gives_no_notebook_is_named(whole: Course) -> None:
 def test_points_tier_and_hints_are_asked_for(whole: Course, changes: dict[str, object], said: str) -> None:
     line = _only(described.points_tier_and_hints(_with_exercise(whole, **changes)))
     assert line.startswith(f"course/syllabus.toml: {said};")
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("", "ch01_double/double has no sentence on why its solution is as it is"),
+        ("one product", "ch01_double/double has no sentence on why its solution is as it is"),
+        ("x" * 160 + ".", "ch01_double/double: why has 161 characters in 1 lines"),
+        ("One product.\nNo sum.", "ch01_double/double: why has 20 characters in 2 lines"),
+    ],
+)
+def test_a_sentence_on_each_solution_is_asked_for(whole: Course, why: str, said: str) -> None:
+    assert described.reasons(whole) == []
+    line = _only(described.reasons(_with_exercise(whole, why=why)))
+    assert line.startswith(f"course/syllabus.toml: {said};")
+    assert described.reasons in rules.READ
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def test_what_is_missing_is_said(read: Reader, line: str, complaint: str) -> Non
         ),
         ((LESSON, EXERCISE.replace("points = 1", 'points = "two"')), "ch01_x/f: points must be a number, and is 'two'"),
         ((LESSON, EXERCISE, "seconds = true\n"), "ch01_x/f: seconds must be a number, and is True"),
+        ((LESSON, EXERCISE, "why = 3\n"), "ch01_x/f: why must be text"),
         ((LESSON.replace("minutes", "minuets"), EXERCISE), "lesson ch01_x: 'minuets' means nothing here"),
         ((LESSON, EXERCISE.replace('"core"', "core")), "syllabus.toml is no TOML: Invalid value"),
     ],

@@ -17,7 +17,12 @@ REPLACEABLE = "a process of the command alone"
 
 def begin_as_zygote(context: typer.Context, targets: Iterable[Target]) -> None:
     """Run this command again from its beginning, if its judge is to import what the workers of `targets` need, too."""
+    from autograder.commands.console import give_up
+    from autograder.isolation.base import IsolationError
     from autograder.isolation.zygote import become_judge
 
     if context.obj == REPLACEABLE:
-        become_judge("autograder", sys.argv[1:], [kit for target in targets for kit in target.kits])
+        try:
+            become_judge("autograder", sys.argv[1:], [kit for target in targets for kit in target.kits])
+        except IsolationError as error:
+            give_up(str(error))

@@ -30,6 +30,7 @@ def check(
         ),
     ] = None,
     hint: Annotated[int, typer.Option("--hint", count=True, help="Show a hint; twice, or --hint 2, the next too.")] = 0,
+    exact: Annotated[bool, typer.Option("--exact", help="Show the failing call as code, with every digit.")] = False,
     isolation: Isolation = "process",
 ) -> None:
     """Grade my own work. The exit status is 0 only if all of it passes."""
@@ -58,7 +59,7 @@ def check(
                 give_up(problem)
             say(problem)  # the other files are checked all the same
             continue
-        print_feedback(screen, found.lesson, results[-1], hints=hints, file=found.file)
+        print_feedback(screen, found.lesson, results[-1], hints=hints, file=found.file, exact=exact)
         noted(found, results[-1])
     if len(results) > 1:
         _print_total(screen, results)

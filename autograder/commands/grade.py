@@ -227,6 +227,7 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
     from autograder.classroom.pool import PoolError
     from autograder.classroom.results_folder import UNFINISHED, FolderBusy
     from autograder.commands.console import give_up
+    from autograder.isolation import IsolationError
 
     order = grading.order
     try:
@@ -235,7 +236,7 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
         give_up(f"interrupted: {grading.so_far()}; go on with: {_command()}", code=130)
     except (ArchiveError, ClassUnclearError) as error:
         give_up(f"{order.folder}: {error}")
-    except (PoolError, FolderBusy) as error:
+    except (PoolError, FolderBusy, IsolationError) as error:
         give_up(f"{error}" + (f"; {grading.so_far()}" if grading.plan and grading.plan.done else ""))
     except OSError as error:
         if grading.plan is None and error.filename and _lies_in(error.filename, order.folder):
@@ -247,13 +248,17 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
 
 def _nothing_in(folder: Path) -> str:
     """Why a class folder holds nothing at all; empty if it may hold a class."""
+    from autograder.classroom.exports import SYSTEM
     from autograder.classroom.results_folder import HIDDEN
 
     if folder.is_file():
         return "" if folder.suffix.lower() == ".zip" else f"{folder} is neither a folder nor a zip; {LAYOUT}"
     try:
         with os.scandir(folder) as entries:
-            empty = all(entry.name.startswith(HIDDEN) for entry in entries)
+            empty = all(
+                entry.name.startswith(HIDDEN) and (entry.name in SYSTEM or not entry.is_dir())  # `__ann` is a student
+                for entry in entries
+            )
     except OSError as error:
         return f"{error.filename} cannot be used ({error.strerror})"
     return f"there are no submissions in {folder}; {LAYOUT}" if empty else ""

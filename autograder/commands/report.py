@@ -5,15 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from autograder.reports.formats import Order
-
-NEEDED_BY = {"matplotlib": "html", "jinja2": "html"}
-"""What a format needs that learners do not."""
 
 
 def report(
@@ -50,6 +44,7 @@ def report(
     """Show the results of a class, or write them as pages, a gradebook or what other programs read."""
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import lesson_called
+    from autograder.reports.attempts import make_all
     from autograder.reports.class_results import REPORTS, ClassResults
     from autograder.reports.formats import MAKERS, VISIBILITIES, Order
     from autograder.wording import clean, enumeration
@@ -72,44 +67,22 @@ def report(
     lessons = tuple(lesson_called(name.strip()).slug for name in due.split(",")) if due is not None else ()
     classroom = ClassResults(results, only=student, due=lessons)
     order = Order(classroom, folder, console(), student, book_url, hidden, title)
-    try:
-        lines = _write(formats, order)
-    except ModuleNotFoundError as missing:
-        if missing.name not in NEEDED_BY:
-            raise
-        give_up(f"{NEEDED_BY[missing.name]} needs {missing.name}: pip install 'backprop-course[instructor]'")
-    except BrokenPipeError:  # whoever read has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(1) from None
-    except OSError as error:
-        give_up(f"{error.filename or folder} cannot be written ({error.strerror})")
-    if lines is None:
+    attempts = make_all(formats, order)
+    if attempts is None:
         who = f" of {student}" if student is not None else ""
         problems = classroom.problems
         give_up(f"there are no results{who} in {results}" + (f" ({problems[0]})" if problems else ""))
-    for line in lines:
+    if any(isinstance(each.error, BrokenPipeError) for each in attempts):  # whoever read has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for line in (line for each in attempts for line in each.lines):
         typer.echo(clean(line, 500), err=True)  # standard output may be JSON
     for problem in classroom.problems:
         say(problem)
-
-
-def _write(formats: list[str], order: Order) -> list[str] | None:
-    """Read the class once and report it in all formats; None if there is nobody."""
-    from contextlib import ExitStack
-    from itertools import chain
-
-    from autograder.reports.formats import make_report
-
-    students = iter(order.classroom)
-    first = next(students, None)
-    if first is None:
-        return None
-    with ExitStack() as stack:
-        reports = [stack.enter_context(make_report(name, order)) for name in formats]
-        for work in chain([first], students):
-            for each in reports:
-                each.add(work)
-        return [line for each in reports for line in each.finish()]
+    failures = dict.fromkeys(each.problem() for each in attempts if each.error is not None)
+    for failure in filter(None, failures):
+        say(failure)
+    if failures:
+        raise typer.Exit(2 if any(failures) else 1)
 
 
 def _among_results(folder: Path, results: Path) -> bool:

@@ -61,9 +61,10 @@ def solution(
     _print_both(screen, own or "(nothing yet)", model)
     if in_a_line(exercise):
         screen.print(f"In a line: {in_a_line(exercise)}", style="magenta")
+    if exercise.why:
+        screen.print(f"Why: {exercise.why}", style="green")
     title = title_of(exercise)
-    why = f"Why: {where_to_read(exercise)}{f' ({title})' if title else ''}"
-    screen.print(why, style="cyan", soft_wrap=True)
+    screen.print(f"Section: {where_to_read(exercise)}{f' ({title})' if title else ''}", style="cyan", soft_wrap=True)
 
 
 def _print_both(screen: Console, own: str, model: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 
+from autograder.isolation.base import IsolationError
 from autograder.isolation.packages import interpreter
 from autograder.places import ROOT
 from autograder.threads import ONE_THREAD
@@ -33,5 +34,17 @@ def python() -> list[str]:
     """The interpreter as workers have it: no site-packages, no folder of the script on the path.
 
     No bytecode is written: on a full disk Python 3.11 leaves half of it, and no later worker would start.
+
+    Raises `IsolationError` where this user may not start it.
     """
-    return [interpreter(), "-B", "-S", "-P", "-X", "utf8"]
+    return [that_may_be_started(interpreter()), "-B", "-S", "-P", "-X", "utf8"]
+
+
+def that_may_be_started(interpreter: str) -> str:
+    """The path of a Python. `IsolationError` where this user may not start it, whoever started this one."""
+    if not os.access(interpreter, os.X_OK):
+        raise IsolationError(
+            f"this user may not start {interpreter}, the Python of this environment: have its owner type "
+            f"'chmod a+rx {interpreter}', or make the environment anew with a Python of your own"
+        )
+    return interpreter

@@ -22,7 +22,7 @@ from typing import Any
 from autograder.isolation.base import PackageMissing
 from autograder.isolation.launched import Forked
 from autograder.isolation.packages import locations
-from autograder.isolation.python import BOOTSTRAP, environment, python
+from autograder.isolation.python import BOOTSTRAP, environment, python, that_may_be_started
 from course.syllabus import Kit
 
 FORKS = sys.platform == "linux"
@@ -115,7 +115,13 @@ def start_judge(
             _told(module, arguments, kits, environ, confined=confined) as (command, told),
         ):
             return subprocess.Popen(command, env=environment(), pass_fds=[*pass_fds, told], **options)
-    command = [sys.executable, "-P", "-m", module, *arguments]  # -P: a numpy.py that lies here is not meant
+    command = [
+        that_may_be_started(sys.executable),
+        "-P",
+        "-m",
+        module,
+        *arguments,
+    ]  # -P: a numpy.py that lies here is not meant
     return subprocess.Popen(command, env=environ, pass_fds=pass_fds, **options)
 
 

@@ -18,6 +18,8 @@ from course.syllabus import Lesson
 
 STUB = re.compile(r"(([\w.]+)(?: \([^)]*\))?): your code here")
 """What a stub says, of itself or of a part."""
+_ON_META = re.compile(r"\bmeta tensors?\b|\bdevices?\b.*\bmeta\b")
+"""What PyTorch says of a tensor without numbers."""
 
 
 class Learner:
@@ -125,6 +127,9 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     where = f" ({failure.place})" if failure.place else ""
     if failure.kind == "NotImplementedError" and not _of_others(failure.message, run):
         return Missing(_not_written(name, failure.message, where) + run.source.defined_again(name))
+    if _ON_META.search(failure.message) and not run.source.says(failure.message):
+        why = "which has a shape and no numbers: make it on the CPU"
+        return Raised(f"{name} makes or uses a tensor on the device 'meta', {why}{where}.", failure)
     if failure.kind == "UnreadableResult":
         return Raised(f"{name} returned something that cannot be graded: {failure.message}.", failure)
     if isinstance(forbidden, list) and forbidden:

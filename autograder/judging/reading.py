@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autograder.judging.errors import CheckError, LearnerError
+from autograder.places import ROOT
 
 
 @contextmanager
@@ -18,6 +19,12 @@ def reading(file: Path) -> Iterator[None]:
     except LearnerError:  # a submission's time was up meanwhile
         raise
     except Exception as error:
+        if not file.exists():
+            path = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else f"{file.parent.name}/{file.name}"
+            raise CheckError(
+                f"{path} is missing from this copy of the course, and nothing can be checked without it: "
+                f"'git restore {path}' in the course's folder brings it back; without git, download the course again"
+            ) from None
         what, line = str(error), None
         if isinstance(error, SyntaxError):
             what, line = error.msg, error.lineno

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -152,6 +154,14 @@ class SourceText:
         self.consulted |= bool(called)
         return called
 
+    def other_order(self, name: str, parameters: Sequence[str]) -> str:
+        """A sentence where `name` takes the parameters that it is called with, in another order; else empty."""
+        cell = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
+        taken = _parameters(cell.source, name) if cell and len(cell.source) <= MOST_LOOKED_AT else []
+        if taken == list(parameters) or sorted(taken) != sorted(parameters):
+            return ""
+        return f"{name} is called with ({', '.join(parameters)}), in this order, and yours takes ({', '.join(taken)})."
+
     def says(self, text: str) -> bool:
         """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""
         self.consulted = True
@@ -173,6 +183,22 @@ class SourceText:
             if problem is not known and re.search(rf"\b{match[1]}\b", problem.cell.source):
                 return f"\nBefore that, {problem.text}."
         return ""
+
+
+def _parameters(source: str, name: str) -> list[str]:
+    """What a function takes, or a class when it is called, by name; nothing where that cannot be read."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name]
+    last = found[-1] if found else None
+    if isinstance(last, ast.ClassDef):
+        made = [node for node in last.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+        return [one.arg for one in made[-1].args.args[1:]] if made else []
+    return [one.arg for one in last.args.args] if last else []
 
 
 def _number(cell: Cell) -> int:

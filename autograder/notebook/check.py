@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
+from autograder.isolation import IsolationError
 from autograder.isolation.zygote import start_judge
 from autograder.notebook.executed import ExecutedCells, shell
 from autograder.notebook.feedback import CheckFailed, Feedback, Notice, Shown, State
@@ -23,12 +24,14 @@ def lesson(slug: str) -> Check:
     """The `check` of a lesson's notebook: `check("matmul_vjp")` grades what the notebook has run so far.
 
     Raises:
-        CheckFailed: there is no lesson `slug`; the message lists those that exist.
+        CheckFailed: there is no lesson `slug`; the message lists those that exist. Or no judge can be started.
     """
     try:
         return Check(slug)
     except KeyError as error:
         raise CheckFailed(slug, error.args[0]) from None
+    except IsolationError as error:
+        raise CheckFailed(slug, str(error)) from None
 
 
 class Check:
@@ -104,6 +107,8 @@ class Check:
             result = self._judge.ask({**self._cells.as_request(), "exercise": exercise}, progress.say)
         except KeyboardInterrupt:
             raise _NothingGraded(f"{what}: the check was interrupted, and nothing was graded.") from None
+        except IsolationError as error:
+            raise _NothingGraded(str(error)) from None
         finally:
             progress.end()
         if "error" in result:

@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
+from autograder.learning.solutions import NoSolutions, solution_of
 from autograder.notebook import card
 from autograder.notebook.executed import shell
 from autograder.sections import address_of, where_to_read
@@ -163,7 +164,13 @@ def _after(exercise: Exercise, following: Exercise | None) -> Sequence[str]:
     """What to do once an exercise passes."""
     compare = card.code(f"backprop solution {exercise.lesson.split('_')[0]}/{exercise.name}")
     go_on = f"Next: <b>{html.escape(following.name)}</b> ({following.tier}). " if following else ""
-    return [card.paragraph(f"{go_on}The course's own way, in a terminal: {compare}")]
+    parts = [card.paragraph(f"{go_on}The course's own way, in a terminal: {compare}")]
+    try:
+        model = solution_of(exercise)
+    except NoSolutions:
+        return parts
+    why = card.paragraph(f"<b>Why.</b> {html.escape(exercise.why)}") if exercise.why else ""
+    return [*parts, card.opening("The course's own way", card.preformatted(model) + why)]
 
 
 def _check_of(exercise: Exercise, hint: int = 0) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
 from autograder.classroom.results_folder import places, read_result, result_file
+from autograder.classroom.student_names import as_folder
 from autograder.judging.results import SubmissionResult
 from course.syllabus import Lesson, syllabus
 
@@ -52,8 +53,8 @@ class ClassResults:
         everyone = sorted({*self._slugs, *self._not_recognised})
         self.students = [name for name in everyone if only in (None, name)]
         if only is not None and not self.students:  # macOS writes ü as two characters, and nobody sees that
-            alike = unicodedata.normalize("NFC", only)
-            self.students = [name for name in everyone if unicodedata.normalize("NFC", name) == alike]
+            alike = {unicodedata.normalize("NFC", only), as_folder(only)}  # `__reports__` has another folder
+            self.students = [name for name in everyone if unicodedata.normalize("NFC", name) in alike]
         found = {slug for name in everyone for slug in self._slugs.get(name, []) if self._counts(name, slug)}
         self.lessons = tuple(sorted({*found, *due}, key=place))
         """The lessons that someone handed in, and those that were due, by slug."""

@@ -19,12 +19,19 @@ WRONG = ("✗", "red")
 
 
 def print_feedback(
-    screen: Console, lesson: Lesson, result: SubmissionResult, *, hints: int, file: Path | None = None
+    screen: Console,
+    lesson: Lesson,
+    result: SubmissionResult,
+    *,
+    hints: int,
+    file: Path | None = None,
+    exact: bool = False,
 ) -> None:
     """Print what was graded, each exercise in a line, what is wrong with those that fail, and the total.
 
     Args:
         hints: how many of an exercise's hints to show.
+        exact: whether to show the failing call of each as code, with every digit.
     """
     screen.print(
         Text.assemble(
@@ -38,6 +45,8 @@ def print_feedback(
     width = max((len(exercise.name) for exercise in result.exercises), default=0)
     for exercise in result.exercises:
         _print_exercise(screen, lesson, exercise, width, hints)
+        if exact and exercise.status != "passed" and not _not_started(exercise):
+            _print_code(screen, exercise.code)
     worth = points_in_words(result.points, result.max_points, visible_only=result.visible_only)
     screen.print(Text(worth, style="bold"))
     if result.visible_only:
@@ -61,6 +70,15 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
     if exercise.status != "passed" and listed:
         for number, hint in enumerate(listed.hints[:hints], 1):
             screen.print(Padding(Text(f"Hint {number}: {hint}", style="magenta"), (0, 0, 0, 6), expand=False))
+
+
+def _print_code(screen: Console, code: str) -> None:
+    """The call that is shown, to copy: at the margin, and no line is broken."""
+    if code:
+        screen.print("      This case as code, with every digit:", style="bold", soft_wrap=True)
+        screen.print(Text(printable(code)), soft_wrap=True)
+    else:
+        screen.print("      This case has no code: no single call of yours makes it.", style="bold", soft_wrap=True)
 
 
 def _not_started(exercise: ExerciseResult) -> bool:

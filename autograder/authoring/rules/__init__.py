@@ -9,6 +9,7 @@ from autograder.authoring.rules.described import (
     live_anchors,
     named_checks,
     points_tier_and_hints,
+    reasons,
     three_misconceptions,
 )
 from autograder.authoring.rules.drift import files_are_python, generated_files_in_step, listed_files, rejections_in_step
@@ -33,6 +34,7 @@ READ = (
     generated_files_in_step,
     rejections_in_step,
     points_tier_and_hints,
+    reasons,
     named_checks,
     three_misconceptions,
     contracts,

@@ -1,4 +1,4 @@
-"""Rule 4: every exercise has points, a tier, two hints, three misconceptions and a live anchor in its chapter.
+"""Rule 4: every exercise has points, a tier, two hints, a reason, three misconceptions and a live anchor.
 
 The checks that the syllabus names are there.
 """
@@ -19,6 +19,8 @@ from course.syllabus import TIERS, Exercise
 
 SYLLABUS = "course/syllabus.toml"
 LEAST_HINTS = 2
+LONGEST_WHY = 160
+"""Characters of what stands beside a model solution: a sentence, two lines of a terminal."""
 LEAST_MISCONCEPTIONS = 3
 FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
 LABEL = re.compile(r"\(([\w-]+)\)=")
@@ -38,6 +40,20 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
         if len(hints) < LEAST_HINTS or len(hints) < len(exercise.hints):
             what = f"{exercise.full_name} has {len(hints)} hints of {max(len(exercise.hints), LEAST_HINTS)}"
             problems.append(Problem(SYLLABUS, what, "write the others"))
+    return problems
+
+
+def reasons(course: Course) -> list[Problem]:
+    """The syllabus says of each model solution why it is as it is, in a sentence."""
+    problems = []
+    for exercise in _exercises(course):
+        why = exercise.why.strip()
+        if not why.endswith("."):
+            what = f"{exercise.full_name} has no sentence on why its solution is as it is"
+            problems.append(Problem(SYLLABUS, what, "write why: what makes it right, cheap or stable"))
+        elif len(why) > LONGEST_WHY or "\n" in why:
+            what = f"{exercise.full_name}: why has {len(why)} characters in {why.count(chr(10)) + 1} lines"
+            problems.append(Problem(SYLLABUS, what, f"make it a sentence of {LONGEST_WHY} at most, in one line"))
     return problems
 
 
