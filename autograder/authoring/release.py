@@ -118,7 +118,8 @@ def _left_out(course: Course, slugs: list[str]) -> Callable[[str, list[str]], se
 
 
 def only_lessons(syllabus: str, slugs: set[str]) -> str:
-    """The text of a syllabus with these lessons alone, and its head."""
+    """The text of a syllabus with these lessons alone, and its head; not why solutions are as they are."""
+    syllabus = re.sub(r"^why = .*\n", "", syllabus, flags=re.MULTILINE)
     head, *lessons = re.split(r"^(?=\[\[lesson\]\])", syllabus, flags=re.MULTILINE)
 
     def slug_of(text: str) -> str:

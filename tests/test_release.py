@@ -1,0 +1,194 @@
+"""`backprop release`: what a class gets works where nothing else of the course is, and holds no answer."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring import answer_books
+from autograder.authoring.release import only_lessons, release
+from autograder.authoring.tree import AuthoringError, Course
+from autograder.learning.solutions import BEGIN, END
+from course.syllabus import read_syllabus
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[1]
+SLUG = "ch01_computation_graph"
+PARTS = ("autograder", "course", "exercises", "solutions")
+LEAST_TELLING = 25
+"""Characters of a line from which on it is somebody's: shorter ones are everybody's."""
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of one lesson, made from a copy of the course, which keeps the answer book that is written."""
+    root = tmp_path_factory.mktemp("course")
+    for part in PARTS:
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "*.book"))
+    (root / "book").mkdir()
+    shutil.copy(ROOT / "book" / f"{SLUG}.md", root / "book")
+    for file in ROOT.iterdir():
+        if file.is_file() and not file.name.startswith("."):
+            shutil.copy(file, root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answer_books, "MOST_SECONDS", 0.2)
+        release(Course.at(root), root / "out.zip", [SLUG], say=lambda line: None)
+    with zipfile.ZipFile(root / "out.zip") as archive:
+        archive.extractall(root)
+    for part in PARTS:
+        shutil.rmtree(root / part)
+    return root / "out"
+
+
+@pytest.fixture(scope="module")
+def solution() -> str:
+    return (ROOT / "solutions" / f"{SLUG}.py").read_text(encoding="utf-8")
+
+
+def _backprop(released: Path, *arguments: str | Path, at: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The release's own command: its folder comes before what is installed."""
+    program = "import autograder, sys; from autograder.commands import run; print(autograder.__file__); run()"
+    environment = {**os.environ, "PYTHONPATH": str(released), "COLUMNS": "120", "NO_COLOR": "1"}
+    environment.pop("BACKPROP_SALT", None)
+    found = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=at or released,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.stdout.startswith(str(released)), found.stdout + found.stderr
+    return found
+
+
+def test_a_right_answer_has_all_visible_points(released: Path, solution: str, tmp_path: Path) -> None:
+    (tmp_path / f"{SLUG}.py").write_text(solution, encoding="utf-8")
+    found = _backprop(released, "check", tmp_path / f"{SLUG}.py")
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "20 of 20 points on the visible cases\nHidden cases run when your work is graded." in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ("gradients[parent] += gradients", "gradients[parent] = gradients", "+="),
+        ("return 1.0\n", "return 0.0\n", "gradient_by_paths"),
+    ],
+)
+def test_a_mistake_is_named(released: Path, solution: str, tmp_path: Path, right: str, wrong: str, says: str) -> None:
+    assert right in solution
+    (tmp_path / f"{SLUG}.py").write_text(solution.replace(right, wrong), encoding="utf-8")
+    found = _backprop(released, "check", tmp_path / f"{SLUG}.py")
+    assert found.returncode == 1
+    assert says in found.stdout
+
+
+def test_a_fresh_notebook_is_checked_and_the_next_step_said(released: Path, tmp_path: Path) -> None:
+    started = _backprop(released, "start", tmp_path / "my-work")
+    assert started.returncode == 0, started.stderr
+    found = _backprop(released, "check", tmp_path / "my-work" / f"{SLUG}.ipynb")
+    assert "0 of 20 points on the visible cases" in found.stdout
+    said = _backprop(released, "solution", "ch01/forward", "--anyway", at=tmp_path / "my-work")
+    assert said.stderr == "backprop: this copy of the course comes without model solutions\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "needs"),
+    [
+        (("grade", "."), "the course with its solutions, which hidden cases are compared with"),
+        (("build",), "a checkout of the course, with its book and its tests"),
+        (("release", "more"), "a checkout of the course"),
+    ],
+)
+def test_what_needs_solutions_says_so_in_a_line(released: Path, command: tuple[str, ...], needs: str) -> None:
+    found = _backprop(released, *command)
+    assert found.returncode == 2
+    expected = f"backprop: {command[0]} needs {needs}; this copy of the course is one for learners and has none"
+    assert " ".join(found.stderr.split()) == expected
+
+
+def _texts(folder: Path) -> Iterator[tuple[str, str]]:
+    for file in folder.rglob("*"):
+        if file.is_file() and "__pycache__" not in file.parts:
+            yield file.relative_to(folder).as_posix(), file.read_bytes().decode("utf-8", "replace")
+
+
+def test_no_line_of_a_solution_is_in_it(released: Path, solution: str) -> None:
+    """Chapters derive the answers, and that is what they are for; nothing else has one."""
+    secret, inside = [], False
+    for line in solution.splitlines():
+        inside = (inside or BEGIN in line) and END not in line
+        if inside and len(line.strip()) >= LEAST_TELLING and not line.strip().startswith(("#", '"""')):
+            secret.append(line.strip())
+    assert len(secret) > 20
+    found = [
+        (name, line)
+        for name, text in _texts(released)
+        if not name.startswith("book/")
+        for line in secret
+        if line in text
+    ]
+    assert not found
+
+
+class _Nameless(ast.NodeTransformer):
+    """A program with all names alike."""
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name("_", node.ctx)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        return ast.arg("_")
+
+
+def _bodies(text: str) -> dict[str, str]:
+    """The functions of a module, whatever they and their variables are called, without docstrings."""
+    found = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if len(body) > 1:
+                found[node.name] = "\n".join(ast.dump(_Nameless().visit(statement)) for statement in body)
+    return found
+
+
+def test_no_function_of_a_solution_is_in_it_under_another_name(released: Path, solution: str) -> None:
+    secret = {body: name for name, body in _bodies(solution).items()}
+    for name, text in _texts(released):
+        if name.endswith(".py"):
+            found = [secret[body] for body in _bodies(text).values() if body in secret]
+            assert not found, f"{name} has {found}"
+
+
+def test_what_authors_have_is_not_in_it(released: Path) -> None:
+    names = {name for name, _ in _texts(released)}
+    assert not [name for name in names if "solutions" in name or "misconception" in name.rpartition("lessons/")[2]]
+    assert not [name for name in names if name.startswith("autograder/authoring") or "sample_class" in name]
+    assert f"autograder/lessons/{SLUG}/answers.book" in names
+    assert sum(name.startswith("autograder/lessons/ch") for name in names) == 3
+    assert not any(
+        line.startswith("why =") for line in (released / "course" / "syllabus.toml").read_text().splitlines()
+    )
+
+
+def test_a_syllabus_of_some_lessons_is_one(tmp_path: Path) -> None:
+    text = (ROOT / "course" / "syllabus.toml").read_text(encoding="utf-8")
+    slugs = list(read_syllabus(ROOT / "course" / "syllabus.toml"))
+    (tmp_path / "syllabus.toml").write_text(only_lessons(text, {slugs[5], slugs[0]}), encoding="utf-8")
+    assert list(read_syllabus(tmp_path / "syllabus.toml")) == [slugs[0], slugs[5]]
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(AuthoringError, match="is there already"):
+        release(Course.at(), tmp_path / "mine")
