@@ -8,8 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
 
 from autograder.authoring.stubs import HOW
 from autograder.diagnosis.case import render_case
@@ -17,6 +19,7 @@ from autograder.isolation import packages
 from autograder.judging.shown_case import call_shown
 from autograder.notebook import server
 from autograder.notebook.missing import explain, for_a_cell
+from autograder.places import Places
 from autograder.sections import with_links
 from course.published import Published
 
@@ -117,3 +120,11 @@ def test_a_case_with_nothing_below_it_is_a_sentence() -> None:
     """It was a heading, `a generator of 4 losses:`, over nothing."""
     no_call: Any = None
     assert call_shown(no_call, [], no_call, no_call, 9, case="4 losses") == ["This was on: 4 losses."]
+
+
+def test_the_picture_of_a_card_shows_all_of_it() -> None:
+    """The line at its left ended behind the status bar, and with it the card's last words."""
+    picture = np.asarray(Image.open(Places().root / "docs" / "pictures" / "notebook.png").convert("RGB")).astype(int)
+    red = (picture[..., 0] > 150) & (picture[..., 1] < 60) & (picture[..., 2] < 60)
+    below = len(picture) - np.flatnonzero(red[:, :250].any(axis=1)).max()
+    assert below > 50, "the status bar is 36 pixels high"
