@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
+from typer.testing import CliRunner
 
 from autograder.authoring.stubs import HOW
+from autograder.commands import app
 from autograder.diagnosis.case import render_case
 from autograder.isolation import packages
 from autograder.judging.shown_case import call_shown
@@ -128,3 +131,12 @@ def test_the_picture_of_a_card_shows_all_of_it() -> None:
     red = (picture[..., 0] > 150) & (picture[..., 1] < 60) & (picture[..., 2] < 60)
     below = len(picture) - np.flatnonzero(red[:, :250].any(axis=1)).max()
     assert below > 50, "the status bar is 36 pixels high"
+
+
+def test_names_in_a_section_have_no_background_of_their_own() -> None:
+    """They stood on black, which in a light theme hid what they were."""
+    colours = {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    shown = CliRunner().invoke(app, ["read", "--no-browser", "ch01/forward"], env=colours, color=True).output
+    styles = re.findall(r"\x1b\[([\d;]+)m[^\x1b]*course\.graph", shown)
+    assert styles
+    assert all("40" not in style.split(";") for style in styles)
