@@ -32,10 +32,12 @@ def read_command(slug: str, anchor: str = "") -> str:
 def with_links(text: str, places: Published | None = None) -> str:
     """The Markdown of a lesson's source with links that work wherever its notebook goes.
 
-    They lead to the published book. Where there is none, they become the command that shows the section. The link to a
+    One that stands alone in its line gets a paragraph of its own, in which a command is not broken in two. They lead to
+    the published book. Where there is none, they become the command that shows the section. The link to a
     chapter as a whole, of which a notebook has one, names the command in any case: it needs no network.
     """
     places = published() if places is None else places
+    text = re.sub(rf"(?<=[^\n])\n(?={LINK.pattern}$)", "\n\n", text, flags=re.MULTILINE)
     return LINK.sub(lambda match: _link(places, *match.groups(default="")), text)
 
 

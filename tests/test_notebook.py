@@ -198,6 +198,9 @@ def test_colours_can_be_read_in_a_light_and_in_a_dark_theme() -> None:
         ("One.\nf(x), a case:\n  x = 1", ["One."], ["f(x), a case:", "  x = 1"]),
         ("One.\n\ny: expected  1\n   got       2\nAnother check says: no.", ["One.", "Another check says: no."],
          ["", "y: expected  1", "   got       2"]),
+        ("One.\nb = a + a:\n  x = 1\nAnother check says: no.\nf is not written yet.\nNo points: f is about how. Why.",
+         ["One.", "Another check says: no.", "f is not written yet.", "No points: f is about how. Why."],
+         ["b = a + a:", "  x = 1"]),
     ],
 )  # fmt: skip
 def test_what_is_laid_out_stays_so(message: str, said: list[str], laid_out: list[str]) -> None:

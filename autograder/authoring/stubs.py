@@ -59,7 +59,8 @@ HOW = """\
 **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`{or_mend}, run that cell,
 then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
 stuck, `check("{first}", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
-*core* exercises are the path; the *stretch* ones can wait.
+*core* exercises are the path; the *stretch* ones can wait. Where Python says that `check` is not defined, the kernel
+has been started anew: run the notebook's first cell again.
 """
 """What stands below the first words of every notebook."""
 

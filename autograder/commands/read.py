@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WIDEST = 100
 """Characters of a line of prose; longer ones are hard to follow."""
+STYLES = {"markdown.code": "bold cyan"}
+"""Where rich has another: names in a sentence stood on black, in a light terminal and in a notebook, too."""
 
 
 def read(
@@ -83,12 +85,13 @@ def _show(lines: tuple[str, ...], titles: dict[str, str]) -> None:
     """Print a section as a terminal can show it."""
     from rich.console import Console
     from rich.markdown import Markdown
+    from rich.theme import Theme
 
     from autograder.commands.console import say
     from autograder.reading.plain import COMPUTED, plain
 
     text = plain(lines, titles)
-    screen = Console(highlight=False)
+    screen = Console(highlight=False, theme=Theme(STYLES))
     screen.width = min(screen.width, WIDEST)
     with _paged(screen):
         screen.print(Markdown(text, code_theme="ansi_dark", hyperlinks=False))

@@ -367,9 +367,16 @@ def _in_a_line(value: Any, width: int, tensors: bool) -> str:
 def _in_words(value: Any) -> str:
     """An array's kind and first entries; a number or text as a program would write it; anything else in words."""
     if not _is_array(value):
-        return literal(value) or summarise(value)
+        return _program_in_a_line(value) or literal(value) or summarise(value)
     first = " ".join(number(entry) for entry in np.asarray(value).flat[:LISTED])
     return f"{_kind(value)}: {first}{' …' * (value.size > LISTED)}" if value.size else f"{_kind(value)}, empty"
+
+
+def _program_in_a_line(value: Any) -> str:
+    """A few statements as Python takes them in one line; empty where it does not, or where there is no program."""
+    lines = value.split("\n") if isinstance(value, str) else []
+    plain = len(lines) > 1 and all(line and line == line.strip() and not line.endswith(":") for line in lines)
+    return "; ".join(map(clean, lines)) if plain else ""
 
 
 def _kind(value: Any) -> str:

@@ -48,9 +48,16 @@ def readable(kit: Kit) -> list[str]:
     return sorted({str(path) for path in paths if path.exists()})
 
 
-@cache
 def installed(package: str) -> tuple[Path, ...]:
     """What the distribution `package` and those it requires put at the top of site-packages."""
+    found = _installed(package)
+    if not found:  # it may be, the next time that somebody asks
+        _installed.cache_clear()
+    return found
+
+
+@cache
+def _installed(package: str) -> tuple[Path, ...]:
     paths: dict[Path, None] = {}
     queue, seen = [package], {package.lower()}
     while queue:

@@ -55,6 +55,8 @@ def call_shown(
     if call and call.scenario:
         known = _parameters(record, reference)
         function, arguments = "", tuple(one for one in arguments if _is_shown(*one, known))
+    if case and not (function or arguments or outputs):
+        return [f"This was on: {case}."]  # nothing stands below it
     tolerances = {} if within is None else {"rtol": within.rtol, "atol": within.atol}
     text = render_case(
         function,

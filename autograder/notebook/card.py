@@ -20,6 +20,8 @@ BADGES = {
 """A glyph and a colour for each status; every other one is `failed` in another way. On them the words are white."""
 WORDS = {"missing": "not written yet", "partial": "partly right", "error": "stopped by an error"}
 """What a status is called, where it is not called what it is."""
+AFTER_A_CASE = ("Another check says: ", "No points: ", "No points, even for what is right: ")
+"""How a sentence begins that stands below a failing case."""
 _PLAIN = "background:none;color:inherit;border:0"
 _CODE = (
     f"{_PLAIN};margin:.5em 0 0;padding:0;overflow-x:auto;white-space:pre;"
@@ -73,9 +75,14 @@ def split(text: str) -> tuple[list[str], list[str]]:
     else:
         return lines, []
     end = len(lines)
-    while end > number and lines[end - 1].startswith("Another check says: "):
+    while end > number and _is_said(lines[end - 1]):
         end -= 1
     return [*lines[:number], *lines[end:]], lines[number:end]
+
+
+def _is_said(line: str) -> bool:
+    """Whether a line below a failing case is a sentence, and no part of the case."""
+    return line.startswith(AFTER_A_CASE) or line.endswith(" is not written yet.")
 
 
 def first_sentence(line: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from autograder.isolation import IsolationError
 from autograder.isolation.zygote import start_judge
 from autograder.notebook.executed import ExecutedCells, shell
 from autograder.notebook.feedback import CheckFailed, Feedback, Notice, Shown, State
+from autograder.notebook.missing import explain, for_a_cell
 from autograder.threads import ONE_THREAD
 from course.syllabus import Exercise, find_lesson
 
@@ -44,6 +45,7 @@ class Check:
         self._unseen: list[Shown] = []
         if shell() is not None:
             shell().events.register("post_run_cell", self._show_the_rest)
+            explain(shell(), (package for kit in self.lesson.kits for package in kit.packages))
 
     def __call__(self, exercise: str = "", hint: int = 0) -> Feedback | Notice | State:
         """Grade one exercise, or all of them without a name; `hint=1` shows a first hint, `hint=2` the second, too.
@@ -112,7 +114,9 @@ class Check:
         finally:
             progress.end()
         if "error" in result:
-            raise _NothingGraded(result["error"])
+            raise _NothingGraded(for_a_cell(result["error"]))
+        for graded in result["exercises"]:
+            graded["message"] = for_a_cell(graded["message"])
         return result
 
     def _after(self, exercise: Exercise) -> Exercise | None:

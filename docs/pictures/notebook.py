@@ -26,7 +26,7 @@ PICTURE = Path(__file__).with_suffix(".png")
 ROOT = PICTURE.parents[2]
 EXERCISE = "add_vjp"
 BUG = "    return g, g"
-WIDTH, HEIGHT = 900, 780
+WIDTH, HEIGHT = 900, 850
 """Of the browser's window, in CSS pixels: as high as the cells and the feedback are."""
 MOST_BYTES = 150_000
 

@@ -18,7 +18,8 @@ check = lesson("ch06_vjps")
 # **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`, run that cell,
 # then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
 # stuck, `check("add_vjp", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
-# *core* exercises are the path; the *stretch* ones can wait.
+# *core* exercises are the path; the *stretch* ones can wait. Where Python says that `check` is not defined, the kernel
+# has been started anew: run the notebook's first cell again.
 
 # %%
 import numpy as np
@@ -28,6 +29,7 @@ import numpy as np
 #
 # `y = a + b` with NumPy's broadcasting: either operand may lack leading axes or be stretched along axes of size 1.
 # Return `(da, db)`.
+#
 # Chapter section: `backprop read ch06/add_vjp`
 
 # %%
@@ -49,6 +51,7 @@ check("add_vjp")  # core, 3 points
 # ## `mul_vjp`
 #
 # `y = a * b`, entry by entry, with NumPy's broadcasting. Return `(da, db)`.
+#
 # Chapter section: `backprop read ch06/mul_vjp`
 
 # %% exercise="mul_vjp"
@@ -64,6 +67,7 @@ check("mul_vjp")  # stretch, 3 points
 #
 # `y = A @ B`: matrices `(n, k)` and `(k, m)`, or stacks of them, `(..., n, k)` and `(..., k, m)`, whose leading axes
 # broadcast as NumPy's do. Both have at least two axes. Return `(dA, dB)`.
+#
 # Chapter section: `backprop read ch06/matmul_vjp`
 
 # %% exercise="matmul_vjp"
@@ -81,6 +85,7 @@ check("matmul_vjp")  # core, 4 points
 #
 # `y = x.sum(axis, keepdims=keepdims)`. `axis` is an integer, a tuple of integers or `None` (all axes); negative ones
 # count from the end. Return `dx`.
+#
 # Chapter section: `backprop read ch06/sum_vjp`
 
 # %% exercise="sum_vjp"
@@ -98,6 +103,7 @@ check("sum_vjp")  # stretch, 3 points
 #
 # `y = x.max(axis)`, `axis` one integer, which may be negative. Where several entries are exactly equal to the maximum,
 # they share its gradient equally. Return `dx`.
+#
 # Chapter section: `backprop read ch06/max_vjp`
 
 # %% exercise="max_vjp"
@@ -114,6 +120,7 @@ check("max_vjp")  # stretch, 3 points
 # ## `relu_vjp`
 #
 # `y = max(x, 0)`, entry by entry. The derivative at 0 is taken to be 0. Return `dx`.
+#
 # Chapter section: `backprop read ch06/relu_vjp`
 
 # %% exercise="relu_vjp"
@@ -128,6 +135,7 @@ check("relu_vjp")  # core, 2 points
 # ## `sigmoid_vjp`
 #
 # `y = 1 / (1 + exp(-x))`, entry by entry. Return `dx`, finite at ±1000 too.
+#
 # Chapter section: `backprop read ch06/sigmoid_vjp`
 
 # %% exercise="sigmoid_vjp"
@@ -143,6 +151,7 @@ check("sigmoid_vjp")  # stretch, 2 points
 # ## `tanh_vjp`
 #
 # `y = tanh(x)`, entry by entry. Return `dx`, finite at ±1000 too.
+#
 # Chapter section: `backprop read ch06/tanh_vjp`
 
 # %% exercise="tanh_vjp"
@@ -157,6 +166,7 @@ check("tanh_vjp")  # stretch, 2 points
 # ## `softmax_vjp`
 #
 # `y = exp(x) / exp(x).sum(axis, keepdims=True)`, `axis` one integer. Return `dx`, right for entries of ±1000 too.
+#
 # Chapter section: `backprop read ch06/softmax_vjp`
 
 # %%
@@ -179,6 +189,7 @@ check("softmax_vjp")  # core, 4 points
 # ## `logsumexp_vjp`
 #
 # `y = log(exp(x).sum(axis))`, `axis` one integer. Return `dx`, right for entries of ±1000 too.
+#
 # Chapter section: `backprop read ch06/logsumexp_vjp`
 
 # %% exercise="logsumexp_vjp"
@@ -195,6 +206,7 @@ check("logsumexp_vjp")  # stretch, 3 points
 # `y` is the mean over `n` rows of `-log p[target]`, where `p` is the softmax of a row of `logits` `(n, c)`; `targets`
 # are `n` class numbers, integers from 0 to `c - 1`. `y` is a scalar, so `g` is one number. Return `dlogits`, right for
 # logits of ±1000 too.
+#
 # Chapter section: `backprop read ch06/cross_entropy_vjp`
 
 # %% exercise="cross_entropy_vjp"
@@ -213,6 +225,7 @@ check("cross_entropy_vjp")  # core, 4 points
 #
 # `y = gamma * (x - mean) / sqrt(var + eps) + beta`: mean and biased variance of each row, over the last axis. `x` is
 # `(..., d)` with any number of leading axes, `gamma` and `beta` are `(d,)`. Return `(dx, dgamma, dbeta)`.
+#
 # Chapter section: `backprop read ch06/layernorm_vjp`
 
 # %% exercise="layernorm_vjp"
@@ -231,6 +244,7 @@ check("layernorm_vjp")  # core, 5 points
 #
 # `y = gamma * x / sqrt(mean(x²) + eps)`: the mean of each row, over the last axis. `x` is `(..., d)` with any number of
 # leading axes, `gamma` is `(d,)`. Return `(dx, dgamma)`.
+#
 # Chapter section: `backprop read ch06/rmsnorm_vjp`
 
 # %% exercise="rmsnorm_vjp"
@@ -252,6 +266,7 @@ check("rmsnorm_vjp")  # stretch, 4 points
 #
 # `y = gamma * (x - mean) / sqrt(var + eps) + beta` in training: mean and biased variance of each column of `x` `(n,
 # d)`, over the batch. `gamma` and `beta` are `(d,)`. Return `(dx, dgamma, dbeta)`.
+#
 # Chapter section: `backprop read ch06/batchnorm_vjp`
 
 # %% exercise="batchnorm_vjp"
@@ -273,6 +288,7 @@ check("batchnorm_vjp")  # stretch, 4 points
 #
 # `y = table[ids]`: `table` is `(v, d)`, `ids` are integers from 0 to `v - 1` in an array of any shape, and `y` has the
 # shape `ids.shape + (d,)`. An id may occur many times. Return `dtable`.
+#
 # Chapter section: `backprop read ch06/embedding_vjp`
 
 # %% exercise="embedding_vjp"
@@ -291,6 +307,7 @@ check("embedding_vjp")  # core, 3 points
 # the kernels `w` are `(f, c, kh, kw)`, `b` is `(f,)`. `x` gets `padding` zeros on each of its four sides, the kernel
 # moves `stride` pixels at a time, and rows and columns at the end where it does not fit are not read. Return `(dx, dw,
 # db)`.
+#
 # Chapter section: `backprop read ch06/conv2d_vjp`
 
 # %% exercise="conv2d_vjp"
@@ -318,6 +335,7 @@ check("conv2d_vjp")  # stretch, 5 points
 # The maximum of each `size` × `size` window of `x` `(n, c, h, w)`; windows do not overlap, and rows and columns at the
 # end that do not fill a window are dropped. In a tie the first entry of the window, in row order, gets all of the
 # gradient (PyTorch does the same). Return `dx`.
+#
 # Chapter section: `backprop read ch06/maxpool2d_vjp`
 
 # %% exercise="maxpool2d_vjp"
@@ -346,6 +364,7 @@ check("maxpool2d_vjp")  # stretch, 4 points
 # `y = p v` with `p = softmax(q kᵀ / √d)`, row by row: `q` is `(..., n, d)`, `k` is `(..., m, d)`, `v` is `(..., m, e)`,
 # with the same leading axes (batch, heads) or none. With `causal=True`, where `n = m`, query `i` sees keys `0` to `i`
 # only. Scores may be as large as ±1000. Return `(dq, dk, dv)`.
+#
 # Chapter section: `backprop read ch06/attention_vjp`
 
 # %% exercise="attention_vjp"

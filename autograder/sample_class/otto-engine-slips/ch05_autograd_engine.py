@@ -17,7 +17,8 @@ check = lesson("ch05_autograd_engine")
 # **How an exercise works.** Write your code in the place of `raise NotImplementedError(...)`, run that cell,
 # then run the `check(...)` cell below it. It says what is right and what is wrong, as often as you like. If you are
 # stuck, `check("unbroadcast", hint=1)` gives a first hint and `hint=2` a second one. `check()` shows how far you are. The
-# *core* exercises are the path; the *stretch* ones can wait.
+# *core* exercises are the path; the *stretch* ones can wait. Where Python says that `check` is not defined, the kernel
+# has been started anew: run the notebook's first cell again.
 
 # %%
 import operator
@@ -32,6 +33,7 @@ import numpy as np
 # operand's gradient: `g`, with the axes that broadcasting **added** in front and those that it **stretched** from size
 # 1 summed away. The result has exactly the shape `shape`, a tuple, and the dtype of `g`. Where the shapes are equal you
 # may return `g` itself.
+#
 # Chapter section: `backprop read ch05/unbroadcast`
 
 # %% exercise="unbroadcast"
@@ -71,6 +73,7 @@ check("unbroadcast")  # core, 2 points
 # `negative` shows what an operation looks like: the forward computation and its VJP, side by side.
 #
 # The cells below attach their methods to the class. After a change in the class cell run all cells below it again.
+#
 # Chapter section: `backprop read ch05/Tensor`
 
 # %% exercise="Tensor" part="the tape"
@@ -387,6 +390,7 @@ check("Tensor.backward")  # core, 5 points
 # `Tensor.recording`, which your `record` looks at, and at the end puts back what was there before, also when the block
 # ends with an exception (which goes on to the caller). So blocks may be nested. `no_grad()` alone, without `with`,
 # changes nothing.
+#
 # Chapter section: `backprop read ch05/no_grad`
 
 # %% exercise="no_grad"
@@ -407,6 +411,7 @@ check("no_grad")  # core, 2 points
 # ## `Tensor.detach`
 #
 # A leaf that requires no gradient and **shares** the tensor's data: no copy. The tensor itself stays as it is.
+#
 # Chapter section: `backprop read ch05/Tensor.detach`
 
 # %% exercise="Tensor.detach"
@@ -430,6 +435,7 @@ check("Tensor.detach")  # stretch, 1 point
 # argument: that changes nothing but what it returns.
 #
 # `t.hooks` is there already, an empty tuple. Your `backward` has to call what you put into it: go back and let it.
+#
 # Chapter section: `backprop read ch05/Tensor.register_hook`
 
 # %% exercise="Tensor.register_hook"
@@ -466,6 +472,7 @@ check("Tensor.register_hook")  # stretch, 3 points
 # ```
 #
 # **Points count only with gradients of your engine.**
+#
 # Chapter section: `backprop read ch05/train_digits`
 
 # %% exercise="train_digits"

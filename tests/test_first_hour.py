@@ -1,0 +1,142 @@
+"""What a newcomer meets in the first hour with a notebook: what is missing, where a kernel is new, what is cut."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
+from typer.testing import CliRunner
+
+from autograder.authoring.stubs import HOW
+from autograder.commands import app
+from autograder.diagnosis.case import render_case
+from autograder.isolation import packages
+from autograder.judging.shown_case import call_shown
+from autograder.notebook import server
+from autograder.notebook.missing import explain, for_a_cell
+from autograder.places import Places
+from autograder.sections import with_links
+from course.published import Published
+
+NOWHERE = Published("", "")
+
+
+@pytest.fixture
+def shell() -> Any:
+    """An IPython of its own, with nothing of this process's."""
+    return InteractiveShell()
+
+
+def test_a_package_that_is_missing_is_one_line_with_what_to_type(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was a traceback, in the second cell that a newcomer ran in ch04."""
+    explain(shell, ["no_such_torch"])
+    result = shell.run_cell("import no_such_torch.nn")
+    assert isinstance(result.error_in_exec, ModuleNotFoundError), "Run All ends here, as it did"
+    told = capsys.readouterr().out.strip().split("\n")
+    assert told == [
+        "no_such_torch is not installed. Run this in a cell of your own, and then this cell again:",
+        "  %pip install no_such_torch",
+    ]
+
+
+def test_any_other_module_that_is_missing_is_told_as_python_tells_it(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explain(shell, ["no_such_torch"])
+    shell.run_cell("import nothing_of_ours")
+    assert "Traceback" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"ch04_detachment needs torch: {packages.how_to_install('torch')}",
+        f"f cannot be graded here: torch is needed and not installed; {packages.how_to_install('torch')}.",
+    ],
+)
+def test_what_a_check_says_of_a_missing_package_can_be_copied_into_a_cell(said: str) -> None:
+    """It was a terminal's line, and a full stop after it that pip refuses."""
+    sentence, line = for_a_cell(said).split("\n")
+    assert sentence.endswith(". Run this in a cell of your own, and then the check again:")
+    assert line == f"  %{packages.how_to_install('torch')}"
+
+
+def test_a_judge_that_lacks_a_package_says_so_once_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said so for ever, whatever had been installed meanwhile: the next request is to start a judge anew."""
+    answers: list[dict[str, Any]] = []
+    requests = iter(['{"number": 1}\n', '{"number": 2}\n'])
+    monkeypatch.setattr(server, "with_judge", mock.Mock(side_effect=server.IsolationError("it needs torch")))
+    monkeypatch.setattr(server, "_tell", lambda _, answer: answers.append(answer))
+    monkeypatch.setattr(server.sys, "argv", ["server", "ch04_detachment"])
+    standard_input = SimpleNamespace(readline=lambda: next(requests, ""), __iter__=lambda self: requests)
+    monkeypatch.setattr(server.sys, "stdin", standard_input)
+    server.main()
+    assert answers == [{"number": 1, "error": "it needs torch"}]
+
+
+def test_what_is_installed_while_a_judge_runs_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert packages.installed("backprop-late") == ()
+    (tmp_path / "late").mkdir()
+    found = SimpleNamespace(files=[Path("late/__init__.py")], locate_file=lambda top: tmp_path / top, requires=[])
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: found)
+    try:
+        assert packages.installed("backprop-late") == (tmp_path / "late",)
+    finally:
+        packages._installed.cache_clear()
+
+
+def test_the_first_words_say_what_to_do_in_a_new_kernel() -> None:
+    assert "`check` is not defined" in HOW
+    assert "run the notebook's first cell" in HOW
+
+
+def test_a_command_that_shows_a_section_is_a_paragraph_of_its_own() -> None:
+    """It ran on after the sentence before it, and was broken in two where that line ended."""
+    section = "[Chapter section](../book/ch06_vjps.md#ch06-relu-vjp)"
+    apart = "Return `dx`.\n\nChapter section: `backprop read ch06/relu_vjp`"
+    assert with_links(f"Return `dx`.\n{section}", NOWHERE) == apart
+    assert with_links(f"Return `dx`.\n\n{section}", NOWHERE) == apart
+    inside = "NumPy only.\nRead [the chapter](../book/ch06_vjps.md) along."
+    assert "\n\n" not in with_links(inside, NOWHERE)
+
+
+def test_a_program_for_which_there_is_one_line_is_still_a_program() -> None:
+    """It was a text with a backslash and an n in it."""
+    many = [(name, 1.0) for name in "abcdefgh"]
+    shown = render_case("", [("code", "y = a * b\ny.backward()"), *many], [], case="a product", height=5)
+    assert "  code = y = a * b; y.backward()" in shown.split("\n")
+    shown = render_case("", [("code", "for a in b:\n    a"), *many], [], case="a loop", height=5)
+    assert r"  code = 'for a in b:\n    a'" in shown.split("\n")
+
+
+def test_a_case_with_nothing_below_it_is_a_sentence() -> None:
+    """It was a heading, `a generator of 4 losses:`, over nothing."""
+    no_call: Any = None
+    assert call_shown(no_call, [], no_call, no_call, 9, case="4 losses") == ["This was on: 4 losses."]
+
+
+def test_the_picture_of_a_card_shows_all_of_it() -> None:
+    """The line at its left ended behind the status bar, and with it the card's last words."""
+    picture = np.asarray(Image.open(Places().root / "docs" / "pictures" / "notebook.png").convert("RGB")).astype(int)
+    red = (picture[..., 0] > 150) & (picture[..., 1] < 60) & (picture[..., 2] < 60)
+    below = len(picture) - np.flatnonzero(red[:, :250].any(axis=1)).max()
+    assert below > 50, "the status bar is 36 pixels high"
+
+
+def test_names_in_a_section_have_no_background_of_their_own() -> None:
+    """They stood on black, which in a light theme hid what they were."""
+    colours = {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    shown = CliRunner().invoke(app, ["read", "--no-browser", "ch01/forward"], env=colours, color=True).output
+    styles = re.findall(r"\x1b\[([\d;]+)m[^\x1b]*course\.graph", shown)
+    assert styles
+    assert all("40" not in style.split(";") for style in styles)
