@@ -48,7 +48,7 @@ from autograder.judging.scoring import (
 )
 from autograder.judging.searching import WORTH_SEARCHING, Search, told_by_search
 from autograder.judging.version import grader_version
-from autograder.places import ROOT, Places
+from autograder.places import ROOT, Places, file_of, files_of
 from autograder.submission import Submission
 from autograder.threads import one_thread
 from autograder.worker import wire
@@ -133,13 +133,12 @@ class Judge:
     @cached_property
     def known(self) -> list[Misconception]:
         """The misconceptions of the judge's exercises; read when the first answer is wrong."""
-        names = {exercise.name for exercise in self.lesson.exercises}
-        file = self._places.misconceptions(self.lesson.slug)
-        if not file.is_file():
-            return []
-        with reading(file):
-            module = load_module(file)
-        return [known for known in misconceptions_in(module) if known.exercise in names]
+        names = [exercise.name for exercise in self.lesson.exercises]
+        found: list[Misconception] = []
+        for file in files_of(self._places.mistakes(self.lesson.slug), names):
+            with reading(file):
+                found += misconceptions_in(load_module(file))
+        return [known for known in found if known.exercise in names]
 
     @cached_property
     def _rejections(self) -> Rejections:
@@ -486,7 +485,8 @@ class Judge:
         except LearnerError:  # the submission's time is up
             raise
         except Exception as error:
-            what = f"{known.name} in misconceptions.py is no edit of the solution"
+            file = file_of(self._places.mistakes(self.lesson.slug), known.exercise)
+            what = f"{known.name} in {file.parent.name}/{file.name} is no edit of the solution"
             raise CheckError(f"{what}: {type(error).__name__}: {error}; mend it") from None
 
     def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
@@ -543,25 +543,27 @@ def with_judge(
     checks = Checks(lesson, reference, salt)
     judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
     judge = Judge(judged, checks, reference, places, salt, seen)
-    driver = _Driver(judge, places.checks(lesson.slug), use)
-    run_pytest(places.checks(lesson.slug), [checks, driver])
+    files = files_of(places.checks(lesson.slug), [exercise.name for exercise in judged.exercises])
+    driver = _Driver(judge, files, use)
+    if files:  # else pytest would look for some
+        run_pytest(files, [checks, driver])
     return driver.outcome()
 
 
-def run_pytest(file: Path, plugins: list[object]) -> int:
-    """Run pytest on one of our files with our configuration and nothing of anyone else's.
+def run_pytest(files: Sequence[Path], plugins: list[object]) -> int:
+    """Run pytest on some of our files, in their order, with our configuration and nothing of anyone else's.
 
-    The root is the file system's, so that a module's name is its whole path: a lesson's checks and its oracles
+    The root is the file system's, so that a module's name is its whole path: an exercise's checks and its oracles
     lie in files of the same name, and pytest would take the one for the other.
     """
     options = [f"-pno:{plugin}" for plugin in UNUSED_PLUGINS]
     options += ["--noconftest", "--assert=plain", "--capture=no", "--import-mode=importlib"]
-    options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={file.anchor}"]
+    options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={files[0].anchor}"]
     replaced = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     before = {name: os.environ.get(name) for name in replaced}
     os.environ.update(replaced)
     try:
-        return int(pytest.main([*options, str(file)], plugins=plugins))
+        return int(pytest.main([*options, *map(str, files)], plugins=plugins))
     finally:
         for name, value in before.items():
             if value is None:
@@ -573,9 +575,9 @@ def run_pytest(file: Path, plugins: list[object]) -> int:
 class _Driver:
     """The plugin that runs `use` in the place of pytest's own loop over the tests."""
 
-    def __init__(self, judge: Judge, file: Path, use: Callable[[Judge], Any]) -> None:
+    def __init__(self, judge: Judge, files: Sequence[Path], use: Callable[[Judge], Any]) -> None:
         self._judge = judge
-        self._file = file
+        self._files = files
         self._use = use
         self._value: Any = None
         self._error: BaseException | None = None
@@ -605,8 +607,9 @@ class _Driver:
             slug = self._judge.lesson.slug
             if not self._collection_errors:
                 raise CheckError(f"{slug} has no checks")
-            with reading(self._file):
-                load_module(self._file)
+            for file in self._files:
+                with reading(file):
+                    load_module(file)
             why = " ".join("".join(self._collection_errors).split())[-300:]
             raise CheckError(f"the checks of {slug} cannot be collected: {why}")
         return self._value

@@ -9,6 +9,7 @@ from autograder.authoring.rules.described import (
     live_anchors,
     named_checks,
     points_tier_and_hints,
+    scenarios_are_one_text,
     three_misconceptions,
 )
 from autograder.authoring.rules.drift import files_are_python, generated_files_in_step, listed_files, rejections_in_step
@@ -35,6 +36,7 @@ READ = (
     points_tier_and_hints,
     named_checks,
     three_misconceptions,
+    scenarios_are_one_text,
     contracts,
     sentences_have_cases,
     live_anchors,
