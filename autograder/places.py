@@ -4,20 +4,25 @@ solutions/ch06_vjps.py              the reference, which the notebook is made of
 exercises/ch06_vjps.ipynb           the notebook
 book/ch06_vjps.md                   the chapter
 autograder/lessons/ch06_vjps/       what the grader knows of the lesson
-    checks.py                       what is asked of a submission
-    scenarios.py                    code that runs beside one; most lessons of functions need none
-    misconceptions.py               wrong answers, with what is said of them
-    oracle.py                       the reference against something independent
+    checks/relu_vjp.py              what is asked of a submission
+    scenarios/                      code that runs beside one; most lessons of functions need none
+    mistakes/relu_vjp.py            wrong answers, with what is said of them
+    oracles/relu_vjp.py             the reference against something independent
     equivalents.toml                changes of the reference that no check can notice, each with its proof
     contract.toml                   which checks ask the sentences of its contracts
     rejections.toml                 which checks reject which wrong answer; `backprop build` writes it
     answers.book                    what visible checks compare with, for copies without solutions; `backprop release`
                                     writes it
 autograder/lessons/                 beside the folders: what several lessons' checks read
+
+In the four folders a file is an exercise's: `Tensor.backward` has `tensor_backward.py`, its name in lower case with `_`
+for dots. One that would be too long goes on in parts, `tensor__shapes.py`. What several exercises share stands beside
+them, in a module that is named for what it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,16 +81,16 @@ class Places:
         return self.lessons_folder / slug
 
     def checks(self, slug: str) -> Path:
-        return self.folder(slug) / "checks.py"
+        return self.folder(slug) / "checks"
 
     def scenarios(self, slug: str) -> Path:
-        return self.folder(slug) / "scenarios.py"
+        return self.folder(slug) / "scenarios"
 
-    def misconceptions(self, slug: str) -> Path:
-        return self.folder(slug) / "misconceptions.py"
+    def mistakes(self, slug: str) -> Path:
+        return self.folder(slug) / "mistakes"
 
-    def oracle(self, slug: str) -> Path:
-        return self.folder(slug) / "oracle.py"
+    def oracles(self, slug: str) -> Path:
+        return self.folder(slug) / "oracles"
 
     def rejections(self, slug: str) -> Path:
         return self.folder(slug) / "rejections.toml"
@@ -102,3 +107,23 @@ class Places:
     def relative(self, path: Path) -> str:
         """`path` as it is written in messages: from the course's folder, with slashes."""
         return path.relative_to(self.root).as_posix()
+
+
+def file_of(folder: Path, exercise: str) -> Path:
+    """Where an exercise's file lies in one of the four folders of its lesson."""
+    return folder / f"{exercise.replace('.', '_').lower()}.py"
+
+
+def files_of(folder: Path, exercises: Iterable[str]) -> list[Path]:
+    """The files that there are of these exercises in one of the four folders, in their order, each before its parts."""
+    there = modules_in(folder)
+    found = []
+    for exercise in exercises:
+        own = file_of(folder, exercise)
+        found += [file for file in there if file == own or file.name.startswith(f"{own.stem}__")]
+    return found
+
+
+def modules_in(folder: Path) -> list[Path]:
+    """The modules in one of the four folders, by name: those of exercises, and what they share."""
+    return sorted(folder.glob("*.py"))

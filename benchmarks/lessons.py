@@ -64,7 +64,7 @@ def print_lesson(course: Course, lesson: Lesson, folder: Path) -> None:
     right = solved_cells(course, lesson.slug)
     one, more = (graded(folder / f"right{n}", lesson, [right] * n) for n in (1, 1 + FURTHER))
     further = (more - one) / FURTHER
-    wrong = [right, *with_mistakes(right, lesson, course.misconceptions(lesson.slug))]
+    wrong = [right, *with_mistakes(right, lesson, course.mistakes(lesson.slug))]
     first, all_of_them = (graded(folder / f"wrong{n}", lesson, wrong[: 1 + n]) for n in (FURTHER, 2 * FURTHER))
     mistakes, later = (first - one) / FURTHER, (all_of_them - first) / FURTHER
     floor = with_judge(lesson, measure_floor)

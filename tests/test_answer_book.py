@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -134,7 +135,8 @@ def test_the_same_lesson_gives_the_same_bytes(written: AnswerBook) -> None:
 
 def _told(judge: Judge) -> dict[str, tuple[str, ...]]:
     """What is said of the solution and of each known mistake, on visible cases."""
-    solutions, found = Reference(LESSON), {}
+    solutions = Reference(LESSON)
+    found: dict[str, tuple[str, ...]] = {}
     known = solutions.misconceptions()[::3]
     for exercise in LESSON.exercises:
         items = [item for item in judge.items_of(exercise.name) if (check := identify(item)) and check.visible]
@@ -159,9 +161,8 @@ def released(tmp_path: Path) -> Released:
 
     def make(book: AnswerBook) -> Path:
         here, there = Places(), Places(tmp_path)
-        there.folder(LESSON.slug).mkdir(parents=True)
-        for file in (here.checks(LESSON.slug), here.scenarios(LESSON.slug)):
-            (there.folder(LESSON.slug) / file.name).write_bytes(file.read_bytes())
+        for folder in (here.checks(LESSON.slug), here.scenarios(LESSON.slug)):
+            shutil.copytree(folder, there.folder(LESSON.slug) / folder.name)
         there.answer_book(LESSON.slug).write_bytes(book.to_bytes())
         return tmp_path
 

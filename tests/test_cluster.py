@@ -268,7 +268,7 @@ def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
     other = cluster.folder / "other"
     for part in ("autograder", "course", "solutions"):
         shutil.copytree(ROOT / part, other / part, ignore=shutil.ignore_patterns("__pycache__", "sample_class"))
-    with (other / "autograder" / "lessons" / LESSON / "checks.py").open("a") as file:
+    with (other / "autograder" / "lessons" / LESSON / "checks" / "forward.py").open("a") as file:
         file.write("# another check\n")
     cluster.add_worker(env={"PYTHONPATH": str(other)})
     command = cluster.grade("--out", "results")

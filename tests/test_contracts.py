@@ -83,12 +83,10 @@ def test_sentences() -> None:
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     """One lesson of ours, alone, in a folder of its own."""
-    for folder in ("solutions", f"autograder/lessons/{SLUG}"):
-        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "solutions").mkdir()
     shutil.copy(ROOT / "solutions" / f"{SLUG}.py", tmp_path / "solutions")
-    for file in (ROOT / "autograder" / "lessons" / SLUG).iterdir():
-        if file.is_file():
-            shutil.copy(file, tmp_path / "autograder" / "lessons" / SLUG)
+    lessons = Path("autograder", "lessons", SLUG)
+    shutil.copytree(ROOT / lessons, tmp_path / lessons, ignore=shutil.ignore_patterns("__pycache__"))
     return Course(tmp_path, {SLUG: syllabus()[SLUG]})
 
 
@@ -104,9 +102,8 @@ def test_no_file_no_question(course: Course) -> None:
 
 def test_every_lesson_has_one_if_one_has(course: Course) -> None:
     both = Course(course.root, {**course.lessons, "ch06_vjps": syllabus()["ch06_vjps"]})
-    for path in (both.source, both.checks):
-        path("ch06_vjps").parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / both.relative(path("ch06_vjps")), path("ch06_vjps"))
+    shutil.copy(ROOT / both.relative(both.source("ch06_vjps")), both.source("ch06_vjps"))
+    shutil.copytree(ROOT / both.relative(both.checks("ch06_vjps")), both.checks("ch06_vjps"))
     (problem,) = sentences_have_cases(both)
     assert str(problem).startswith("autograder/lessons/ch06_vjps/contract.toml: this file is missing")
 

@@ -101,7 +101,7 @@ def test_it_stands_in_a_function_and_in_a_submission() -> None:
     assert function_of(NOT_SUMMED, "ch06_vjps")(1, 2, 3) == (1, 1)
     names: dict[str, object] = {}
     course, slug = Course.at(), "ch06_vjps"
-    for cell in mistaken_cells(solved_cells(course, slug), [NOT_SUMMED], course.misconceptions(slug)):
+    for cell in mistaken_cells(solved_cells(course, slug), [NOT_SUMMED], course.mistakes(slug)):
         exec(cell, names)
     assert names["add_vjp"](1, 2, 3) == (1, 1)  # type: ignore[operator]
 
@@ -112,7 +112,7 @@ def test_functions_of_a_register_can_be_handed_in(slug: str) -> None:
     course = Course.at()
     functions = [known for known in misconceptions_of(slug) if known.function is not None]
     names: dict[str, object] = {}
-    cells = mistaken_cells([], functions[:1], course.misconceptions(slug))
+    cells = mistaken_cells([], functions[:1], course.mistakes(slug))
     for cell in cells:
         exec(cell.rpartition("\n")[0], names)  # all but the line that puts it in the place of the solution
     assert not functions or hasattr(names["wrong"], functions[0].name)

@@ -103,8 +103,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny-course")
     for name, text in {
         f"solutions/{LESSON}.py": SOLUTION,
-        f"autograder/lessons/{LESSON}/checks.py": CHECKS,
-        f"autograder/lessons/{LESSON}/misconceptions.py": MISCONCEPTIONS,
+        f"autograder/lessons/{LESSON}/checks/double_vjp.py": CHECKS,
+        f"autograder/lessons/{LESSON}/mistakes/double_vjp.py": MISCONCEPTIONS,
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -159,7 +159,7 @@ def test_partial_credit_is_the_share_of_checks_that_pass(grade: Callable[..., Su
 
 ORDER = {
     f"solutions/{LESSON}.py": "def walk(n):\n    return n\n",
-    f"autograder/lessons/{LESSON}/checks.py": """
+    f"autograder/lessons/{LESSON}/checks/walk.py": """
 from autograder.judging import exercise, expect_close
 
 def compare(learner, numbers, case):
@@ -178,7 +178,7 @@ def test_middling(learner):
 def test_large(learner):
     compare(learner, (5000,), "large")
 """,
-    f"autograder/lessons/{LESSON}/misconceptions.py": """
+    f"autograder/lessons/{LESSON}/mistakes/walk.py": """
 from autograder.diagnosis import misconception
 
 @misconception("walk", says="It recurses.")
@@ -326,12 +326,12 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
     ("file", "old", "new", "said"),
     [
         ("checks", '(5000,), "large"', "(5000,), lrage", "fails on the solution, too (NameError: name 'lrage' is not"),
-        ("checks", "def compare", "def compare(:\ndef compare", "checks.py, line 4: SyntaxError: invalid syntax"),
-        ("checks", "import exercise", "import excercise", "checks.py, line 2: ImportError: cannot import name"),
-        ("misconceptions", "def recursive(n)", "def recursive(n", "misconceptions.py, line 5: SyntaxError: '('"),
-        ("misconceptions", "@misconception", "@misconceptoin", "misconceptions.py, line 4: NameError: name"),
-        ("misconceptions", "doubled.seen = []", EDIT_OF_NOTHING, "misconceptions.py is no edit of the solution: "),
-        ("misconceptions", "doubled.seen = []", EDIT_TO_NOTHING, "misconceptions.py is no edit of the solution: "),
+        ("checks", "def compare", "def compare(:\ndef compare", "checks/walk.py, line 4: SyntaxError: invalid syntax"),
+        ("checks", "import exercise", "import excercise", "checks/walk.py, line 2: ImportError: cannot import name"),
+        ("mistakes", "def recursive(n)", "def recursive(n", "mistakes/walk.py, line 5: SyntaxError: '('"),
+        ("mistakes", "@misconception", "@misconceptoin", "mistakes/walk.py, line 4: NameError: name"),
+        ("mistakes", "doubled.seen = []", EDIT_OF_NOTHING, " in mistakes/walk.py is no edit of the solution: "),
+        ("mistakes", "doubled.seen = []", EDIT_TO_NOTHING, " in mistakes/walk.py is no edit of the solution: "),
     ],
 )
 def test_what_is_wrong_with_the_course_costs_no_points(
@@ -340,7 +340,7 @@ def test_what_is_wrong_with_the_course_costs_no_points(
     """A typo in a check was charged to all, and a mistake named to those who had made none."""
     without_bytecode = shutil.ignore_patterns("__pycache__")  # it is taken for that of a text of one time and size
     root = Path(shutil.copytree(walks, tmp_path / "course", ignore=without_bytecode))
-    path = root / f"autograder/lessons/{LESSON}/{file}.py"
+    path = root / f"autograder/lessons/{LESSON}/{file}/walk.py"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
     lesson = walks_of(Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=10))
@@ -352,7 +352,7 @@ def test_what_is_wrong_with_the_course_costs_no_points(
             with_judge(lesson, lambda judge: judge.grade(wrong, workers), root=root)
         assert said in str(alone.value)
         assert "\n" not in str(alone.value)
-        if file == "misconceptions" or "lrage" in new:
+        if file == "mistakes" or "lrage" in new:
             of_class = with_judge(lesson, lambda judge: grade_work(judge, workers, work), root=root)
             assert of_class.status == "killed"
             assert of_class.message.startswith("an error of the course, not of this work;")
@@ -780,7 +780,7 @@ def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
 
 def test_checks_that_cannot_be_collected_are_an_error_of_the_course(root: Path, tmp_path: Path) -> None:
     shutil.copytree(root, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    Places(tmp_path).checks(LESSON).write_text("import nothing_of_that_name")
+    (Places(tmp_path).checks(LESSON) / "double_vjp.py").write_text("import nothing_of_that_name")
     with pytest.raises(CheckError, match="nothing_of_that_name"):
         with_judge(tiny(), lambda judge: judge, root=tmp_path)
 
@@ -874,7 +874,7 @@ def test_right_values_in_a_wrong_dtype_cost_a_tenth_at_most(slug: str) -> None:
 
 MEASURED = {
     f"solutions/{LESSON}.py": "def halve(x):\n    return x / 2\n",
-    f"autograder/lessons/{LESSON}/checks.py": """
+    f"autograder/lessons/{LESSON}/checks/halve.py": """
 import numpy as np
 from autograder.judging import exercise, expect, expect_close
 
@@ -893,7 +893,7 @@ def test_keeps_nothing_of_more(learner, rng):
     learner.halve(rng.normal(size=(3, 3)))
     expect(True, "it kept something")
 """,
-    f"autograder/lessons/{LESSON}/misconceptions.py": "",
+    f"autograder/lessons/{LESSON}/mistakes/halve.py": "",
 }
 
 

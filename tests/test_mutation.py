@@ -19,7 +19,7 @@ from autograder.authoring.tree import Course
 from autograder.diagnosis import Edit
 from autograder.diagnosis.mutation.operators import mutations
 from autograder.diagnosis.mutation.text import Source, Splice
-from autograder.places import Places
+from autograder.places import Places, file_of
 
 pytestmark = pytest.mark.slow
 
@@ -193,7 +193,7 @@ why = "1.0 changes nothing."
 @pytest.fixture
 def course(tmp_path: Path) -> Iterator[Course]:
     """A course of one lesson, whose checks notice every sign."""
-    for folder in ("course", "solutions", "autograder/lessons/ch01_double"):
+    for folder in ("course", "solutions", "autograder/lessons/ch01_double/checks"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "course" / "syllabus.toml").write_text(SYLLABUS)
     (tmp_path / "solutions" / "ch01_double.py").write_text(SOURCE)
@@ -204,7 +204,7 @@ def course(tmp_path: Path) -> Iterator[Course]:
 
 def write_checks(root: Path, got: str = "got", expected: str = "reference.double(x)") -> None:
     text = CHECKS.replace("LEFT", got).replace("RIGHT", expected)
-    Places(root).checks("ch01_double").write_text(text)
+    file_of(Places(root).checks("ch01_double"), "double").write_text(text)
 
 
 def write_equivalents(root: Path, text: str) -> None:

@@ -21,7 +21,7 @@ def test_the_table_of_security_md_is_up_to_date() -> None:
 
 def test_security_md_names_the_exercises_with_instrumented_checks() -> None:
     promises: dict[str, set[bool]] = {}
-    for file in (REPOSITORY / "autograder" / "lessons").glob("*/checks.py"):
+    for file in (REPOSITORY / "autograder" / "lessons").glob("*/checks/*.py"):
         for marked in re.findall(r"^@exercise\((.*)\)$", file.read_text(encoding="utf-8"), re.MULTILINE):
             for name in re.findall(r'(?<!=)"([^"]+)"', marked):
                 promises.setdefault(name, set()).add("instrumented" in marked)

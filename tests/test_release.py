@@ -172,10 +172,11 @@ def test_no_function_of_a_solution_is_in_it_under_another_name(released: Path, s
 
 def test_what_authors_have_is_not_in_it(released: Path) -> None:
     names = {name for name, _ in _texts(released)}
-    assert not [name for name in names if "solutions" in name or "misconception" in name.rpartition("lessons/")[2]]
+    assert not [name for name in names if name.startswith("solutions") or "/mistakes/" in name or "/oracles/" in name]
     assert not [name for name in names if name.startswith("autograder/authoring") or "sample_class" in name]
     assert f"autograder/lessons/{SLUG}/answers.book" in names
-    assert sum(name.startswith("autograder/lessons/ch") for name in names) == 3
+    lessons = {"/".join(name.split("/")[2:4]) for name in names if name.startswith("autograder/lessons/ch")}
+    assert lessons == {f"{SLUG}/{part}" for part in ("answers.book", "checks", "scenarios")}
     assert not any(
         line.startswith("why =") for line in (released / "course" / "syllabus.toml").read_text().splitlines()
     )

@@ -31,6 +31,7 @@ from autograder.authoring.stubs import notebook_text, solved_notebook, stub_note
 from autograder.authoring.tree import Course
 from autograder.commands import app
 from autograder.judging.session import with_judge
+from autograder.places import file_of
 from course.syllabus import Exercise, syllabus
 
 pytestmark = pytest.mark.slow
@@ -88,7 +89,7 @@ def NAME(x):
     ### END SOLUTION
 '''
 
-WRONG = "autograder/lessons/ch01_double/misconceptions.py"
+WRONG = "autograder/lessons/ch01_double/mistakes/double.py"
 REJECTIONS = "autograder/lessons/ch01_double/rejections.toml"
 CHAPTER = """\
 # TITLE
@@ -171,9 +172,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for path, text in (
             (course.source(slug), SOURCE),
             (course.chapter(slug), CHAPTER),
-            (course.checks(slug), CHECKS),
-            (course.misconceptions(slug), MISCONCEPTIONS),
-            (course.oracle(slug), ORACLES),
+            (file_of(course.checks(slug), words["NAME"]), CHECKS),
+            (file_of(course.mistakes(slug), words["NAME"]), MISCONCEPTIONS),
+            (file_of(course.oracles(slug), words["NAME"]), ORACLES),
         ):
             for word, value in words.items():
                 text = text.replace(word, value)
@@ -198,6 +199,12 @@ def _edit(path: Path, old: str, new: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _file(course: Course, kind: str) -> Path:
+    """A file of ch01_double."""
+    path: Path = getattr(course, kind)("ch01_double")
+    return path / "double.py" if path.is_dir() else path
 
 
 def _with_exercise(course: Course, **changes: object) -> Course:
@@ -273,9 +280,9 @@ def test_the_commands_start_without_what_only_authors_need() -> None:
 
 
 def test_a_missing_file_is_named(whole: Course) -> None:
-    whole.oracle("ch02_square").unlink()
+    (whole.oracles("ch02_square") / "square.py").unlink()
     assert _only(drift.listed_files(whole)).startswith(
-        "autograder/lessons/ch02_square/oracle.py: this file is missing;"
+        "autograder/lessons/ch02_square/oracles/square.py: this file is missing;"
     )
 
 
@@ -284,16 +291,16 @@ def test_a_missing_file_is_named(whole: Course) -> None:
     [
         "solutions/ch03_cube.py",
         "exercises/ch03_cube.ipynb",
-        "autograder/lessons/ch03_cube/checks.py",
+        "autograder/lessons/ch03_cube/checks/cube.py",
         "book/ch03_cube.md",
     ],
 )
 def test_a_file_that_no_lesson_has_is_named(whole: Course, file: str) -> None:
-    (whole.root / file).parent.mkdir(exist_ok=True)
+    (whole.root / file).parent.mkdir(parents=True, exist_ok=True)
     (whole.root / file).write_text("", encoding="utf-8")
     (whole.lessons_folder / "conftest.py").write_text("", encoding="utf-8")
     (whole.root / "book/index.md").write_text("", encoding="utf-8")
-    named = file.removesuffix("/checks.py")
+    named = file.removesuffix("/checks/cube.py")
     assert _only(drift.listed_files(whole)).startswith(f"{named}: no lesson of course/syllabus.toml has this;")
 
 
@@ -360,15 +367,21 @@ def test_a_check_that_is_not_there_is_named(whole: Course, changes: dict[str, ob
     line = _only(described.named_checks(_with_exercise(whole, **changes)))
     assert line == (
         f"course/syllabus.toml: ch01_double/double: {said}, which is no check of it; "
-        "name one of autograder/lessons/ch01_double/checks.py"
+        "name one of autograder/lessons/ch01_double/checks/double.py"
     )
 
 
 def test_a_check_of_another_exercise_is_none(whole: Course) -> None:
-    _edit(whole.checks("ch01_double"), '@exercise("double")\ndef test_matrix', '@exercise("treble")\ndef test_matrix')
+    _edit(
+        whole.checks("ch01_double") / "double.py",
+        '@exercise("double")\ndef test_matrix',
+        '@exercise("treble")\ndef test_matrix',
+    )
     never, named = described.named_checks(_with_exercise(whole, technique=("test_values", "test_matrix")))
     assert "names test_matrix" in str(named)
-    assert str(never).endswith("checks.py: test_matrix is of 'treble', no exercise of ch01_double; mend the name")
+    assert str(never).endswith(
+        "checks/double.py: test_matrix is of 'treble', which is no exercise of ch01_double; mend the name"
+    )
 
 
 @pytest.mark.parametrize(
@@ -381,9 +394,9 @@ def test_a_contract_is_asked_for(whole: Course, old: str) -> None:
     assert "write the contract of double" in line
 
 
-@pytest.mark.parametrize("kind", ["source", "checks", "misconceptions", "oracle"])
+@pytest.mark.parametrize("kind", ["source", "checks", "mistakes", "oracles"])
 def test_a_file_that_is_no_python_is_named_before_all_else(whole: Course, kind: str, build: Callable[..., Any]) -> None:
-    path: Path = getattr(whole, kind)("ch01_double")
+    path = _file(whole, kind)
     path.write_text(path.read_text() + "\ndef f(:\n")
     done = build("--check")
     line = len(path.read_text().splitlines())
@@ -396,20 +409,42 @@ def test_a_file_that_is_no_python_is_named_before_all_else(whole: Course, kind: 
     [
         ('@misconception("double", says="Nothing was done.")\n', "", "double has 2 misconceptions of 3"),
         ("Nothing was done.", " ", "unchanged says nothing"),
-        ("def one_more(x)", "def negated(x)", "two functions are called negated"),
+        ("def one_more(x)", "def negated(x)", "negated is defined twice"),
         ("1.0 * x", "1.0 * * x", "it cannot be imported: SyntaxError"),
     ],
 )
 def test_three_misconceptions_are_asked_for(whole: Course, old: str, new: str, said: str) -> None:
-    _edit(whole.misconceptions("ch01_double"), old, new)
+    _edit(whole.mistakes("ch01_double") / "double.py", old, new)
     lines = [str(problem) for problem in described.three_misconceptions(whole)]
     assert any(line.startswith(f"{WRONG}: {said}") for line in lines), lines
 
 
+def test_what_stands_in_the_file_of_another_exercise_is_named(whole: Course) -> None:
+    """It would never be collected, or be known to nobody who is asked about its exercise alone."""
+    other = whole.checks("ch01_double") / "sums.py"
+    other.write_text((whole.checks("ch01_double") / "double.py").read_text())
+    first, _ = described.named_checks(whole)
+    assert str(first).endswith("sums.py: test_values is of 'double', which has double.py; move it there")
+    other = whole.mistakes("ch01_double") / "sums.py"
+    other.write_text((whole.mistakes("ch01_double") / "double.py").read_text())
+    assert len(described.three_misconceptions(whole)) == 3
+
+
+def test_a_name_that_two_files_of_scenarios_have_is_named(whole: Course) -> None:
+    """They run as one text, in which the second would replace the first."""
+    for name in ("double", "sums"):
+        file = whole.scenarios("ch01_double") / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("LIMIT = 3\n\ndef doubled(submission): ...\n")
+    limit, doubled = described.scenarios_are_one_text(whole)
+    assert str(limit).endswith("scenarios/sums.py: LIMIT is defined twice, in double.py, too; rename one")
+    assert "doubled is defined twice" in str(doubled)
+
+
 def test_a_misconception_of_no_exercise_is_named(whole: Course) -> None:
-    path = whole.misconceptions("ch01_double")
+    path = whole.mistakes("ch01_double") / "double.py"
     path.write_text(path.read_text() + '\n\n@misconception("treble", says="No.")\ndef thrice(x): ...\n')
-    assert "thrice belongs to 'treble', which is no exercise" in _only(described.three_misconceptions(whole))
+    assert "thrice is of 'treble', which is no exercise" in _only(described.three_misconceptions(whole))
 
 
 @pytest.mark.parametrize(
@@ -460,9 +495,9 @@ def test_what_the_lesson_has_may_be_imported(whole: Course) -> None:
     assert order.imports_of_the_lesson(whole) == []
 
 
-@pytest.mark.parametrize("folder", ["checks", "misconceptions", "oracle"])
+@pytest.mark.parametrize("folder", ["checks", "mistakes", "oracles"])
 def test_nothing_may_use_a_later_lesson(whole: Course, folder: str) -> None:
-    path = getattr(whole, folder)("ch01_double")
+    path = _file(whole, folder)
     _edit(path, "from autograder", 'LATER = "solutions/ch02_square.py"\nfrom autograder')
     assert f"{path.name}: its code uses ch02_square, a later lesson;" in _only(order.nothing_from_a_later_lesson(whole))
 
@@ -486,23 +521,27 @@ MATRIX_CHECK = 'expect_close(learner.double(x), reference.double(x), case="a mat
 
 
 def test_points_for_an_untouched_stub_are_named(whole: Course) -> None:
-    _edit(whole.checks("ch01_double"), MATRIX_CHECK, 'expect_close(x, x, case="a matrix"')
+    _edit(whole.checks("ch01_double") / "double.py", MATRIX_CHECK, 'expect_close(x, x, case="a matrix"')
     said = _only(in_class.a_class_is_graded_rightly(whole))
     assert said.startswith(
-        "autograder/lessons/ch01_double/checks.py: the untouched stub of double earns 1 points by test_"
+        "autograder/lessons/ch01_double/checks/double.py: the untouched stub of double earns 1 points by test_"
     )
 
 
 def test_points_for_an_answer_without_work_are_named(whole: Course) -> None:
-    _edit(whole.checks("ch01_double"), MATRIX_CHECK, 'expect_close(learner.double(0 * x), 0 * x, case="zeros"')
+    _edit(
+        whole.checks("ch01_double") / "double.py",
+        MATRIX_CHECK,
+        'expect_close(learner.double(0 * x), 0 * x, case="zeros"',
+    )
     lines = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
-    start = "autograder/lessons/ch01_double/checks.py: an answer without work passes: double: "
+    start = "autograder/lessons/ch01_double/checks/double.py: an answer without work passes: double: "
     assert any(line.startswith(f"{start}zeros like the first argument passes test_matrix") for line in lines), lines
 
 
 def test_points_for_raising_an_error_whatever_is_asked_are_named(whole: Course) -> None:
     """A check that asks for errors alone is passed by an answer that is nothing but an error."""
-    checks = whole.checks("ch01_double")
+    checks = whole.checks("ch01_double") / "double.py"
     alone = 'expect_raises(TypeError, learner.double, "a", case="a")'
     text = checks.read_text(encoding="utf-8")
     checks.write_text(
@@ -511,12 +550,12 @@ def test_points_for_raising_an_error_whatever_is_asked_are_named(whole: Course) 
         encoding="utf-8",
     )
     lines = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
-    start = "autograder/lessons/ch01_double/checks.py: an answer without work passes: double: "
+    start = "autograder/lessons/ch01_double/checks/double.py: an answer without work passes: double: "
     assert any(line.startswith(f"{start}a TypeError passes test_of_text") for line in lines), lines
 
 
 def test_a_reference_that_fails_its_check_is_named(whole: Course) -> None:
-    _edit(whole.checks("ch01_double"), 'reference.double(x), case="a matrix"', '3 * x, case="a matrix"')
+    _edit(whole.checks("ch01_double") / "double.py", 'reference.double(x), case="a matrix"', '3 * x, case="a matrix"')
     said = [str(problem) for problem in in_class.a_class_is_graded_rightly(whole)]
     assert said[0].startswith("solutions/ch01_double.py: solved, double earns 1 of 2: ")
 
@@ -525,16 +564,16 @@ def test_a_reference_that_disagrees_with_its_oracle_is_named(whole: Course) -> N
     _edit(whole.source("ch01_double"), "np.asarray(2 * x)", "np.asarray(3 * x)")
     assert in_class.a_class_is_graded_rightly(whole) == []
     said = _only(judged.oracles_agree(whole))
-    assert said.startswith("autograder/lessons/ch01_double/oracle.py: test_entry_by_entry: ")
+    assert said.startswith("autograder/lessons/ch01_double/oracles: test_entry_by_entry: ")
 
 
 def test_an_exercise_without_an_oracle_is_named(whole: Course) -> None:
-    _edit(whole.oracle("ch01_double"), '@exercise("double")\n', "")
-    assert "ch01_double/oracle.py: double: no oracle;" in _only(judged.oracles_agree(whole))
+    _edit(whole.oracles("ch01_double") / "double.py", '@exercise("double")\n', "")
+    assert "ch01_double/oracles/double.py: double: no oracle;" in _only(judged.oracles_agree(whole))
 
 
 def test_a_misconception_that_is_accepted_is_named(whole: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "x + x")
+    _edit(whole.mistakes("ch01_double") / "double.py", "2 * x + 1", "x + x")
     said = _only(judged.checks_tell_right_from_wrong(whole))
     assert said.startswith(f"{WRONG}: the checks accept it: double: one_more;")
     monkeypatch.setattr(in_class, "DRAWN", 3)
@@ -554,7 +593,7 @@ def test_rejections_are_written_of_the_lesson_as_it_is(whole: Course, monkeypatc
     monkeypatch.setattr(judged, "LOOKED_AT", 1.0)
     said = _only(judged.checks_tell_right_from_wrong(whole))
     assert said == f"{REJECTIONS}: other checks reject it than are written down: double: negated; run `backprop build`"
-    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + 2")
+    _edit(whole.mistakes("ch01_double") / "double.py", "2 * x + 1", "2 * x + 2")
     assert judged.checks_tell_right_from_wrong(whole) == []  # what was made of another text counts for nothing
     assert _only(drift.rejections_in_step(whole)) == f"{REJECTIONS}: it was made of another text; run `backprop build`"
     path.write_text("of = ")
@@ -568,7 +607,7 @@ def test_rejections_are_written_of_the_lesson_as_it_is(whole: Course, monkeypatc
 def test_what_is_written_to_reject_is_looked_at_each_time(whole: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """A misconception that one check accepts, written down as if that one rejected it."""
     monkeypatch.setattr(judged, "LOOKED_AT", 0.0)
-    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + (x.ndim > 1)")
+    _edit(whole.mistakes("ch01_double") / "double.py", "2 * x + 1", "2 * x + (x.ndim > 1)")
     path, lesson = whole.rejections("ch01_double"), whole.lessons["ch01_double"]
     text = with_judge(lesson, partial(rejections_text, places=whole), root=whole.root)
     written = 'one_more = "x."' if 'one_more = "x."' in text else 'one_more = ".x"'
@@ -584,9 +623,9 @@ def test_what_is_written_to_reject_is_looked_at_each_time(whole: Course, monkeyp
 
 def test_a_misconception_that_hidden_draws_alone_reject_is_named(whole: Course) -> None:
     """Another class draws other numbers, by which it may get all points."""
-    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "2 * x + (x.ndim > 1)")
+    _edit(whole.mistakes("ch01_double") / "double.py", "2 * x + 1", "2 * x + (x.ndim > 1)")
     matrix = '@exercise("double")\ndef test_matrix'
-    _edit(whole.checks("ch01_double"), matrix, matrix.replace('"double"', '"double", visible=False'))
+    _edit(whole.checks("ch01_double") / "double.py", matrix, matrix.replace('"double"', '"double", visible=False'))
     said = _only(judged.checks_tell_right_from_wrong(whole))
     assert said.startswith(f"{WRONG}: the checks accept it: double: one_more (hidden cases alone")
 
@@ -594,7 +633,7 @@ def test_a_misconception_that_hidden_draws_alone_reject_is_named(whole: Course) 
 def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(
     whole: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _edit(whole.misconceptions("ch01_double"), "return 2 * x + 1", "raise ValueError")
+    _edit(whole.mistakes("ch01_double") / "double.py", "return 2 * x + 1", "raise ValueError")
     said = _only(judged.checks_tell_right_from_wrong(whole))
     start = f"{WRONG}: the diagnosis does not name it: double: one_more"
     assert said.startswith(start)
@@ -606,15 +645,15 @@ def test_a_misconception_that_is_not_named_by_the_diagnosis_is_named(
 
 def test_a_misconception_that_answers_differently_each_time_is_named(whole: Course) -> None:
     """As a learner's answer it would be another one again."""
-    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", 'x + __import__("random").random()')
+    _edit(whole.mistakes("ch01_double") / "double.py", "2 * x + 1", 'x + __import__("random").random()')
     said = _only(judged.checks_tell_right_from_wrong(whole))
     assert said.startswith(f"{WRONG}: the diagnosis does not name it: double: one_more")
 
 
 def test_misconceptions_that_many_answer_alike_are_named(whole: Course) -> None:
     """Where more than two fit, a learner is told none of them."""
-    _edit(whole.misconceptions("ch01_double"), "1.0 * x", "2 * x + 1")
-    _edit(whole.misconceptions("ch01_double"), "-(2 * x)", "2 * x + 1")
+    _edit(whole.mistakes("ch01_double") / "double.py", "1.0 * x", "2 * x + 1")
+    _edit(whole.mistakes("ch01_double") / "double.py", "-(2 * x)", "2 * x + 1")
     said = [str(problem) for problem in judged.checks_tell_right_from_wrong(whole)]
     assert [line.partition(" is called")[0] for line in said] == [
         f"{WRONG}: the diagnosis does not name it: double: {name}" for name in ("unchanged", "negated", "one_more")
@@ -622,7 +661,7 @@ def test_misconceptions_that_many_answer_alike_are_named(whole: Course) -> None:
 
 
 def test_two_misconceptions_that_answer_alike_are_both_given(whole: Course) -> None:
-    _edit(whole.misconceptions("ch01_double"), "2 * x + 1", "-2 * x")
+    _edit(whole.mistakes("ch01_double") / "double.py", "2 * x + 1", "-2 * x")
     assert in_class.a_class_is_graded_rightly(whole) == []
 
 
@@ -634,13 +673,14 @@ def test_a_reference_that_needs_more_than_its_lesson_has_is_named(whole: Course)
     assert said.startswith("solutions/ch01_double.py: solved, double earns 0 of 2: double imports yaml")
 
 
-@pytest.mark.parametrize("kind", ["source", "checks", "misconceptions"])
+@pytest.mark.parametrize("kind", ["source", "checks", "mistakes"])
 def test_a_file_that_cannot_be_imported_is_named(whole: Course, kind: str) -> None:
-    path = getattr(whole, kind)("ch01_double")
+    path = _file(whole, kind)
     path.write_text(path.read_text() + "\n1 / 0\n")
     said = _only(in_class.a_class_is_graded_rightly(whole))
-    assert said.startswith(f"{whole.relative(path)}: ")
+    assert said.startswith(f"{whole.relative(path.parent if kind == 'checks' else path)}: ")
     assert "ZeroDivisionError" in said
+    assert path.name in said
 
 
 @pytest.mark.parametrize(
@@ -659,12 +699,12 @@ def test_a_file_that_cannot_be_imported_is_named(whole: Course, kind: str) -> No
 )
 def test_points_for_memorised_answers_are_named(whole: Course, edits: dict[str, str], said: str | None) -> None:
     for old, new in edits.items():
-        _edit(whole.checks("ch01_double"), old, new)
+        _edit(whole.checks("ch01_double") / "double.py", old, new)
     found = memorised.memorised_answers_earn_a_third(whole)
     if said is None:
         assert found == []
     else:
-        assert _only(found).startswith(f"autograder/lessons/ch01_double/checks.py: {said}")
+        assert _only(found).startswith(f"autograder/lessons/ch01_double/checks/double.py: {said}")
 
 
 RELU = """\

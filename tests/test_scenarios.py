@@ -17,7 +17,7 @@ from autograder.isolation import PackageMissing, Workers
 from autograder.judging.local import examine
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.session import with_judge
-from autograder.lessons.ch08_custom_functions.scenarios import verdict
+from autograder.lessons.ch08_custom_functions.scenarios.run_gradcheck import verdict
 from autograder.submission import Submission
 from autograder.worker.functions import resolve
 from course.syllabus import Exercise, Kit, Lesson, syllabus
@@ -126,9 +126,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("course-of-objects")
     for name, text in {
         f"solutions/{SLUG}.py": SOLUTION,
-        f"autograder/lessons/{SLUG}/checks.py": CHECKS,
-        f"autograder/lessons/{SLUG}/scenarios.py": SCENARIOS,
-        f"autograder/lessons/{SLUG}/misconceptions.py": MISCONCEPTIONS,
+        f"autograder/lessons/{SLUG}/checks/counter.py": CHECKS,
+        f"autograder/lessons/{SLUG}/scenarios/counters.py": SCENARIOS,
+        f"autograder/lessons/{SLUG}/mistakes/counter.py": MISCONCEPTIONS,
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)

@@ -90,8 +90,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny-course")
     for name, text in {
         f"solutions/{LESSON}.py": SOLUTION,
-        f"autograder/lessons/{LESSON}/checks.py": CHECKS,
-        f"autograder/lessons/{LESSON}/misconceptions.py": MISCONCEPTIONS,
+        f"autograder/lessons/{LESSON}/checks/norm_vjp.py": CHECKS,
+        f"autograder/lessons/{LESSON}/mistakes/norm_vjp.py": MISCONCEPTIONS,
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)

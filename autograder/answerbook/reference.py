@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -31,7 +31,8 @@ class BookReference(Reference):
         self.book = book
         self.module = ModuleType(lesson.slug)
         self.implementations = {}
-        self._scenario_file = places.scenarios(lesson.slug)
+        self._lesson = lesson
+        self._scenario_folder = places.scenarios(lesson.slug)
         self._asked_by: Record | None = None
         self._times_asked = 0
 
@@ -40,9 +41,11 @@ class BookReference(Reference):
         """The parameters of each exercise."""
         return {name: _signature(parameters) for name, parameters in self.book.signatures.items()}
 
-    def misconceptions(self) -> list[Misconception]:
-        """The lesson's known mistakes: names and sentences."""
-        return [Misconception(one["exercise"], one["name"], one["says"]) for one in self.book.mistakes]
+    def misconceptions(self, exercises: Iterable[str] | None = None) -> list[Misconception]:
+        """The known mistakes of these exercises, or of all: names and sentences."""
+        names = None if exercises is None else set(exercises)
+        known = [Misconception(one["exercise"], one["name"], one["says"]) for one in self.book.mistakes]
+        return known if names is None else [one for one in known if one.exercise in names]
 
     def answer(self, key: list[Any], compute: Callable[[], Any] | None = None) -> Any:
         """What the book has for a name and arguments. `NotInBook` if that was not asked when it was written."""

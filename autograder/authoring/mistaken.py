@@ -10,10 +10,12 @@ from autograder.authoring.stubs import solved_notebook
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.edits import has
+from autograder.judging.one_text import one_text
+from autograder.places import files_of
 from autograder.submission import NOT_GRADED
 
 IMPORTS = re.compile(r"^from autograder\.diagnosis import .*\n", re.MULTILINE)
-"""What a file of misconceptions imports of ours. A worker cannot."""
+"""What files of misconceptions import of ours. A worker cannot."""
 NO_REGISTER = (
     "def misconception(*args, **kwargs):\n    return lambda function: function\n"
     "class mistake:\n    def __init__(self, *args, says, **kwargs):\n        self.says = says\n"
@@ -28,14 +30,15 @@ def solved_cells(course: Course, slug: str) -> list[str]:
 
 
 def mistaken_cells(solved: list[str], mistakes: Iterable[Misconception], register: Path) -> list[str]:
-    """The cells of a solved lesson with these mistakes, of its file of misconceptions, in place of the solutions."""
+    """The cells of a solved lesson with these mistakes, of its folder of them, in place of the solutions."""
     cells, mistakes = solved, list(mistakes)
     for edit in (edit for mistake in mistakes for edit in mistake.edits):
         cells = [edit.applied(cell) if has(cell, edit.where) else cell for cell in cells]
     functions = [mistake for mistake in mistakes if mistake.function is not None]
     if not functions:
         return cells
-    text = IMPORTS.sub(NO_REGISTER, register.read_text(encoding="utf-8"))
+    text = one_text(register, files_of(register, dict.fromkeys(mistake.exercise for mistake in functions)))
+    text = IMPORTS.sub("", IMPORTS.sub(NO_REGISTER, text, count=1))
     lines = ["import types", "", "wrong = types.ModuleType('wrong')", f"exec({text!r}, vars(wrong))"]
     lines += [f"{mistake.replaces} = wrong.{mistake.name}" for mistake in functions]
     return [*cells, "\n".join(lines)]

@@ -20,7 +20,7 @@ FOLDERS = ("autograder", "course")
 FILES = ("LICENSE", "LICENSE-CC-BY-4.0", "constraints.txt", "pyproject.toml", "setup.py")
 OF_AUTHORS = ("authoring", "packed", "sample_class")
 """Parts of the grader that hold answers, or make things of them."""
-OF_A_LESSON = ("misconceptions.py", "oracle.py", "contract.toml", "equivalents.toml", "rejections.toml", "answers.book")
+OF_A_LESSON = ("mistakes", "oracles", "contract.toml", "equivalents.toml", "rejections.toml", "answers.book")
 """What a lesson's folder holds for authors; the last is written anew."""
 NO_PART = ("__pycache__", "*.pyc", ".*")
 README = Path(__file__).with_name("release_readme.md")

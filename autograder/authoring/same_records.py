@@ -1,14 +1,16 @@
 """Whether a rewritten register of misconceptions means what it meant: `python -m ... same_records REV LESSON`.
 
-Each misconception of the file at the Git revision REV, and its namesake in the working tree, go through all checks of
+Each misconception of the files at the Git revision REV, and its namesake in the working tree, go through all checks of
 their exercise, visible and hidden, under two salts; what the checks saw is compared case by case. Floating-point
 numbers may differ by rounding.
 """
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,11 +20,12 @@ import numpy as np
 
 from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.judging.expectations import Record
-from autograder.judging.reference import load_module
+from autograder.judging.one_text import one_text
+from autograder.judging.reference import load_module, misconceptions_of
 from autograder.judging.salt import PUBLIC_SALT
 from autograder.judging.session import Judge, with_judge
-from autograder.places import ROOT, Places
-from course.syllabus import find_lesson
+from autograder.places import ROOT, Places, file_of, files_of
+from course.syllabus import Lesson, find_lesson
 
 SALTS = (PUBLIC_SALT, "another class")
 ROUNDING = {"rtol": 1e-5, "atol": 1e-7}
@@ -31,7 +34,7 @@ ROUNDING = {"rtol": 1e-5, "atol": 1e-7}
 
 def main(revision: str, name: str) -> int:
     lesson = find_lesson(name)
-    before, after = _register_at(revision, lesson.slug), misconceptions_in(_register(lesson.slug))
+    before, after = _register_at(revision, lesson), misconceptions_of(lesson.slug)
     new = {known.name: known for known in after}
     differing: dict[str, str] = {}
     for salt in SALTS:
@@ -53,17 +56,19 @@ def main(revision: str, name: str) -> int:
     return int(bool(differing or gone))
 
 
-def _register(slug: str) -> object:
-    return load_module(Places().misconceptions(slug))
-
-
-def _register_at(revision: str, slug: str) -> list[Misconception]:
-    path = Places().relative(Places().misconceptions(slug))
-    text = subprocess.run(["git", "show", f"{revision}:{path}"], cwd=ROOT, capture_output=True, check=True).stdout
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "misconceptions_before.py"
-        file.write_bytes(text)
-        return misconceptions_in(load_module(file))
+def _register_at(revision: str, lesson: Lesson) -> list[Misconception]:
+    folder = Places().mistakes(lesson.slug)
+    command = ["git", "archive", revision, Places().relative(folder)]
+    packed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    found: list[Misconception] = []
+    with tempfile.TemporaryDirectory() as there, tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(there, filter="data")
+        then = Places(Path(there)).mistakes(lesson.slug)
+        for exercise in lesson.exercises:
+            file = Path(there) / f"{file_of(folder, exercise.name).stem}_before.py"
+            file.write_text(one_text(then, files_of(then, [exercise.name])), encoding="utf-8")
+            found += misconceptions_in(load_module(file))
+    return found
 
 
 def _difference(judge: Judge, old: Misconception, new: Misconception) -> str:

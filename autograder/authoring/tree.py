@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.places import ROOT, Places
+from autograder.places import ROOT, Places, file_of, modules_in
 from course.syllabus import Lesson, read_syllabus
 
 
@@ -31,6 +31,13 @@ class Course(Places):
         return Course(self.root, {slug: self.lessons[slug]}, exercise)
 
     def files(self, slug: str) -> tuple[Path, ...]:
-        """The files that a lesson consists of, the generated notebook included."""
-        paths = (self.source, self.notebook, self.checks, self.misconceptions, self.oracle, self.chapter)
-        return tuple(path(slug) for path in paths)
+        """The files that a lesson consists of, the generated notebook included: three of each exercise."""
+        exercises = [exercise.name for exercise in self.lessons[slug].exercises]
+        folders = self.checks(slug), self.mistakes(slug), self.oracles(slug)
+        own = [file_of(folder, name) for folder in folders for name in exercises]
+        return self.source(slug), self.notebook(slug), *own, self.chapter(slug)
+
+    def modules(self, slug: str) -> list[Path]:
+        """The Python files that there are of a lesson, its source aside."""
+        folders = self.checks(slug), self.mistakes(slug), self.oracles(slug), self.scenarios(slug)
+        return [file for folder in folders for file in modules_in(folder)]

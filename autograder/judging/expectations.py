@@ -143,17 +143,15 @@ def current_record() -> Record:
     return _records[-1]
 
 
-def exercise(*names: str, visible: bool = True, promise: str = "value") -> Callable[[Any], Any]:
-    """Mark a check (or an oracle) as one of the exercise `names`, or of several that it asks the same of.
-
-    One of several takes an argument `name`: the exercise whose turn it is.
+def exercise(name: str, *, visible: bool = True, promise: str = "value") -> Callable[[Any], Any]:
+    """Mark a check (or an oracle) as one of the exercise `name`.
 
     `visible=False`: only on hidden inputs. `promise`: `"value"` (the judge compares numbers) or `"instrumented"`
     (our code measured beside the submission: hard to fake, not impossible).
     """
     if promise not in ("value", "instrumented"):
         raise ValueError(f"a check promises 'value' or 'instrumented', not {promise!r}")
-    return pytest.mark.exercise(names=names, visible=visible, promise=promise)
+    return pytest.mark.exercise(name=name, visible=visible, promise=promise)
 
 
 def expect_close(

@@ -27,7 +27,7 @@ from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
 from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge, run_pytest, with_judge
-from autograder.places import ROOT, Places
+from autograder.places import ROOT, Places, files_of, modules_in
 from autograder.threads import one_thread
 from autograder.worker.uncompiled import without_compiler
 from course.syllabus import Lesson, find_lesson
@@ -87,7 +87,7 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
         records = seen_of_reference[exercise.name] = judge.observe(items, judge.reference.local())
         for item, record in zip(items, records, strict=True):
             if not record.passed:
-                findings.reference.append(f"{item.name}: {' '.join(summary(record).split())}")
+                findings.reference.append(f"{exercise.name}: {item.name}: {' '.join(summary(record).split())}")
     visible_of = {
         exercise.name: [item for item in judge.items_of(exercise.name) if (check := identify(item)) and check.visible]
         for exercise in judge.lesson.exercises
@@ -162,9 +162,6 @@ def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[s
         failed: list[str] = []  # noqa: RUF012
         covered: set[str] = set()  # noqa: RUF012
 
-        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-            items[:] = [item for item in items if not only or ((check := identify(item)) and check.exercise == only)]
-
         def pytest_collection_finish(self, session: pytest.Session) -> None:
             self.covered |= {check.exercise for item in session.items if (check := identify(item))}
 
@@ -182,15 +179,18 @@ def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[s
     without_compiler()
     outcomes = Outcomes()
     reference = Reference(lesson, root)
-    run_pytest(Places(root).oracle(lesson.slug), [Checks(lesson, reference, ""), outcomes])
     wanted = [only] if only else [exercise.name for exercise in lesson.exercises]
+    files = files_of(Places(root).oracles(lesson.slug), wanted)
+    if files:  # else pytest would look for some
+        run_pytest(files, [Checks(lesson, reference, ""), outcomes])
     without = [f"{name}: no oracle" for name in wanted if name not in outcomes.covered]
     return outcomes.failed + without
 
 
 def _raising(items: list[pytest.Item]) -> dict[str, Callable[..., Any]]:
-    """Answers that raise, whatever they are asked: each builtin error that the file of these checks speaks of."""
-    words = {word for path in {item.path for item in items} for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    """Answers that raise, whatever they are asked: each builtin error that the checks of their lesson speak of."""
+    files = [file for folder in {item.path.parent for item in items} for file in modules_in(folder)]
+    words = {word for file in files for word in re.findall(r"\w+", file.read_text("utf-8"))}
     kinds = [kind for word in sorted(words) if isinstance(kind := getattr(builtins, word, None), type)]
 
     def answer(kind: type[Exception]) -> Callable[..., Any]:

@@ -49,7 +49,7 @@ class Checks:
         self.lost: WorkerLost | None = None
         """Set when a check could not be run to its end, by no fault of the submission."""
         self.records: dict[str, Record] = {}
-        """What the checks saw that pytest itself has run, by the name of the check."""
+        """What the checks saw that pytest itself has run, by the item's id."""
         self._reference = reference
 
     @pytest.fixture
@@ -132,8 +132,6 @@ class Checks:
             kinds.append("hidden")
         metafunc.fixturenames.append("inputs")
         metafunc.parametrize("inputs", kinds)
-        if "name" in metafunc.fixturenames:
-            metafunc.parametrize("name", marker.kwargs["names"])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -143,7 +141,7 @@ class Checks:
             return (yield)
         with self._watching(check) as record:
             yield
-        self.records[pyfuncitem.name] = record
+        self.records[pyfuncitem.nodeid] = record
         if not record.passed:
             pytest.fail(summary(record), pytrace=False)
         return True
@@ -155,7 +153,7 @@ def identify(item: Any) -> CheckId | None:
         marker = item.get_closest_marker("exercise")
         params = item.callspec.params if hasattr(item, "callspec") else {}
         item.stash[IDENTITY] = marker and CheckId(
-            params.get("name", marker.kwargs["names"][0]),
+            marker.kwargs["name"],
             item.originalname,
             params.get("inputs") != "hidden",
             marker.kwargs["promise"],

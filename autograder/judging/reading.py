@@ -10,6 +10,9 @@ from pathlib import Path
 from autograder.judging.errors import CheckError, LearnerError
 from autograder.places import ROOT
 
+FOLDERS = ("checks", "mistakes")
+"""Whose files are named with their lesson."""
+
 
 @contextmanager
 def reading(file: Path) -> Iterator[None]:
@@ -31,5 +34,5 @@ def reading(file: Path) -> Iterator[None]:
         else:
             lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == str(file)]
             line = lines[-1] if lines else None
-        where = f"{file.parent.name}/{file.name}" + (f", line {line}" if line else "")
+        where = "/".join(file.parts[-3 if file.parent.name in FOLDERS else -2 :]) + (f", line {line}" if line else "")
         raise CheckError(f"{where}: {type(error).__name__}: {what}; mend it") from None

@@ -19,9 +19,11 @@ import numpy as np
 from autograder.diagnosis import Misconception, edited, misconceptions_in
 from autograder.judging.keys import Key, key_of, size_of
 from autograder.judging.local_run import LocalRun
-from autograder.places import ROOT, Places
+from autograder.judging.one_text import one_text
+from autograder.judging.reading import reading
+from autograder.places import ROOT, Places, files_of
 from autograder.worker import wire
-from course.syllabus import Lesson
+from course.syllabus import Lesson, find_lesson
 
 KNOWN_BYTES = 256 * 2**20
 """What the arguments of remembered answers may take together."""
@@ -50,8 +52,10 @@ def _load(path: Path, text: str | None = None) -> ModuleType:
 
 
 def misconceptions_of(slug: str) -> list[Misconception]:
-    """The misconceptions of a lesson. `FileNotFoundError` if there is no file of them."""
-    return misconceptions_in(load_module(Places().misconceptions(slug)))
+    """The misconceptions of a lesson."""
+    exercises = [exercise.name for exercise in find_lesson(slug).exercises]
+    files = files_of(Places().mistakes(slug), exercises)
+    return [known for file in files for known in misconceptions_in(load_module(file))]
 
 
 def function_of(known: Misconception, slug: str) -> Callable[..., Any]:
@@ -72,8 +76,8 @@ class Reference:
     def __init__(self, lesson: Lesson, root: Path = ROOT) -> None:
         self._lesson = lesson
         places = Places(root)
-        self._misconceptions = places.misconceptions(lesson.slug)
-        self._source, self._scenario_file = places.source(lesson.slug), places.scenarios(lesson.slug)
+        self._mistakes = places.mistakes(lesson.slug)
+        self._source, self._scenario_folder = places.source(lesson.slug), places.scenarios(lesson.slug)
         self.module = load_module(self._source)
         self.implementations = self._implementations(self.module)
         self._known: dict[Key, Any] = {}
@@ -86,17 +90,28 @@ class Reference:
 
     @cached_property
     def scenarios(self) -> dict[str, Callable[..., Any]]:
-        """The lesson's scenarios by name; none where it has no file of them."""
-        return vars(load_module(self._scenario_file)) if self._scenario_file.is_file() else {}
+        """The lesson's scenarios by name, as a worker has them; none where it has no folder of them."""
+        if not self.scenario_source:
+            return {}
+        module = ModuleType(f"backprop_{self._lesson.slug}_scenarios")
+        vars(module)["__file__"] = str(self._scenario_folder)
+        with _put_off(self.scenario_source):
+            exec(compile(self.scenario_source, str(self._scenario_folder), "exec"), vars(module))
+        return vars(module)
 
     @cached_property
     def scenario_source(self) -> str:
         """Their source, for a worker."""
-        return self._scenario_file.read_text(encoding="utf-8") if self._scenario_file.is_file() else ""
+        return one_text(self._scenario_folder)
 
-    def misconceptions(self) -> list[Misconception]:
-        """The known mistakes of the lesson; none where it has no file of them."""
-        return misconceptions_in(load_module(self._misconceptions)) if self._misconceptions.is_file() else []
+    def misconceptions(self, exercises: Iterable[str] | None = None) -> list[Misconception]:
+        """The known mistakes of these exercises, or of all. `CheckError` where a file of them cannot be read."""
+        names = [one.name for one in self._lesson.exercises] if exercises is None else list(exercises)
+        found: list[Misconception] = []
+        for file in files_of(self._mistakes, names):
+            with reading(file):
+                found += misconceptions_in(load_module(file))
+        return [known for known in found if known.exercise in names]
 
     @property
     def scenario(self) -> _Scenarios:

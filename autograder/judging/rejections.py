@@ -24,10 +24,12 @@ def digest(places: Places, slug: str) -> str:
     Without their comments, of which the notebook's text is made.
     """
     found = hashlib.sha256()
-    for file in (places.source(slug), *sorted(places.folder(slug).glob("*.py"))):
+    folder = places.folder(slug)
+    for file in (places.source(slug), *sorted(folder.rglob("*.py"))):
+        name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
         lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
         code = [line for line in lines if line and not line.startswith("#")]
-        found.update("\n".join([file.name, *code, ""]).encode())
+        found.update("\n".join([name, *code, ""]).encode())
     return found.hexdigest()[:16]
 
 

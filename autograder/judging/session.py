@@ -48,7 +48,7 @@ from autograder.judging.scoring import (
 )
 from autograder.judging.searching import WORTH_SEARCHING, Search, told_by_search
 from autograder.judging.version import grader_version
-from autograder.places import ROOT, Places
+from autograder.places import ROOT, Places, file_of, files_of
 from autograder.submission import Submission
 from autograder.threads import one_thread
 from autograder.worker import wire
@@ -136,9 +136,7 @@ class Judge:
     @cached_property
     def known(self) -> list[Misconception]:
         """The misconceptions of the judge's exercises; read when the first answer is wrong."""
-        names = {exercise.name for exercise in self.lesson.exercises}
-        with reading(self._places.misconceptions(self.lesson.slug)):
-            return [known for known in self.reference.misconceptions() if known.exercise in names]
+        return self.reference.misconceptions(exercise.name for exercise in self.lesson.exercises)
 
     @cached_property
     def _rejections(self) -> Rejections:
@@ -494,7 +492,8 @@ class Judge:
         except LearnerError:  # the submission's time is up
             raise
         except Exception as error:
-            what = f"{known.name} in misconceptions.py is no edit of the solution"
+            file = file_of(self._places.mistakes(self.lesson.slug), known.exercise)
+            what = f"{known.name} in {file.parent.name}/{file.name} is no edit of the solution"
             raise CheckError(f"{what}: {type(error).__name__}: {error}; mend it") from None
 
     def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
@@ -560,27 +559,30 @@ def with_judge(
     checks = Checks(lesson, reference, salt)
     judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
     judge = made(judged, checks, reference, places, salt, seen)
-    driver = _Driver(judge, places.checks(lesson.slug), use)
-    with reading(places.checks(lesson.slug)):
-        places.checks(lesson.slug).stat()  # pytest would say it, too
-    run_pytest(places.checks(lesson.slug), [checks, driver])
+    names = [exercise.name for exercise in judged.exercises]
+    files = files_of(places.checks(lesson.slug), names)
+    if not files:
+        with reading(file_of(places.checks(lesson.slug), names[0])):
+            raise FileNotFoundError
+    driver = _Driver(judge, files, use)
+    run_pytest(files, [checks, driver])
     return driver.outcome()
 
 
-def run_pytest(file: Path, plugins: list[object]) -> int:
-    """Run pytest on one of our files with our configuration and nothing of anyone else's.
+def run_pytest(files: Sequence[Path], plugins: list[object]) -> int:
+    """Run pytest on some of our files, in their order, with our configuration and nothing of anyone else's.
 
-    The root is the file system's, so that a module's name is its whole path: a lesson's checks and its oracles
+    The root is the file system's, so that a module's name is its whole path: an exercise's checks and its oracles
     lie in files of the same name, and pytest would take the one for the other.
     """
     options = [f"-pno:{plugin}" for plugin in UNUSED_PLUGINS]
     options += ["--noconftest", "--assert=plain", "--capture=no", "--import-mode=importlib"]
-    options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={file.anchor}"]
+    options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={files[0].anchor}"]
     replaced = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     before = {name: os.environ.get(name) for name in replaced}
     os.environ.update(replaced)
     try:
-        return int(pytest.main([*options, str(file)], plugins=plugins))
+        return int(pytest.main([*options, *map(str, files)], plugins=plugins))
     finally:
         for name, value in before.items():
             if value is None:
@@ -592,9 +594,9 @@ def run_pytest(file: Path, plugins: list[object]) -> int:
 class _Driver:
     """The plugin that runs `use` in the place of pytest's own loop over the tests."""
 
-    def __init__(self, judge: Judge, file: Path, use: Callable[[Judge], Any]) -> None:
+    def __init__(self, judge: Judge, files: Sequence[Path], use: Callable[[Judge], Any]) -> None:
         self._judge = judge
-        self._file = file
+        self._files = files
         self._use = use
         self._value: Any = None
         self._error: BaseException | None = None
@@ -624,8 +626,9 @@ class _Driver:
             slug = self._judge.lesson.slug
             if not self._collection_errors:
                 raise CheckError(f"{slug} has no checks")
-            with reading(self._file):
-                load_module(self._file)
+            for file in self._files:
+                with reading(file):
+                    load_module(file)
             why = " ".join("".join(self._collection_errors).split())[-300:]
             raise CheckError(f"the checks of {slug} cannot be collected: {why}")
         return self._value

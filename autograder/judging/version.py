@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.places import ROOT, Places
+from autograder.places import ROOT, Places, modules_in
 from course.syllabus import Lesson, syllabus
 
 SHARED = (
@@ -59,7 +59,9 @@ def _counts(file: Path) -> bool:
 
 def _answers(slug: str) -> Iterator[Path]:
     """What right and wrong answers to a lesson are made of."""
-    yield from (PLACES.source(slug), PLACES.scenarios(slug), PLACES.misconceptions(slug))
+    yield PLACES.source(slug)
+    yield from modules_in(PLACES.scenarios(slug))
+    yield from modules_in(PLACES.mistakes(slug))
     lesson = syllabus().get(slug)
     for module in _open_to_submissions(lesson) if lesson else ():
         yield from _module(module)

@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "exercise(names, visible, promise): the exercises that a check belongs to")
+    config.addinivalue_line("markers", "exercise(name, visible, promise): the exercise that a check belongs to")
     given = config.getoption("--submission")
     if given is None:
         return
@@ -83,7 +83,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Only the checks of the submission's own lesson."""
     given = config.getoption("--submission")
     own = Places().checks(find_lesson(Path(given).stem).slug) if given else None
-    other = collection_path.suffix == ".py" and collection_path.resolve() != own
+    other = collection_path.suffix == ".py" and collection_path.resolve().parent != own
     return True if other else None
 
 
@@ -100,7 +100,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     judge, (checks, _, _) = config.stash[JUDGE], config.stash[STARTED]
     for exercise in judge.lesson.exercises:
         items = judge.items_of(exercise.name)
-        records = [checks.records[item.name] for item in items if item.name in checks.records]
+        records = [checks.records[item.nodeid] for item in items if item.nodeid in checks.records]
         if len(records) == len(items) and not all(record.passed for record in records):  # else pytest was stopped
             terminalreporter.section(f"what is wrong with {exercise.name}", sep="-")
             terminalreporter.line(judge.explain(exercise, records).message)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from assignment.generate import SLUG, Assignment, write_class
+from autograder.places import Places, file_of
 from graders.job import Job, Scores, Unavailable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,13 +28,18 @@ def copy_course(folder: Path, assignment: Assignment, *, misconceptions: bool = 
     with (folder / "course" / "syllabus.toml").open("a", encoding="utf-8") as syllabus:
         syllabus.write(_entry(assignment))
     (folder / "solutions" / f"{SLUG}.py").write_text(assignment.solution, encoding="utf-8")
-    lesson = folder / "autograder" / "lessons" / SLUG
-    lesson.mkdir()
-    for name in ("checks.py", "cases.py", "scenarios.py"):
-        if assignment.text(name):
-            (lesson / name).write_text(assignment.text(name), encoding="utf-8")
-    if misconceptions:
-        (lesson / "misconceptions.py").write_text(_misconceptions(assignment), encoding="utf-8")
+    places = Places(folder)
+    first = next(iter(assignment.checks))  # whose files have all exercises': whole lessons are graded here
+    files = {
+        places.folder(SLUG) / "cases.py": assignment.text("cases.py"),
+        file_of(places.checks(SLUG), first): assignment.text("checks.py"),
+        file_of(places.scenarios(SLUG), first): assignment.text("scenarios.py"),
+        file_of(places.mistakes(SLUG), first): _misconceptions(assignment) if misconceptions else "",
+    }
+    for file, text in files.items():
+        if text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
     _verify(folder)
     return folder
 

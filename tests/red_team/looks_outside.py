@@ -8,7 +8,7 @@ reached = []
 PATHS = [
     "@REPOSITORY@/solutions",
     "@REPOSITORY@/solutions/ch07_mlp_backprop.py",
-    "@REPOSITORY@/autograder/lessons/ch07_mlp_backprop/checks.py",
+    "@REPOSITORY@/autograder/lessons/ch07_mlp_backprop/checks/forward.py",
     "@REPOSITORY@/pyproject.toml",
     "@CLASS@/honest_all",
     "@CLASS@/honest_all/ch07_mlp_backprop.py",

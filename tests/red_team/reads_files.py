@@ -9,9 +9,9 @@ REPOSITORY = "@REPOSITORY@"
 CLASS = "@CLASS@"
 PATHS = [
     f"{REPOSITORY}/solutions/ch07_mlp_backprop.py",
-    f"{REPOSITORY}/autograder/lessons/ch07_mlp_backprop/checks.py",
+    f"{REPOSITORY}/autograder/lessons/ch07_mlp_backprop/checks/forward.py",
     f"{REPOSITORY}/autograder/lessons/digits_heldout.npz",
-    f"{REPOSITORY}/autograder/lessons/ch07_mlp_backprop/misconceptions.py",
+    f"{REPOSITORY}/autograder/lessons/ch07_mlp_backprop/mistakes/forward.py",
     f"{REPOSITORY}/pyproject.toml",
     f"{CLASS}/honest_all/ch07_mlp_backprop.py",
     "@RESULTS@/honest_all/ch07_mlp_backprop.json",

@@ -10,6 +10,7 @@ from autograder.authoring.rules.described import (
     named_checks,
     points_tier_and_hints,
     reasons,
+    scenarios_are_one_text,
     three_misconceptions,
 )
 from autograder.authoring.rules.drift import files_are_python, generated_files_in_step, listed_files, rejections_in_step
@@ -37,6 +38,7 @@ READ = (
     reasons,
     named_checks,
     three_misconceptions,
+    scenarios_are_one_text,
     contracts,
     sentences_have_cases,
     live_anchors,

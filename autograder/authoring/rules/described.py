@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
-from autograder.diagnosis import EditError, edited, misconceptions_in
+from autograder.diagnosis import EditError, Misconception, edited, misconceptions_in
 from autograder.judging.reference import load_module
-from course.syllabus import TIERS, Exercise
+from autograder.places import file_of, files_of, modules_in
+from course.syllabus import TIERS, Exercise, Lesson
 
 SYLLABUS = "course/syllabus.toml"
 LEAST_HINTS = 2
@@ -58,27 +59,23 @@ def reasons(course: Course) -> list[Problem]:
 
 
 def named_checks(course: Course) -> list[Problem]:
-    """Checks are of exercises of their lesson, else they would never run; those that the syllabus names are there."""
-    checks = {slug: checks_in(course.checks(slug)) for slug in course.lessons if course.checks(slug).is_file()}
-    problems = [
-        Problem(
-            course.relative(course.checks(slug)), f"{check.name} is of {name!r}, no exercise of {slug}", "mend the name"
-        )
-        for slug, of_lesson in checks.items()
-        for check in of_lesson
-        for name in check.exercises
-        if name not in {exercise.name for exercise in course.lessons[slug].exercises}
-    ]
+    """Checks stand in their exercise's file, else they would never run; those that the syllabus names are there."""
+    problems = []
+    for slug, lesson in course.lessons.items():
+        for file in modules_in(course.checks(slug)):
+            for check in checks_in(file):
+                what, do = _misplaced(check.name, check.exercise, lesson, file)
+                problems += [Problem(course.relative(file), what, do)] if what else []
     for exercise in _exercises(course):
-        if exercise.lesson not in checks:
+        files = files_of(course.checks(exercise.lesson), [exercise.name])
+        if not files:
             continue  # `drift.listed_files` says so
-        there = {check.name for check in checks[exercise.lesson] if exercise.name in check.exercises}
+        there = {check.name for file in files for check in checks_in(file) if check.exercise == exercise.name}
         for kind, names in (("technique", exercise.technique), ("weights", tuple(exercise.weights))):
             for name in names:
                 if name not in there:
                     what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
-                    file = course.relative(course.checks(exercise.lesson))
-                    problems.append(Problem(SYLLABUS, what, f"name one of {file}"))
+                    problems.append(Problem(SYLLABUS, what, f"name one of {course.relative(files[0])}"))
     return problems
 
 
@@ -87,7 +84,7 @@ class Written:
     """A check as its file has it."""
 
     name: str
-    exercises: tuple[str, ...]
+    exercise: str
     visible: bool
     """Whether it is run on visible inputs."""
     hidden: bool
@@ -104,10 +101,10 @@ def checks_in(path: Path) -> list[Written]:
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         for decorator in function.decorator_list:
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "exercise":
-                names = tuple(ast.literal_eval(argument) for argument in decorator.args)
+                name = ast.literal_eval(decorator.args[0])
                 visible = all(ast.unparse(one) != "visible=False" for one in decorator.keywords)
                 drawn = "rng" in [argument.arg for argument in function.args.args]
-                found.append(Written(function.name, names, visible, drawn or not visible))
+                found.append(Written(function.name, name, visible, drawn or not visible))
     return found
 
 
@@ -115,34 +112,58 @@ def three_misconceptions(course: Course) -> list[Problem]:
     """Each exercise has three misconceptions, each with a name of its own and something to say."""
     problems = []
     for slug, lesson in course.lessons.items():
-        path = course.misconceptions(slug)
-        if not path.is_file():
-            continue  # `drift.listed_files` says so
-        file = course.relative(path)
-        try:
-            entries = misconceptions_in(load_module(path))
-        except Exception as error:
-            problems.append(Problem(file, f"it cannot be imported: {type(error).__name__}: {error}", "mend it"))
-            continue
-        for exercise in lesson.exercises:
-            count = sum(entry.exercise == exercise.name for entry in entries)
-            if count < LEAST_MISCONCEPTIONS:
-                what = f"{exercise.name} has {count} misconceptions of {LEAST_MISCONCEPTIONS}"
-                problems.append(Problem(file, what, "write down what learners get wrong"))
-        known = {exercise.name for exercise in lesson.exercises}
-        for entry in entries:
-            if entry.exercise not in known:
-                what = f"{entry.name} belongs to {entry.exercise!r}, which is no exercise of {slug}"
-                problems.append(Problem(file, what, "mend the name"))
+        folder = course.mistakes(slug)
+        entries: list[Misconception] = []
+        broken = set()
+        for path in modules_in(folder):
+            file = course.relative(path)
             try:
-                edited(course.source(slug).read_text(encoding="utf-8"), entry.edits)
-            except (EditError, OSError) as error:
-                what = f"{entry.name} is no edit of {course.relative(course.source(slug))}: {error}"
-                problems.append(Problem(file, what, "quote the reference as it is now"))
-            if not entry.says.strip():
-                problems.append(Problem(file, f"{entry.name} says nothing", "tell the learner what is wrong"))
-        problems += [Problem(file, f"two functions are called {name}", "rename one") for name in _defined_twice(path)]
+                found = misconceptions_in(load_module(path))
+            except Exception as error:
+                problems.append(Problem(file, f"it cannot be imported: {type(error).__name__}: {error}", "mend it"))
+                broken.add(path)
+                continue
+            problems += [problem for entry in found for problem in _of_mistake(course, lesson, entry, path)]
+            problems += _defined_twice(course, [path])
+            entries += found
+        for exercise in lesson.exercises:
+            path = file_of(folder, exercise.name)
+            count = sum(entry.exercise == exercise.name for entry in entries)
+            if count < LEAST_MISCONCEPTIONS and path.is_file() and path not in broken:  # else it has been said
+                what = f"{exercise.name} has {count} misconceptions of {LEAST_MISCONCEPTIONS}"
+                problems.append(Problem(course.relative(path), what, "write down what learners get wrong"))
     return problems
+
+
+def _of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path) -> Iterator[Problem]:
+    """What is wrong with one of the known mistakes in a file."""
+    file, source = course.relative(path), course.source(lesson.slug)
+    what, do = _misplaced(entry.name, entry.exercise, lesson, path)
+    if what:
+        yield Problem(file, what, do)
+    try:
+        edited(source.read_text(encoding="utf-8"), entry.edits)
+    except (EditError, OSError) as error:
+        what = f"{entry.name} is no edit of {course.relative(source)}: {error}"
+        yield Problem(file, what, "quote the reference as it is now")
+    if not entry.says.strip():
+        yield Problem(file, f"{entry.name} says nothing", "tell the learner what is wrong")
+
+
+def _misplaced(name: str, exercise: str, lesson: Lesson, path: Path) -> tuple[str, str]:
+    """What is wrong where something of an exercise stands in this file, and what to do; nothing if it is its own."""
+    if exercise not in {one.name for one in lesson.exercises}:
+        return f"{name} is of {exercise!r}, which is no exercise of {lesson.slug}", "mend the name"
+    own = file_of(path.parent, exercise)
+    if path not in files_of(path.parent, [exercise]):
+        return f"{name} is of {exercise!r}, which has {own.name}", "move it there"
+    return "", ""
+
+
+def scenarios_are_one_text(course: Course) -> list[Problem]:
+    """Scenarios run beside a submission as one text, in which a name means one thing."""
+    folders = map(course.scenarios, course.lessons)
+    return [problem for folder in folders for problem in _defined_twice(course, modules_in(folder))]
 
 
 def contracts(course: Course) -> list[Problem]:
@@ -191,12 +212,23 @@ def _exercises(course: Course) -> Iterator[Exercise]:
         yield from lesson.exercises
 
 
-def _defined_twice(path: Path) -> list[str]:
-    """Functions at the top of a file that a later one of the same name replaces."""
-    names = [
-        node.name for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)
-    ]
-    return sorted({name for name in names if names.count(name) > 1})
+def _defined_twice(course: Course, paths: Sequence[Path]) -> Iterator[Problem]:
+    """Names at the top of a folder's files that another one has, too, and would replace where they are one text."""
+    first: dict[str, Path] = {}
+    for path in paths:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+            names += [target.id for target in _targets(node) if isinstance(target, ast.Name)]
+            for name in names:
+                if name in first:
+                    what = f"{name} is defined twice" + ("" if first[name] == path else f", in {first[name].name}, too")
+                    yield Problem(course.relative(path), what, "rename one")
+                first.setdefault(name, path)
+
+
+def _targets(node: ast.stmt) -> list[ast.expr]:
+    """What a statement assigns to."""
+    return node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
 
 
 def _labels(course: Course, slug: str) -> list[str]:

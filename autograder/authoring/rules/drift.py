@@ -18,7 +18,7 @@ def files_are_python(course: Course) -> list[Problem]:
     """What a lesson consists of can be parsed."""
     problems = []
     for slug in course.lessons:
-        for path in (*course.files(slug), course.scenarios(slug)):
+        for path in dict.fromkeys((*course.files(slug), *course.modules(slug))):
             if path.suffix != ".py" or not path.is_file():
                 continue
             try:

@@ -20,6 +20,7 @@ from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.session import Judge, SeenOfMistakes
+from autograder.places import file_of
 from autograder.submission import Submission, read_submission
 from course.syllabus import Exercise, Lesson
 
@@ -73,11 +74,12 @@ def _of_stub(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem
     But a program that is handed out to be mended may return right values: without the technique they earn nothing.
     """
     stub = read_submission(course.notebook(judge.lesson.slug))
-    file = course.relative(course.checks(judge.lesson.slug))
+    checks = course.checks(judge.lesson.slug)
     for exercise in judge.grade(stub, workers, of_many=True).exercises:
         passed = [check.name for check in exercise.checks if check.passed]
         if exercise.points or (passed and not judge.lesson.exercise(exercise.name).technique):
             what = f"the untouched stub of {exercise.name} earns {exercise.points:g} points by {', '.join(passed)}"
+            file = course.relative(file_of(checks, exercise.name))
             yield Problem(file, what, "check something that no one gets right without work")
 
 
@@ -98,10 +100,11 @@ def _of_misconceptions(
     course: Course, judge: Judge, workers: Workers, mistakes: list[Misconception], salt: str
 ) -> Iterator[Problem]:
     """A solved lesson with one mistake in it loses points, and its name is among those that the learner is told."""
-    path = course.misconceptions(judge.lesson.slug)
+    register = course.mistakes(judge.lesson.slug)
     solved = solved_cells(course, judge.lesson.slug)
     for mistake in mistakes:
-        cells = mistaken_cells(solved, [mistake], path)
+        path = file_of(register, mistake.exercise)
+        cells = mistaken_cells(solved, [mistake], register)
         result = judge.grade(_submission(cells), workers, only=[mistake.exercise], of_many=True)
         what = f"{mistake.exercise}: {mistake.name}, in a class with the salt {salt}"
         if result.status != "graded" or " raised " in result.message:  # else the solution above it would count

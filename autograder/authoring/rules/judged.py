@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from autograder.authoring.rejections import rejections
 from autograder.authoring.rules.problem import Problem
@@ -13,6 +14,7 @@ from autograder.judging.reference import load_module
 from autograder.judging.rejections import written
 from autograder.judging.salt import PUBLIC_SALT
 from autograder.judging.session import Judge, SeenOfMistakes, with_judge
+from autograder.places import file_of, files_of
 from course.syllabus import Lesson
 
 LOOKED_AT = 1 / 3
@@ -28,8 +30,7 @@ def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = N
 
     def rule(judge: Judge) -> list[Problem]:
         slug = judge.lesson.slug
-        paths = course.checks(slug), course.misconceptions(slug), course.rejections(slug)
-        checks, known, written_down = (course.relative(path) for path in paths)
+        checks, known = course.checks(slug), course.mistakes(slug)
         findings = examine(judge, looked_at=LOOKED_AT)
         said = written(course, slug)
         otherwise = [
@@ -48,9 +49,18 @@ def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = N
                 findings.long,
                 "say less of a case, or compare less at once",
             ),
-            (written_down, "other checks reject it than are written down", otherwise, "run `backprop build`"),
+            (
+                course.rejections(slug),
+                "other checks reject it than are written down",
+                otherwise,
+                "run `backprop build`",
+            ),
         ]
-        return [Problem(file, f"{what}: {line(item)}", do) for file, what, items, do in wrong for item in items]
+        return [
+            Problem(course.relative(_file_in(place, item)), f"{what}: {line(item)}", do)
+            for place, what, items, do in wrong
+            for item in items
+        ]
 
     return on_each_lesson(course, rule, seen=seen)
 
@@ -60,10 +70,10 @@ def oracles_agree(course: Course) -> list[Problem]:
     problems = []
     for lesson in whole_lessons(course):
         if not unreadable(course, lesson):
-            file = course.oracle(lesson.slug)
+            folder = course.oracles(lesson.slug)
             do = "mend the reference or write the oracle"
             problems += [
-                Problem(course.relative(file), line(text), do)
+                Problem(course.relative(_file_in(folder, text)), line(text), do)
                 for text in failing_oracles(lesson, course.root, course.exercise)
             ]
     return problems
@@ -99,13 +109,20 @@ def whole_lessons(course: Course) -> list[Lesson]:
 def unreadable(course: Course, lesson: Lesson) -> list[Problem]:
     """What keeps a lesson's own modules from being imported."""
     problems = []
-    for path in (course.source(lesson.slug), course.misconceptions(lesson.slug)):
+    mistakes = files_of(course.mistakes(lesson.slug), [exercise.name for exercise in lesson.exercises])
+    for path in (course.source(lesson.slug), *mistakes):
         try:
             load_module(path)
         except Exception as error:
             what = f"it cannot be imported: {type(error).__name__}: {line(str(error))}"
             problems.append(Problem(course.relative(path), what, "mend it"))
     return problems
+
+
+def _file_in(place: Path, finding: str) -> Path:
+    """The file that a finding is about, which begins with the name of an exercise: in this folder, if it is one."""
+    file = file_of(place, finding.partition(": ")[0])
+    return file if file.is_file() else place
 
 
 def line(text: str) -> str:

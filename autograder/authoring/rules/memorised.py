@@ -18,6 +18,7 @@ from autograder.judging.recorder import Recorder
 from autograder.judging.run import called
 from autograder.judging.scoring import WORTH, earned_share
 from autograder.judging.session import Judge, with_judge
+from autograder.places import file_of
 from autograder.worker.messages import Answer, Call
 from course.syllabus import Lesson
 
@@ -33,16 +34,17 @@ def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
     for lesson in whole_lessons(course):
         if unreadable(course, lesson):  # as another rule says
             continue
-        file = course.relative(course.checks(lesson.slug))
+        checks = course.checks(lesson.slug)
         try:
             found = memorised(lesson, course.root, course.exercise)
         except CheckError as error:
-            problems.append(Problem(file, str(error).partition("\n")[0], "mend the check"))
+            problems.append(Problem(course.relative(checks), str(error).partition("\n")[0], "mend the check"))
             continue
         for name, share, passing in found:
             if share > WORTH[True] + 1e-9:
                 by = f"by {', '.join(passing)}" if passing else "which has no hidden inputs"
                 what = f"answers that were memorised earn {share:.0%} of {name}, {by}"
+                file = course.relative(file_of(checks, name))
                 problems.append(Problem(file, what, "draw hidden inputs whose answers depend on the class's salt"))
     return problems
 
@@ -59,7 +61,7 @@ def memorised(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[tuple[s
         for exercise in judge.lesson.exercises:
             items = judge.items_of(exercise.name)
             records = [
-                judge.observe([item], _Memory(answers[item.name]))[0] if _hidden(item) else PASSED for item in items
+                judge.observe([item], _Memory(answers[item.nodeid]))[0] if _hidden(item) else PASSED for item in items
             ]
             passing = [
                 item.name for item, record in zip(items, records, strict=True) if record.passed and _hidden(item)
@@ -76,19 +78,19 @@ def _hidden(item: pytest.Item) -> bool:
 
 
 def _answers(judge: Judge) -> dict[str, list[Answer]]:
-    """By hidden check: what the right answers are, in the order in which they are asked for."""
+    """By the id of a hidden check: what the right answers are, in the order in which they are asked for."""
     found: dict[str, list[Answer]] = {}
 
     class Listening(Recorder):
         def ask(self, request: Call, seconds: float) -> Answer:
             answer = super().ask(request, seconds)
-            found[item.name].append(answer)
+            found[item.nodeid].append(answer)
             return answer
 
     run = Listening(judge.reference)
     for item in judge.items:
         if _hidden(item):
-            found[item.name] = []
+            found[item.nodeid] = []
             judge.observe([item], run)
     return found
 

@@ -43,14 +43,7 @@ def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
     slugs = list(course.lessons)
     for index, slug in enumerate(slugs):
         later = set(slugs[index + 1 :])
-        ours = (
-            course.source(slug),
-            course.checks(slug),
-            course.misconceptions(slug),
-            course.oracle(slug),
-            course.scenarios(slug),
-        )
-        for path in (*ours, course.chapter(slug)):
+        for path in (course.source(slug), *course.modules(slug), course.chapter(slug)):
             others = set(slugs) - {slug} if path == course.source(slug) else later
             trees = _code_cells(path) if path == course.chapter(slug) else [_parsed(path)]
             for other in sorted(_named(trees, others)):

@@ -11,6 +11,7 @@ from autograder.authoring.tree import Course
 from autograder.judging.plugin import CheckId
 from autograder.judging.rejections import written
 from autograder.judging.scoring import shares_of
+from autograder.places import files_of
 from course.syllabus import Exercise
 
 POINT = 1 / 3
@@ -26,7 +27,7 @@ def sentences_have_cases(course: Course) -> list[Problem]:
     wanted = any(course.contract(slug).is_file() for slug in course.lessons)
     for slug, lesson in course.lessons.items():
         path = course.contract(slug)
-        if not wanted or not (course.source(slug).is_file() and course.checks(slug).is_file()):
+        if not wanted or not (course.source(slug).is_file() and course.checks(slug).is_dir()):
             continue  # `drift.listed_files` says what is missing
         file = course.relative(path)
         if not path.is_file():
@@ -67,7 +68,8 @@ def _wrong(row: Row) -> list[tuple[str, str]]:
 def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tuple[str, str]]:
     """What is wrong with the checks that are named for an exercise, and what to do."""
     mine = [row for row in rows if row.exercise == exercise.name]
-    checks = [check for check in checks_in(course.checks(exercise.lesson)) if exercise.name in check.exercises]
+    files = files_of(course.checks(exercise.lesson), [exercise.name])
+    checks = [check for file in files for check in checks_in(file) if check.exercise == exercise.name]
     names = [check.name for check in checks]
     found = [
         (f"{exercise.name}: {name} is no check of it", "name one that is")

@@ -14,7 +14,7 @@ import numpy as np
 
 from autograder.diagnosis import Misconception
 from autograder.judging import function_of, misconceptions_of
-from autograder.lessons.ch02_chain_rule import scenarios as ops
+from autograder.lessons.ch02_chain_rule.scenarios import gradcheck as ops
 
 OF_THE_RULES = "ch06_vjps"
 FOUND_BY_NO_DIFFERENCES = {

@@ -10,8 +10,8 @@ import sys
 
 reached = []
 PLACES = [
-    "@REPOSITORY@/autograder/lessons/ch01_computation_graph/scenarios.py",
-    "@REPOSITORY@/autograder/lessons/ch01_computation_graph/checks.py",
+    "@REPOSITORY@/autograder/lessons/ch01_computation_graph/scenarios/graphs.py",
+    "@REPOSITORY@/autograder/lessons/ch01_computation_graph/checks/forward.py",
     "@REPOSITORY@/autograder/isolation/choice.py",
     "@REPOSITORY@/solutions/ch01_computation_graph.py",
     "@REPOSITORY@/course/syllabus.toml",

@@ -1,0 +1,54 @@
+"""Graphs built beside the submission.
+
+A graph is text: `b from a, a; c from b, b` has the leaf a, and its output is c, which stands last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from typing import Any
+
+from course.graph import Node
+
+
+def changed(submission: Any, function: str, graph: str) -> list[str]:
+    """The attributes of nodes that a call of `function` changed or set."""
+    nodes, output = _build(graph)
+    before = {name: dict(vars(node)) for name, node in nodes.items()}
+    getattr(submission, function)(output)
+    found = set()
+    for name, node in nodes.items():
+        now = vars(node)
+        found |= {key for key in {*now, *before[name]} if key not in now or now[key] is not before[name].get(key)}
+    return sorted(found)
+
+
+def _statements(graph: str) -> Iterator[tuple[str, list[str]]]:
+    """Each node that a graph's text defines, and the names of its parents."""
+    for statement in graph.split("; "):
+        name, _, parents = statement.partition(" from ")
+        yield name, parents.split(", ") if parents else []
+
+
+def _build(graph: str, local_gradients: Iterable[Any] = repeat(1.0)) -> tuple[dict[str, Node], Node]:
+    """A graph's nodes by name, and its output. Local gradients are taken in the order in which parents are written."""
+    statements = dict(_statements(graph))
+    names = dict.fromkeys(name for child, parents in statements.items() for name in (child, *parents))
+    nodes = {name: Node(1.5 + 0.25 * number, name=name) for number, name in enumerate(names)}
+    rest = iter(local_gradients)
+    for name, parents in statements.items():
+        nodes[name].parents = tuple(nodes[parent] for parent in parents)  # set late: a cycle can be built, too
+        nodes[name].local_gradients = tuple(next(rest) for _ in parents)
+    return nodes, nodes[list(statements)[-1]]
+
+
+def _kind(value: Any) -> str:
+    """What a value is that should be something else; no node of a graph is called like this."""
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        return f"the text '{value[:30]}'"
+    if isinstance(value, int | float):
+        return f"the number {float(value):g}"
+    return f"an object of type {type(value).__name__}"

@@ -1,0 +1,38 @@
+"""Scenarios of read_torch_graph."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from autograder.lessons.ch01_computation_graph.scenarios.graphs import _kind
+
+
+def read_torch_graph(submission: Any, program: str) -> Any:
+    """What `read_torch_graph` returns for the tensor `L` of a program; what an answer is that is no list."""
+    result = submission.read_torch_graph(_run(program))
+    if not isinstance(result, list | tuple):
+        return _kind(result)
+    return [name if isinstance(name, str) else None for name in result]
+
+
+def torch_graph(submission: Any, program: str) -> tuple[list[str], list[list[int]]]:
+    """PyTorch's own graph of the tensor `L`: the names of its nodes, and the numbers of each node's parents."""
+    nodes = [node for node in (_run(program).grad_fn,) if node is not None]
+    parents = []
+    for node in nodes:  # grows as parents are found
+        found = [parent for parent, _ in node.next_functions if parent is not None]
+        nodes += [parent for parent in dict.fromkeys(found) if parent not in nodes]
+        parents.append([nodes.index(parent) for parent in found])
+    return [type(node).__name__ for node in nodes], parents
+
+
+def _run(program: str) -> Any:
+    """The tensor `L` of a program over the leaves a, b, c, W and x; k is a number that needs no gradient."""
+    import torch
+
+    leaves = {"a": 2.0, "b": -3.0, "c": 10.0, "W": [[1.0, 2.0], [3.0, 4.0]], "x": [0.5, -1.0]}
+    names = {name: torch.tensor(value, requires_grad=True) for name, value in leaves.items()}
+    scope = {"torch": torch, "k": torch.tensor(5.0), **names}
+    exec(program, scope)
+    return SimpleNamespace(**scope).L

@@ -1,0 +1,37 @@
+"""Checks of jvp_chain."""
+
+from __future__ import annotations
+
+from autograder.judging import exercise, expect_close
+from autograder.lessons.ch02_chain_rule.checks.chains import CHAINS, SQUARE, chain, one_vector_at_a_time
+from autograder.lessons.ch02_chain_rule.checks.tolerances import EXACT
+
+
+@exercise("jvp_chain")
+def test_jvp_of_a_chain(learner, reference, rng):
+    """W_k … W_1 v, shape (n_k,)."""
+    for case, dims in CHAINS.items():
+        Ws, v = chain(rng, dims), rng.normal(size=dims[0])
+        expect_close(learner.jvp_chain(Ws, v), reference.jvp_chain(Ws, v), case=case, **EXACT)
+
+
+@exercise("jvp_chain")
+def test_jvp_of_square_matrices(learner, reference, rng):
+    """Where neither a missing transpose nor a wrong order changes a shape."""
+    for case, dims in SQUARE.items():
+        Ws, v = chain(rng, dims), rng.normal(size=dims[0])
+        expect_close(learner.jvp_chain(Ws, v), reference.jvp_chain(Ws, v), case=case, **EXACT)
+
+
+@exercise("jvp_chain")
+def test_jvp_of_degenerate_chains(learner, reference, rng):
+    """No matrix at all; a width of 0, through which nothing passes."""
+    for case, dims in {"two matrices": (2, 2, 3), "an empty chain": (3,), "a width of 0": (2, 0, 3)}.items():
+        Ws, v = chain(rng, dims), rng.normal(size=dims[0])
+        expect_close(learner.jvp_chain(Ws, v), reference.jvp_chain(Ws, v), case=case, **EXACT)
+
+
+@exercise("jvp_chain", promise="instrumented")
+def test_jvp_one_vector_at_a_time(learner, reference, rng):
+    """One matrix–vector product for each matrix, and no matrix times a matrix."""
+    one_vector_at_a_time("jvp_chain", learner, reference, rng, 0)

@@ -1,0 +1,125 @@
+"""Graphs written down as text, chains and ladders of nodes.
+
+A graph is `"a = 3.0; b = a * a; c = b + a; d = c ** 2"`: a number is a leaf, a formula makes one node of earlier ones.
+What stands in `.grad` before a call is written alike, `"a = 1.5; b = 2.0"`.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from course.graph import CountedNode, Node, add, mul, power
+
+MOST_READS = 20_000
+"""Reads of `.parents` in one ladder. A walk that comes to each node a few times needs a few hundred."""
+
+
+def _call(function: Any, output: Node) -> None:
+    """Call `backward` or `zero_grad`, and say where a function from the first lesson is to come from."""
+    try:
+        function(output)
+    except NameError as error:
+        if error.name == "topological_order":
+            error.args = (f"{error}: bring yours from the first lesson, in a cell above",)
+        raise
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    """Name and right-hand side of each line."""
+    return [(name, value) for name, _, value in (line.partition(" = ") for line in text.split("; ") if line)]
+
+
+def _build(graph: str) -> dict[str, Node]:
+    nodes: dict[str, Node] = {}
+    for name, formula in _lines(graph):
+        left, sign, right = (*formula.split(), "", "")[:3]
+        if sign == "**":
+            nodes[name] = power(nodes[left], float(right), name)
+        elif sign:
+            nodes[name] = (add if sign == "+" else mul)(nodes[left], nodes[right], name)
+        else:
+            nodes[name] = Node(float(formula), name=name)
+    return nodes
+
+
+def _set_grads(nodes: dict[str, Node], grads: str) -> None:
+    for name, grad in _lines(grads):
+        nodes[name].grad = float(grad)
+
+
+def _structure(nodes: dict[str, Node]) -> dict[str, Any]:
+    """What only the graph's maker may change."""
+    return {name: (node.value, node.parents, node.local_gradients, node.name) for name, node in nodes.items()}
+
+
+def _require_same(before: dict[str, Any], after: dict[str, Any], who: str) -> None:
+    changed = [name for name in before if before[name] != after[name]]
+    if changed:
+        raise ValueError(f"{who} changed more than .grad of the node {changed[0]}")
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the garbage collector, which would look through 20,000 live nodes again and again."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _chain(factors: np.ndarray) -> list[CountedNode]:
+    comparisons = [0]
+    nodes: list[CountedNode] = [CountedNode(1.0)]
+    for factor in factors.tolist():
+        nodes.append(CountedNode(1.0, (nodes[-1],), (factor,)))
+    for node in nodes:
+        node.comparisons = comparisons
+    return nodes
+
+
+class _Rung(Node):
+    """A node that ends a walk along all of the paths."""
+
+    reads: list[int]
+    """How often `.parents` was read, in the whole ladder."""
+    size: int
+    """Nodes of the ladder."""
+    below: tuple[Node, ...]
+
+    @property
+    def parents(self) -> tuple[Node, ...]:
+        self.reads[0] += 1
+        if self.reads[0] > MOST_READS:
+            raise RuntimeError(
+                f"the walk came to the nodes of a ladder {MOST_READS:,} times, and there are {self.size}: "
+                "it follows every path. Come to each node once"
+            )
+        return self.below
+
+    @parents.setter
+    def parents(self, below: tuple[Node, ...]) -> None:
+        self.below = below
+
+
+def _ladder(weights: np.ndarray) -> list[Node]:
+    """Nodes whose number of paths doubles with each rung; `weights` are the local gradients, (rungs, 2, 2)."""
+    reads, size = [0], 2 * len(weights) + 3
+    nodes: list[Node] = [Node(1.0), Node(1.0)]
+    for rung in [*weights.tolist(), [[1.0, 1.0]]]:
+        left, right = nodes[-2:]
+        for local_gradients in rung:
+            node = _Rung(1.0, (left, right), local_gradients)
+            node.reads, node.size = reads, size
+            nodes.append(node)
+    return nodes
+
+
+def _grads(nodes: Sequence[Node]) -> np.ndarray:
+    """`.grad` of each, None as nan."""
+    return np.array([float("nan") if node.grad is None else node.grad for node in nodes], dtype=float)

@@ -1,0 +1,60 @@
+"""Scenarios of freeze."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.lessons.ch04_detachment.scenarios.modules import _module, _named, _same
+from autograder.lessons.ch04_detachment.scenarios.steps import _data
+
+
+def _sized(names: list[str]) -> dict[str, np.ndarray]:
+    """Arrays of 2, 3, 4, ... entries."""
+    return {name: np.ones(i + 2) for i, name in enumerate(names)}
+
+
+def _freeze(submission: Any, module: torch.nn.Module, prefix: str) -> dict[str, Any]:
+    before = _named(module)
+    values = {name: _data(parameter) for name, parameter in before.items()}
+    for parameter in before.values():
+        parameter.grad = torch.full_like(parameter, 0.5)
+    count = submission.freeze(module, prefix)
+    after = _named(module)
+    grads = [parameter.grad for parameter in after.values()]
+    result: dict[str, Any] = {"the count": count}
+    result |= {name: "trainable" if parameter.requires_grad else "frozen" for name, parameter in after.items()}
+    result["The module has other parameters than before"] = not _same(before, after)
+    result["The module was switched to eval mode"] = not all(part.training for part in module.modules())
+    result["A parameter's .grad changed; freezing changes requires_grad alone"] = _same(before, after) and not all(
+        grad is not None and bool((grad == 0.5).all()) for grad in grads
+    )
+    result["A parameter's values changed; freezing changes requires_grad alone"] = any(
+        not np.array_equal(values[name], _data(parameter)) for name, parameter in after.items() if name in values
+    )
+    return result
+
+
+def frozen(submission: Any, names: list[str], prefix: str) -> dict[str, Any]:
+    """What freeze counts and what is frozen in a module with parameters of these names."""
+    return _freeze(submission, _module(_sized(names)), prefix)
+
+
+def frozen_twice(submission: Any, names: list[str], frozen_before: list[str], prefix: str) -> dict[str, Any]:
+    """The same where some are frozen already."""
+    module = _module(_sized(names))
+    for name in frozen_before:
+        module.get_parameter(name).requires_grad_(False)
+    return _freeze(submission, module, prefix)
+
+
+def frozen_shared(submission: Any, names: list[str], tied: list[str], prefix: str) -> dict[str, Any]:
+    """The same where one parameter has several names."""
+    return _freeze(submission, _module(_sized(names), tied=tied), prefix)
+
+
+def frozen_beside_buffers(submission: Any, names: list[str], buffers: list[str], prefix: str) -> dict[str, Any]:
+    """The same where the module has buffers."""
+    return _freeze(submission, _module(_sized(names), {name: np.ones(3) for name in buffers}), prefix)

@@ -1,0 +1,51 @@
+"""Modules with parameters and buffers of given values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+
+def _holder(module: torch.nn.Module, name: str) -> tuple[torch.nn.Module, str]:
+    """The submodule that holds the tensor `name`, made where it is missing, and the name's last part."""
+    *path, last = name.split(".")
+    for part in path:
+        if part not in dict(module.named_children()):
+            module.add_module(part, torch.nn.Module())
+        module = module.get_submodule(part)
+    return module, last
+
+
+def _module(parameters: dict, buffers: dict | None = None, tied: Sequence[str] = ()) -> torch.nn.Module:
+    """A module with these tensors under their dotted names; the first name of `tied` is there, the others follow."""
+    module = torch.nn.Module()
+    for name, array in parameters.items():
+        holder, last = _holder(module, name)
+        holder.register_parameter(last, torch.nn.Parameter(torch.tensor(array)))
+    for name, array in (buffers or {}).items():
+        holder, last = _holder(module, name)
+        holder.register_buffer(last, torch.tensor(array))
+    for name in tied[1:]:
+        holder, last = _holder(module, name)
+        holder.register_parameter(last, module.get_parameter(tied[0]))
+    return module
+
+
+def _named(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Every parameter under each of its names."""
+    return dict(module.named_parameters(remove_duplicate=False))
+
+
+def _same(before: dict[str, torch.nn.Parameter], after: dict[str, torch.nn.Parameter]) -> bool:
+    """Whether these are the same objects under the same names."""
+    return list(before) == list(after) and all(after[name] is before[name] for name in before)
+
+
+def _mean(submission: Any, losses: Any) -> dict[str, Any]:
+    """What the submission returns; in words where it is a tensor, which would pass for a number."""
+    mean = submission.running_mean_loss(losses)
+    tensor = isinstance(mean, torch.Tensor)
+    wrong = "running_mean_loss returned a tensor; return a Python float"
+    return {wrong: tensor, "the mean": "a tensor" if tensor else mean}

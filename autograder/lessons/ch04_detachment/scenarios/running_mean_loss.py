@@ -1,0 +1,135 @@
+"""Scenarios of running_mean_loss."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.lessons.ch04_detachment.scenarios.modules import _mean
+
+
+class _Token:
+    """Something that lives as long as the graph that holds it."""
+
+
+class _Marked(torch.autograd.Function):
+    """A copy whose graph holds a token."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, token: _Token) -> torch.Tensor:
+        ctx.token = token
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return gradients[0], None
+
+
+def _loss(value: float, dtype: str = "float64", shape: tuple[int, ...] = ()) -> torch.Tensor:
+    """A loss of this value with a graph."""
+    leaf = torch.full(shape, value, dtype=getattr(torch, dtype), requires_grad=True)
+    return 1 * leaf
+
+
+@torch.enable_grad()
+def mean_of(submission: Any, values: list[float], kind: str, dtype: str = "float64") -> dict[str, Any]:
+    """The mean of 0-d losses in an iterable of this kind."""
+    losses = (_loss(value, dtype) for value in values)
+    kinds: dict[str, Any] = {"list": list, "tuple": tuple, "generator": iter}
+    return _mean(submission, kinds[kind](losses))
+
+
+@torch.enable_grad()
+def mean_of_nothing(submission: Any, kind: str) -> dict[str, bool]:
+    """What running_mean_loss does with an empty iterable of this kind."""
+    kinds: dict[str, Any] = {"list": [], "tuple": (), "generator": iter(())}
+    outcome = ""
+    try:
+        outcome = str(submission.running_mean_loss(kinds[kind]))
+    except ValueError:
+        outcome = "ValueError"
+    except ZeroDivisionError:
+        outcome = "ZeroDivisionError"
+    known = {
+        "ValueError": "",
+        "ZeroDivisionError": "raised ZeroDivisionError",
+        "0.0": "returned 0.0",
+        "nan": "returned nan",
+    }
+    told = {
+        f"With no losses running_mean_loss {what}; raise a ValueError": outcome == key
+        for key, what in known.items()
+        if what
+    }
+    return {**told, "With no losses running_mean_loss raised no ValueError": outcome not in known}
+
+
+@torch.enable_grad()
+def mean_of_shapes(submission: Any, values: list[float], shapes: list[tuple[int, ...]]) -> dict[str, Any]:
+    """The mean of losses of these shapes, from a generator."""
+    return _mean(submission, (_loss(v, shape=shape) for v, shape in zip(values, shapes, strict=True)))
+
+
+@torch.enable_grad()
+def losses_afterwards(submission: Any, values: list[float]) -> dict[str, Any]:
+    """The mean of a list of losses, and the losses themselves afterwards."""
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in values]
+    losses = [1 * leaf for leaf in leaves]
+    mean = _mean(submission, losses)
+    return {
+        **mean,
+        "the losses": np.array([loss.item() for loss in losses]),
+        "The losses have lost their graphs": any(loss.grad_fn is None for loss in losses),
+        "running_mean_loss called backward, which is the caller's to do": any(leaf.grad is not None for leaf in leaves),
+    }
+
+
+@torch.enable_grad()
+def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str, Any]:
+    """The mean loss of an epoch that runs while it is read, and the weight that it trained."""
+    w: Any = torch.zeros((), dtype=torch.float64, requires_grad=True)
+
+    def epoch() -> Iterator[torch.Tensor]:
+        for target in targets:
+            loss = (w - target) ** 2
+            yield loss
+            w.grad = None
+            loss.backward()
+            with torch.no_grad():
+                w.sub_(lr * w.grad)
+
+    return {**_mean(submission, epoch()), "the trained weight": w.item()}
+
+
+@torch.enable_grad()
+def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
+    """The mean of losses from a generator, and the most graphs that were alive when it was asked for another."""
+    tokens: list[weakref.ref[_Token]] = []
+    most = 0
+
+    def marked(value: float) -> torch.Tensor:
+        token = _Token()
+        tokens.append(weakref.ref(token))
+        return _Marked.apply(_loss(value), token)
+
+    def count() -> None:
+        nonlocal most
+        alive = sum(token() is not None for token in tokens)
+        if alive > 1:
+            gc.collect()  # what only a reference cycle keeps is as good as gone
+            alive = sum(token() is not None for token in tokens)
+        most = max(most, alive)
+
+    def losses() -> Iterator[torch.Tensor]:
+        for value in values:
+            count()
+            yield marked(value)
+        count()
+
+    mean = _mean(submission, losses())
+    return {**mean, "graphs": most, "left": sum(token() is not None for token in tokens)}

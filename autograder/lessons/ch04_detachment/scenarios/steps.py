@@ -1,0 +1,29 @@
+"""Steps that programs are made of, and the values and gradients of a run.
+
+Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
+Each runs with gradients switched on, whatever a cell of the submission did to them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+GRADIENTS_OFF = "Gradients were switched off, and still are for all that follows"
+
+
+def _data(value: Any) -> Any:
+    """A tensor as an array, so that it can be compared; anything else as it is."""
+    if not isinstance(value, torch.Tensor) or value.dtype == torch.bfloat16:
+        return value
+    return value.numpy(force=True).copy()
+
+
+def _backward(output: Any, g: torch.Tensor | None = None) -> None:
+    """Run backward where there is something to run through; what is missing then shows as a gradient of None."""
+    if isinstance(output, torch.Tensor) and output.requires_grad:
+        if g is None and output.numel() == 1:
+            output.backward(torch.ones_like(output))
+        elif g is not None and output.shape == g.shape:
+            output.backward(g)

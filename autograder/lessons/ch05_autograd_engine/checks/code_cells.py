@@ -1,0 +1,63 @@
+"""Code as a learner types it into a cell, run on the submission's Tensor, and what comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.judging import EXACT, expect, expect_close
+from autograder.judging.expectations import Call, current_record
+
+Arrays = dict[str, Any]
+
+
+def run(learner, code, leaves, ask, given=None):
+    """What is asked for after a program: learner.scenario.run, with the arrays shown under their names."""
+    return shown(
+        lambda: learner.scenario.run(code, leaves, ask, given or {}), {"code": code, **leaves, **(given or {})}
+    )
+
+
+def shown(call, arguments):
+    """What the call of a scenario returns, which feedback shows as a call with `arguments`."""
+    calls = current_record().calls
+    before = len(calls)
+    try:
+        return call()
+    finally:
+        if len(calls) > before:
+            calls[-1] = Call(calls[-1].function, tuple(arguments.items()), scenario=True)
+
+
+def without_notes(answers, own_tape=False):
+    """What a scenario was asked for, without what it tells beside; `own_tape`: and without what asks for the tape."""
+    return {
+        name: value
+        for name, value in answers.items()
+        if name not in ("changed", "own_tape") and not (own_tape and ("edges" in name or "recording" in name))
+    }
+
+
+def expect_answers(got, expected, *, case, by_hook=False, **tolerance):
+    """The answers expected, and arrays that are what they were; `by_hook`: what changed them was a hook."""
+    changed = got.get("changed") if isinstance(got, dict) else None
+    own_tape = isinstance(got, dict) and got.get("own_tape") is True
+    if changed:
+        names = " and ".join(map(str, changed))
+        message = f"{current_record().exercise} changed {names}. Work on a copy: the caller still needs the original."
+        if by_hook:
+            message = f"The hook wrote into its argument, and so changed {names}: give each hook a copy."
+        expect(False, message, case=case)
+    got = without_notes(got, own_tape) if isinstance(got, dict) else got
+    expect_close(got, without_notes(expected, own_tape), case=case, **tolerance)
+
+
+def check_program(learner, reference, code, leaves, ask, given=None, *, case="", by_hook=False, **tolerance):
+    """What is asked for after a program that calls `backward`."""
+    arguments = (code, leaves, ask, given or {})
+    got, expected = run(learner, *arguments), reference.scenario.run(*arguments)
+    expect_answers(got, expected, case=case, by_hook=by_hook, **(tolerance or EXACT))
+
+
+def normal(rng, *names, shape=(2,)) -> Arrays:
+    """A random array for each name."""
+    return {name: rng.normal(size=shape) for name in names}

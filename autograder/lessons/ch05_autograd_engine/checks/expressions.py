@@ -1,0 +1,24 @@
+"""Expressions of tensors, and their gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.judging import EXACT
+from autograder.lessons.ch05_autograd_engine.checks.code_cells import expect_answers, shown
+
+
+def check_expression(learner, reference, rng, expression, leaves, *, case="", given=None, **tolerance):
+    """The value of an expression of Tensors, and its gradients by way of the edges, for a random g."""
+    given = given or {}
+    value = reference.scenario.run(f"y = {expression}", leaves, ["y.data"], given)["y.data"]
+    g = rng.normal(size=np.shape(value)).astype(np.asarray(value).dtype)
+    arguments = {"expression": expression, **leaves, **given, "g": g}
+    got = shown(lambda: learner.scenario.walk_edges(expression, leaves, g, given), arguments)
+    expected = reference.scenario.walk_edges(expression, leaves, g, given)
+    expect_answers(got, expected, case=case or expression, **(tolerance or EXACT))
+
+
+def away_from_zero(rng, shape):
+    """Both signs, nothing near 0: for what divides."""
+    return rng.uniform(0.5, 1.5, size=shape) * rng.choice([-1.0, 1.0], size=shape)

@@ -1,0 +1,141 @@
+"""Code that uses the submission's Tensor.
+
+It is text, as a learner could type it into a cell: `h = a * b`. Its leaves are tensors that require a gradient.
+A submission may have a tape of its own, without `record` and `edges`: then gradients are those of its `backward`.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+
+def has_its_own_tape(submission: Any) -> bool:
+    """Whether the submission keeps its graph in another way than the notebook proposes."""
+    if hasattr(submission, "record"):
+        return False
+    return not hasattr(submission.Tensor(0.0), "edges")
+
+
+def run(
+    submission: Any,
+    code: str,
+    leaves: Mapping[str, Any],
+    ask: Sequence[str],
+    given: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What the expressions in `ask` are worth after `code` has run; recording is on again in any case.
+
+    Also `changed`: the names of the arrays that are no longer what they were. Where the submission has a tape of its
+    own, what is asked about `edges` and `recording` has no answer, and `own_tape` is there.
+    """
+    own = {"own_tape": True} if has_its_own_tape(submission) else {}
+    ask = [expression for expression in ask if not own or not is_of_the_tape(expression)]
+    arrays = _own({**(given or {}), **leaves})
+    names = {**_names(submission), **arrays, **_leaves(submission, {name: arrays[name] for name in leaves})}
+    try:
+        with _explained(submission, [code, *ask]), _no_collection():
+            exec(code, names)
+            answers = {expression: eval(expression, names) for expression in ask}
+        return {**answers, "changed": _changed({**(given or {}), **leaves}, arrays), **own}
+    finally:
+        submission.Tensor.recording = True
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the garbage collector, which would look through 50,000 live tensors again and again."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def is_of_the_tape(expression: str) -> bool:
+    """Whether an expression asks for what only the notebook's own tape has."""
+    return "edges" in expression or "recording" in expression
+
+
+SYMBOLS: dict[type, tuple[str, str]] = {
+    ast.Add: ("+", "__add__"),
+    ast.Sub: ("-", "__sub__"),
+    ast.Mult: ("*", "__mul__"),
+    ast.Div: ("/", "__truediv__"),
+    ast.Pow: ("**", "__pow__"),
+    ast.MatMult: ("@", "__matmul__"),
+    ast.USub: ("-", "__neg__"),
+}
+METHODS: tuple[str, ...] = ("sum", "mean", "exp", "log", "relu", "tanh", "reshape", "transpose", "T")
+METHODS += ("backward", "detach", "register_hook")
+
+
+@contextmanager
+def _explained(submission: Any, code: Sequence[str]) -> Iterator[None]:
+    """Say of an error in what `code` does how it came about, where that can be told."""
+    try:
+        yield
+    except (TypeError, AttributeError) as error:
+        lacking = _lacking(submission, code, error)
+        if lacking:
+            raise type(error)(
+                f"Tensor has no `{lacking}`: the cells below the class attach operators and methods to it. Run "
+                "them, and run them again whenever the class cell was run"
+            ) from None
+        if isinstance(error, AttributeError) and isinstance(error.obj, int | float | np.ndarray):
+            what = "an array" if isinstance(error.obj, np.ndarray) else "a number"
+            told = f"{error}: this operand is {what}, not a Tensor yet. Call lift first: a, b = lift(a, b)"
+            raise AttributeError(told).with_traceback(error.__traceback__) from None
+        raise
+
+
+def _lacking(submission: Any, code: Sequence[str], error: Exception) -> str:
+    """An operator or method that the code uses and the class lacks; empty if it has all of them."""
+    tensor = submission.Tensor
+    used = [name for name in METHODS if isinstance(error, AttributeError) and error.name == name]
+    for node in (node for part in code for node in ast.walk(ast.parse(part))):
+        if isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in SYMBOLS:
+            symbol, method = SYMBOLS[type(node.op)]
+            if not hasattr(tensor, method):
+                return symbol
+        elif isinstance(node, ast.Subscript) and "not subscriptable" in str(error):
+            used.append("__getitem__")
+        elif isinstance(node, ast.Attribute) and node.attr in METHODS:
+            used.append(node.attr)
+    return next((name for name in used if not hasattr(tensor, name)), "").replace("__getitem__", "[]")
+
+
+def _own(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, with copies of the arrays, for the submission to do with as it likes."""
+    return {name: np.array(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The names of the arrays that differ."""
+    arrays = {name: value for name, value in before.items() if isinstance(value, np.ndarray)}
+    return [name for name, value in arrays.items() if value.tobytes() != after[name].tobytes()]
+
+
+def _names(submission: Any) -> dict[str, Any]:
+    """What code may name: NumPy and what the lesson has defined."""
+    defined = {name: getattr(submission, name, None) for name in ("Tensor", "record", "no_grad")}
+    return {"np": np, **{name: value for name, value in defined.items() if value is not None}}
+
+
+def _leaves(submission: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """A tensor that requires a gradient for each array, which it may share."""
+    return {name: submission.Tensor(array, requires_grad=True) for name, array in arrays.items()}
+
+
+def _as_floats(submission: Any, gradient: Any, expression: str) -> Any:
+    """A VJP's answer in float64; `TypeError` if it is no array."""
+    if isinstance(gradient, submission.Tensor):
+        raise TypeError(f"a vjp of {expression} returned a Tensor: compute with arrays, .data, where gradients flow")
+    if not isinstance(gradient, np.ndarray | np.generic | int | float):
+        raise TypeError(f"a vjp of {expression} returned something of the type {type(gradient).__name__}, no array")
+    return np.asarray(gradient, dtype=np.float64)

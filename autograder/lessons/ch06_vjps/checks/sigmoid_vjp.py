@@ -1,0 +1,24 @@
+"""Checks of sigmoid_vjp."""
+
+from __future__ import annotations
+
+from autograder.judging import exercise
+from autograder.lessons.ch06_vjps.checks.activations import check_curve, check_curve_dtypes, check_extremes
+
+
+@exercise("sigmoid_vjp")
+def test_curve(learner, reference, rng):
+    """g s (1 − s), where s is the sigmoid of x; g (1 − tanh²x)."""
+    check_curve(learner, reference, rng, "sigmoid_vjp")
+
+
+@exercise("sigmoid_vjp")
+def test_extremes(learner, reference, rng):
+    """Far from 0 the gradient vanishes; it is never nan, in float32 either."""
+    check_extremes(learner, reference, rng, "sigmoid_vjp")
+
+
+@exercise("sigmoid_vjp")
+def test_curve_dtypes(learner, reference, rng):
+    """dx has the dtype of x."""
+    check_curve_dtypes(learner, reference, rng, "sigmoid_vjp")

@@ -1,0 +1,35 @@
+"""Checks of softmax_vjp."""
+
+from __future__ import annotations
+
+from autograder.judging import exercise
+from autograder.lessons.ch06_vjps.checks.along_an_axis import (
+    check_dtypes_along_an_axis,
+    check_extreme_entries,
+    check_other_axes,
+    check_rows,
+)
+
+
+@exercise("softmax_vjp")
+def test_rows(learner, reference, rng):
+    """dx = p (g − Σ g p) and dx = g p, along the last axis by default."""
+    check_rows(learner, reference, rng, "softmax_vjp")
+
+
+@exercise("softmax_vjp")
+def test_other_axes(learner, reference, rng):
+    """The sum runs along the axis that was given, wherever it is."""
+    check_other_axes(learner, reference, rng, "softmax_vjp")
+
+
+@exercise("softmax_vjp")
+def test_extreme_entries(learner, reference, rng):
+    """Right, not nan, for entries of ±1000."""
+    check_extreme_entries(learner, reference, rng, "softmax_vjp")
+
+
+@exercise("softmax_vjp")
+def test_dtypes_along_an_axis(learner, reference, rng):
+    """dx has the dtype of x."""
+    check_dtypes_along_an_axis(learner, reference, rng, "softmax_vjp")

@@ -1,0 +1,194 @@
+"""The submission's Functions, applied, and run backward once and twice.
+
+Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
+`apply` is PyTorch's own here, whatever the class has under that name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.instruments.live import LiveStorages
+
+Function = torch.autograd.Function
+_apply = Function.apply.__func__  # type: ignore[attr-defined]  # bound to no class
+_grad = torch.autograd.grad
+_Node = torch.autograd.function.BackwardCFunction
+"""What the nodes of Functions are, and no others."""
+
+NO_GRAPH = "The result has no graph, so no gradient flows back"
+NO_SECOND = "The gradient has no graph: it cannot be differentiated again"
+MARKED = "The gradient cannot be differentiated again: backward is marked once_differentiable"
+RECORDED = "Autograd records operations inside of forward or backward: write the rule yourself, and leave gradients off"
+ATTRIBUTE = "A tensor is kept in an attribute of ctx: what backward needs goes through ctx.save_for_backward"
+
+
+MAY_CALL = ("torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward")
+"""What the exercises forbid and scenarios call."""
+
+
+def _watched(scenario: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """The scenario with gradients switched on, whatever a cell did to them."""
+
+    @functools.wraps(scenario)
+    def run(*args: Any) -> dict[str, Any]:
+        with torch.enable_grad():
+            return scenario(*args)
+
+    return run
+
+
+def _data(value: Any) -> Any:
+    """A tensor as an array, so that it can be compared; anything else as it is."""
+    return value.numpy(force=True).copy() if isinstance(value, torch.Tensor) else value
+
+
+def _class(submission: Any, name: str) -> Any:
+    """The submission's Function; `TypeError` if it is none, or has an `apply` of its own."""
+    function = getattr(submission, name)
+    if not isinstance(function, type) or not issubclass(function, Function):
+        raise TypeError(f"{name} is no class derived from torch.autograd.Function")
+    if next(cls for cls in function.__mro__ if "apply" in vars(cls)) is not Function:
+        raise TypeError(f"{name} defines apply; write forward and backward, and leave apply as it is inherited")
+    return function
+
+
+def _applied(function: Any, *inputs: Any) -> torch.Tensor:
+    """The result of `function.apply`; `TypeError` if it is no tensor."""
+    return _tensor(_apply(function, *inputs), function)
+
+
+def _tensor(result: Any, function: Any) -> torch.Tensor:
+    if not isinstance(result, torch.Tensor):
+        raise TypeError(f"{function.__name__}.apply returned {type(result).__name__}: forward must return one tensor")
+    return result
+
+
+def _leaf(array: np.ndarray, dtype: Any = None) -> torch.Tensor:
+    return torch.tensor(array, dtype=dtype, requires_grad=True)
+
+
+def _first(y: torch.Tensor, x: Any, g: torch.Tensor, **options: Any) -> Any:
+    """The gradient of x (or several), None where there is no graph or g does not fit y."""
+    inputs = x if isinstance(x, tuple) else (x,)
+    if not y.requires_grad or y.shape != g.shape:
+        return None if inputs is not x else (None,) * len(inputs)
+    try:
+        gradients = _grad(y, inputs, g, allow_unused=True, **options)
+    except (AttributeError, TypeError) as error:
+        error.args = (f"{error}{_made_plain(str(error))}",)
+        raise
+    return gradients if inputs is x else gradients[0]
+
+
+def _made_plain(error: str) -> str:
+    """What lies behind an error of backward that does not say it."""
+    if re.search(r"to an index|multiply sequence|not tuple|'tuple'", error):
+        return ". Is it x = ctx.saved_tensors? That is a tuple, even for one tensor: (x,) = ctx.saved_tensors"
+    if "expected np.ndarray" in error:
+        return ". NumPy makes a number of a 0-d result. Write backward with tensor operations: autograd records them"
+    return ""
+
+
+def _second(dx: Any, inputs: tuple[torch.Tensor, ...], h: torch.Tensor) -> dict[str, Any]:
+    """dx, differentiated once more; what it does not depend on gets zeros. With sentences, where that cannot be."""
+    gradients: Sequence[Any] = [None] * len(inputs)
+    bare = not isinstance(dx, torch.Tensor) or not dx.requires_grad
+    node = None if bare else dx.grad_fn
+    marked = node is not None and "Error" in node.name()  # what once_differentiable leaves in place of a graph
+    if not bare and not marked and dx.shape == h.shape:
+        gradients = _grad(dx, inputs, h, allow_unused=True, materialize_grads=True)
+    return {NO_SECOND: bare, MARKED: marked, "of": gradients}
+
+
+def _still_alive(live: LiveStorages, result: torch.Tensor) -> int:
+    """The bytes that are alive beside the result's; a cycle that is only waiting to be collected does not count."""
+    of_result = result.untyped_storage().nbytes()
+    if live.bytes > of_result:
+        gc.collect()
+    return live.bytes - of_result
+
+
+def _has_attributes(y: torch.Tensor) -> bool:
+    """Whether the ctx of a result, its grad_fn, has tensors or arrays among its attributes, or in lists of them."""
+    values = list(vars(y.grad_fn).values()) if y.grad_fn is not None else []
+    for value in values:
+        if isinstance(value, torch.Tensor | np.ndarray):
+            return True
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, list | tuple | set):
+            values += value
+    return False
+
+
+def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: float) -> dict[str, Any]:
+    """What one forward and one backward pass call, and the gradient, where backward's is multiplied by a factor."""
+    counts = {"forward": 0, "backward": 0}
+    recorded: list[torch.Tensor] = []
+
+    def note(tensor: torch.Tensor) -> torch.Tensor:
+        recorded.append(tensor)
+        return tensor
+
+    def unrecorded(original: Any, *args: Any) -> Any:
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+            return original(*args)
+
+    def forward(original: Any, *args: Any) -> Any:
+        counts["forward"] += 1
+        return unrecorded(original, *args)
+
+    def backward(original: Any, *args: Any) -> Any:
+        counts["backward"] += 1
+        returned = unrecorded(original, *args)
+        several = isinstance(returned, tuple | list)
+        first, *others = returned if several and returned else (returned,)
+        return factor * first if isinstance(first, torch.Tensor) else first, *others
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_through(cls, "forward", forward))
+        stack.enter_context(_through(cls, "backward", backward))
+        if cls.setup_context is not Function.setup_context:  # else PyTorch takes the other one for the class's own
+            stack.enter_context(_through(cls, "setup_context", unrecorded))
+        x = _leaf(inputs[0])
+        y = _tensor(cls.apply(x, *map(torch.tensor, inputs[1:])), cls)
+        before = counts["backward"]
+        dx = _first(y, x, torch.tensor(g))
+    node = y.grad_fn
+    return {
+        "apply did not call forward": not counts["forward"],
+        "apply called backward; only a backward pass does": before > 0,
+        NO_GRAPH: node is None,
+        "The result is not what forward returned: other operations made its graph": node is not None
+        and not (isinstance(node, _Node) and node._forward_cls is cls),
+        "The backward pass did not call backward": not counts["backward"],
+        RECORDED: bool(recorded),
+        "dx": dx,
+    }
+
+
+@contextlib.contextmanager
+def _through(cls: Any, name: str, around: Callable[..., Any]) -> Iterator[None]:
+    """Let the calls of a static method go through `around`, which gets the method first."""
+    owner = next(owner for owner in cls.__mro__ if name in vars(owner))
+    if name == "backward" and owner is Function:  # the class may have its other name, vjp
+        name, owner = "vjp", next(owner for owner in cls.__mro__ if "vjp" in vars(owner))
+    original, inherited = getattr(cls, name), owner is not cls
+    own = None if inherited else vars(cls)[name]
+    setattr(cls, name, staticmethod(functools.partial(around, original)))
+    try:
+        yield
+    finally:
+        if inherited:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, own)

@@ -1,0 +1,28 @@
+"""Lines of make_mlp that mistakes change, and what is said of several networks."""
+
+from __future__ import annotations
+
+ADDS = "return x + super().forward(x)"
+FIRST = "layers = [torch.nn.Linear(n_in, width)]"
+LAST = "layers.append(torch.nn.Linear(width, n_out))"
+MODEL = "model = torch.nn.Sequential(*layers)"
+BIAS = "torch.nn.init.zeros_(module.bias)"
+
+
+def hidden_blocks(blocks, h):
+    """A module of all blocks: where it keeps them, and what h is after each of them."""
+    return f"""\
+class Hidden(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = {blocks}
+
+    def forward(self, x):
+        h = x
+        for block in self.blocks:
+            h = {h}
+        return h"""
+
+
+WRITES_OVER_X = "`x += f(x)` writes over the x that the backward pass needs. Write x = x + f(x)."
+LAYERNORM = "This is LayerNorm, which normalises each row by itself. BatchNorm1d is asked."

@@ -1,0 +1,5 @@
+"""What is said of numbers that grow with a power."""
+
+from __future__ import annotations
+
+POWER_OF_ONE = "`x ** 1 / 2` is half of x: ** comes before /. Write math.sqrt, or ** 0.5, or ** (1 / 2)."

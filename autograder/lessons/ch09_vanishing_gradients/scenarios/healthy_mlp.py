@@ -1,0 +1,112 @@
+"""Scenarios of healthy_mlp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _backward, _hidden_norms, _of
+
+
+def _clear(linear: torch.nn.Linear) -> None:
+    linear.weight.zero_()
+    if linear.bias is not None:
+        linear.bias.zero_()
+
+
+def _healthy(submission: Any, seed: int, sizes: tuple) -> Any:
+    torch.default_generator.manual_seed(seed)
+    return submission.healthy_mlp(*sizes)
+
+
+@torch.enable_grad()
+def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -> dict[str, Any]:
+    """What modules() finds, what runs, and whether x and the first block's addition to it get past blocks of zeros.
+
+    How the network was initialised plays no part in the latter: a branch may have been made to begin with zeros.
+    """
+    model = _healthy(submission, seed, sizes)
+    if not isinstance(model, torch.nn.Module):
+        return {"a module": False}
+    inputs = torch.tensor(X)
+    runs: list[torch.nn.Module] = []
+    hooks = [module.register_forward_hook(lambda module, *_: runs.append(module)) for module in model.modules()]
+    logits = model(inputs).detach()
+    for hook in hooks:
+        hook.remove()
+    linears = _of(model, torch.nn.Linear)
+    found = {
+        "a module": True,
+        "linears": [tuple(linear.weight.shape) for linear in linears],
+        "norms": sum(isinstance(module, torch.nn.BatchNorm1d) for module in runs),
+        "norms made": len(_of(model, torch.nn.BatchNorm1d)),
+        "layernorms": len(_of(model, torch.nn.LayerNorm)),
+        "relus": sum(isinstance(module, torch.nn.ReLU) for module in runs),
+        "other activations": sorted(
+            {type(module).__name__ for module in runs if type(module).__module__ == torch.nn.ReLU.__module__} - {"ReLU"}
+        ),
+        "shape": tuple(logits.shape),
+        "softmax": logits.ndim == 2
+        and any(torch.allclose(f(logits).sum(1), torch.ones(len(X)), atol=1e-4) for f in (torch.exp, torch.clone)),
+        "train mode": model.training,
+    }
+    draw = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for norm in _of(model, torch.nn.BatchNorm1d):
+            if norm.affine:
+                norm.weight.fill_(1.0)
+                norm.bias.zero_()
+        for linear in [*linears[:2], *linears[-1:]]:
+            linear.weight.normal_(std=linear.in_features**-0.5, generator=draw)
+        for linear in linears[2:-1]:
+            _clear(linear)
+        with_the_first = model(inputs)
+        for linear in linears[1:2]:
+            _clear(linear)
+        without = model(inputs)
+        found["skips"] = bool(without.std(dim=0).max() > 1e-4)
+        found["carries on"] = bool((with_the_first - without).abs().max() > 1e-4)
+        alone = found["norms"] == found["relus"] == sizes[2]  # no other norm or ReLU, in front of the output, say
+        shapes = [(sizes[3], sizes[0]), *[(sizes[3], sizes[3])] * sizes[2], (sizes[1], sizes[3])]
+        found["adds only"] = not (alone and found["linears"] == shapes) or torch.allclose(
+            without, linears[-1](linears[0](inputs)), atol=1e-4
+        )
+    return found
+
+
+@torch.enable_grad()
+def healthy_gradient_norms(
+    submission: Any, seed: int, sizes: tuple, X: np.ndarray, y: np.ndarray
+) -> dict[str, Any] | None:
+    """The gradient norms of the hidden Linears of a fresh network, and whether its output layer is 0."""
+    model = _healthy(submission, seed, sizes)
+    if not isinstance(model, torch.nn.Module) or len(_of(model, torch.nn.Linear)) < 4:
+        return None
+    return {
+        "norms": _hidden_norms(model.train(), torch.tensor(X), torch.tensor(y)),
+        "silent": not bool(_of(model, torch.nn.Linear)[-1].weight.any()),
+    }
+
+
+@torch.enable_grad()
+def trained(
+    submission: Any, seed: int, sizes: tuple, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, steps: int
+) -> np.ndarray | None:
+    """Train a network on X and y; its logits for X_new, in eval mode."""
+    model = _healthy(submission, seed, sizes)
+    if not isinstance(model, torch.nn.Module) or not list(model.parameters()):
+        return None
+    model.train()
+    inputs, targets = torch.tensor(X), torch.tensor(y)
+    batches = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)  # else as long as both passes
+    for _ in range(steps):
+        batch = torch.randint(0, len(X), (64,), generator=batches)
+        optimizer.zero_grad()
+        with _backward():
+            torch.nn.functional.cross_entropy(model(inputs[batch]), targets[batch]).backward()
+        optimizer.step()
+    with torch.no_grad():
+        return model.eval()(torch.tensor(X_new)).numpy()

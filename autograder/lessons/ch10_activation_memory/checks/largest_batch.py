@@ -1,0 +1,78 @@
+"""Checks of largest_batch."""
+
+from __future__ import annotations
+
+from autograder.judging import EXACT, exercise, expect_close
+from autograder.lessons.ch10_activation_memory.checks.sizes import RECOMPUTE, sizes
+
+
+def card(reference, config, s, recompute, sequences: float) -> int:
+    """A card with room for the states and so many sequences; from how the reference answers larger and larger ones."""
+    h, kv, f = config["hidden"], config["kv_heads"] * config["hidden"] // config["heads"], config["ffn"]
+    layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h
+    states = 16 * (2 * config["vocab"] * h + h + config["layers"] * layer)
+    kept, whole = (reference.scenario.block_bytes(*config.values(), s, 1, how) for how in (recompute, "none"))
+    peak = config["layers"] * kept + max(12 * s * config["vocab"], whole - kept)
+    return states + int(sequences * peak)
+
+
+def agree_on_batch(learner, reference, config, s, recompute, sequences, case) -> None:
+    gpu_bytes = card(reference, config, s, recompute, sequences)
+    agree_on_card(learner, reference, config, s, gpu_bytes, recompute, case)
+
+
+def agree_on_card(learner, reference, config, s, gpu_bytes, recompute, case) -> None:
+    got, expected = (who.scenario.batch(*config.values(), s, gpu_bytes, recompute) for who in (learner, reference))
+    expect_close(got, expected, names=("the batch",), case=case, **EXACT)
+
+
+@exercise("largest_batch")
+def test_some_fit(learner, reference, rng):
+    """A little more and a little less than a whole number of sequences."""
+    for recompute in RECOMPUTE:
+        for n in (1, *(int(n) for n in rng.integers(2, 25, size=3))):
+            for share, told in ((1 + 0.3 / n, "a little more"), (1 - 0.3 / n, "a little less")):
+                config, s = sizes(rng), int(rng.integers(500, 9000))
+                case = f"{recompute}, {told} room than for {n}"
+                agree_on_batch(learner, reference, config, s, recompute, n * share, case)
+
+
+@exercise("largest_batch")
+def test_every_parameter_has_states(learner, reference, rng):
+    """One token a sequence: its activations are a few numbers for each of `hidden`, and each norm's states show."""
+    for recompute in RECOMPUTE:
+        for layers in (1, 4):
+            config = {**sizes(rng), "layers": layers, "vocab": int(rng.integers(8, 64))}
+            for share, told in [(0.05, "a little more"), (-0.05, "a little less"), (0.05, "a little more")]:
+                n = int(rng.integers(1, 5))  # as few as leave room for the 1 % of a block's bytes
+                depth = f"{layers} layer{'s' * (layers > 1)}"
+                case = f"{recompute}, sequences of one token, {depth}, {told} room than for {n}"
+                agree_on_batch(learner, reference, config, 1, recompute, n + share, case)
+
+
+@exercise("largest_batch")
+def test_where_the_peak_is(learner, reference, rng):
+    """A large vocabulary, where it is the loss; a tiny one, where it is a block that is computed again."""
+    for recompute in RECOMPUTE:
+        for vocab in (8, 200_000):
+            for layers in (1, 3):
+                config = {**sizes(rng), "vocab": vocab, "layers": layers}
+                s, n = int(rng.integers(500, 9000)), int(rng.integers(2, 25))
+                for share in (1 + 0.3 / n, 1 - 0.3 / n):
+                    case = f"{recompute}, {layers} layers, vocabulary of {vocab:,}"
+                    agree_on_batch(learner, reference, config, s, recompute, n * share, case)
+
+
+@exercise("largest_batch")
+def test_nothing_fits(learner, reference, rng):
+    """0 where the states alone are too large, and where no sequence has room beside them."""
+    config, s = {**sizes(rng), "vocab": int(rng.integers(2000, 5000))}, 1024
+    for recompute in RECOMPUTE:
+        for told, sequences in {
+            "half a sequence has room": 0.5,
+            "not even the states have room": -3.5,
+            "beside that: some fit": int(rng.integers(2, 30)) + 0.5,
+        }.items():
+            gpu_bytes = max(0, card(reference, config, s, recompute, sequences))
+            agree_on_card(learner, reference, config, s, gpu_bytes, recompute, f"{recompute}, {told}")
+        agree_on_card(learner, reference, config, s, 0, recompute, f"{recompute}, a card without memory")

@@ -1,0 +1,153 @@
+"""Scenarios of measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.lessons.ch11_checkpointing.scenarios.second_runs import _no_hooks_left
+from autograder.lessons.ch11_checkpointing.scenarios.tensors import _data
+from course.llama import Block, LlamaConfig
+
+KEYS = ("saved_bytes", "flops", "seconds", "peak_bytes")
+
+
+class _Slope(torch.autograd.Function):
+    """x; its gradient is multiplied by `slope`, a tensor: autograd saves it, and a second run puts its own there."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, slope: Tensor) -> Tensor:
+        ctx.save_for_backward(slope)
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, None]:
+        return grad_outputs[0] * ctx.saved_tensors[0], None
+
+
+class _Runs:
+    """The slopes of the runs of a stack's parts: gradients tell which run they come from.
+
+    One slope in the forward pass, whose memory is overwritten when that is over: what was copied before is as it was.
+    In the backward pass the next of `again` for every run.
+    """
+
+    def __init__(self, first: float, afterwards: float, again: list[float], tokens: int) -> None:
+        self.first, self.afterwards, self.tokens = torch.tensor(first), afterwards, tokens
+        self.memory = self.first.numpy()  # autograd does not see what is written there
+        self.again, self.count = [torch.tensor(slope) for slope in again], 0
+        self.layers: list[int] = []
+        """Whose MLP runs in the backward pass, in order."""
+
+    def slope(self) -> Tensor:
+        if not self.in_backward():
+            return self.first
+        self.count += 1
+        return self.again[self.count % len(self.again)]
+
+    def forward_is_over(self) -> None:
+        if not self.in_backward():
+            self.memory[...] = self.afterwards
+
+    @staticmethod
+    def in_backward() -> bool:
+        return bool(torch._C._current_graph_task_id() != -1)
+
+
+class _OfSomeTokens(Block):
+    """A block whose MLP passes all but the first tokens by, whose cost is therefore no formula of the stack's sizes."""
+
+    runs: _Runs
+    number: int
+    last: bool
+
+    def attention_core(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return super().attention_core(q, k, _Slope.apply(v, self.runs.slope()))
+
+    def attention_branch(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        return super().attention_branch(_Slope.apply(x, self.runs.slope()), cos, sin)
+
+    def mlp_branch(self, x: Tensor) -> Tensor:
+        some = self.runs.tokens
+        if self.runs.in_backward():
+            self.runs.layers.append(self.number)
+        out = super().mlp_branch(_Slope.apply(x[:, :some], self.runs.slope()))
+        if self.last:
+            self.runs.forward_is_over()
+        return F.pad(out, (0, 0, 0, x.shape[1] - some))
+
+
+@_no_hooks_left()
+@torch.enable_grad()
+def measured(
+    submission: Any,
+    policy: str,
+    sizes: dict[str, int],
+    seq: int,
+    tokens: int,
+    slopes: tuple[float, float, list[float]],
+) -> dict[str, Any]:
+    """What `measure` says of a stack of other sizes, and the gradient that the input of its first step has then."""
+    inputs: list[Tensor] = []
+    runs: list[_Runs] = []
+
+    def new_runs() -> _Runs:
+        runs.append(_Runs(*slopes, tokens))
+        return runs[-1]
+
+    with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs, new_runs):
+        got = submission.measure(policy, "cpu")
+    is_dict = isinstance(got, dict) and all(isinstance(key, str) for key in got)
+    missing = [key for key in KEYS if not is_dict or key not in got]
+    numbers = {key: got[key] for key in KEYS if key not in missing}
+    gradients = [x.grad for x in inputs if x.grad is not None]
+    return {
+        "missing": missing,
+        **{
+            key: value if isinstance(value, int | float) else str(type(value).__name__)
+            for key, value in numbers.items()
+        },
+        "x.grad": _data(gradients[0]) if gradients else None,
+        "steps": len(inputs),
+        "layers again": runs[0].layers if runs else [],
+    }
+
+
+@contextmanager
+def _sizes(
+    submission: Any, config: LlamaConfig, seq: int, inputs: list[Tensor], new_runs: Callable[[], _Runs]
+) -> Iterator[None]:
+    """CONFIG and SEQ of the notebook as they are here, and `fresh` one that notes each x and changes the blocks.
+
+    As they were, afterwards.
+    """
+    fresh = getattr(submission, "fresh", None)
+    if fresh is None:
+        raise NameError("name 'fresh' is not defined: run the cell below the text of measure, which defines it")
+
+    def noting(device: str) -> Any:
+        stack, x, g = fresh(device)
+        inputs.append(x)
+        runs = new_runs()
+        for number, block in enumerate(stack.blocks):
+            block.__class__, block.runs, block.number = _OfSomeTokens, runs, number
+            block.last = block is stack.blocks[-1]
+        return stack, x, g
+
+    function = submission.measure
+    places = [vars(submission), getattr(function, "__globals__", {}), getattr(fresh, "__globals__", {})]
+    before = [{name: place[name] for name in ("CONFIG", "SEQ", "fresh") if name in place} for place in places]
+    try:
+        for place in places:
+            place.update(CONFIG=config, SEQ=seq, fresh=noting)
+        yield
+    finally:
+        for place, names in zip(places, before, strict=True):
+            for name in ("CONFIG", "SEQ", "fresh"):
+                place.pop(name, None)
+            place.update(names)

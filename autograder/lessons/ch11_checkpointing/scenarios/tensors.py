@@ -1,0 +1,61 @@
+"""Leaves, layers and results.
+
+Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
+Each runs with gradients switched on, whatever a cell of the submission did to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+NO_GRAPH = "The result has no graph, so no gradient flows back"
+NO_TENSOR = "The result is no tensor"
+
+
+def _data(value: Any) -> Any:
+    """A tensor as an array, so that it can be compared; anything else as it is."""
+    return value.numpy(force=True).copy() if isinstance(value, Tensor) else value
+
+
+def _leaf(array: np.ndarray, wanted: bool = True) -> Tensor:
+    return torch.tensor(array, requires_grad=wanted)
+
+
+def _parameter(array: np.ndarray) -> nn.Parameter:
+    return nn.Parameter(torch.tensor(array))
+
+
+def _backward(output: Any, g: Any) -> None:
+    """Run backward where there is something to run through; what is missing then shows as a gradient of None."""
+    upstream = torch.as_tensor(g)
+    if isinstance(output, Tensor) and output.requires_grad and output.shape == upstream.shape:
+        output.backward(upstream)
+
+
+def _of_result(y: Any) -> dict[str, bool]:
+    return {NO_TENSOR: not isinstance(y, Tensor), NO_GRAPH: isinstance(y, Tensor) and not y.requires_grad}
+
+
+class Layer(nn.Module):
+    """tanh(x W + b), perhaps with dropout; notes its number in `log` when it is called."""
+
+    def __init__(self, W: np.ndarray, b: np.ndarray, dropout: float = 0.0, number: int = 0, log: Any = None) -> None:
+        super().__init__()
+        self.W, self.b = _parameter(W), _parameter(b)
+        self.dropout, self.number, self.log = dropout, number, log
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.log is not None:
+            self.log.append(self.number)
+        out = torch.tanh(x @ self.W + self.b)
+        return F.dropout(out, self.dropout) if self.dropout else out
+
+
+def _gradients(leaves: Iterable[Tensor]) -> list[Tensor]:
+    return [torch.zeros_like(leaf) if leaf.grad is None else leaf.grad.clone() for leaf in leaves]

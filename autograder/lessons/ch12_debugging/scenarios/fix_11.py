@@ -1,0 +1,60 @@
+"""Scenarios of fix_11."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _network, _state
+from autograder.lessons.ch12_debugging.scenarios.programs import GRAPH, NOTHING, _batches, _changed, _has_graph, _series
+
+PRODUCTS = {"mm": 0, "bmm": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "addbmm": 1}
+"""Operations that multiply matrices, and where the first of the two stands among their arguments."""
+
+
+class _Products(TorchDispatchMode):
+    """Notes the dtypes in which matrices are multiplied, forward and backward; those in float16 become `factor` times.
+
+    So what is computed by other products than those in float16 ends elsewhere, however many of them run beside it.
+    """
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+        self.dtypes: set[torch.dtype] = set()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # as the course's instruments: PyTorch's compiler would be imported
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        place = PRODUCTS.get(func._schema.name.removeprefix("aten::"))
+        if place is not None and len(args) > place:
+            first = args[place]
+            self.dtypes.add(first.dtype)
+            if first.dtype == torch.float16:
+                args = (*args[:place], first * self.factor, *args[place + 1 :])
+        return func(*args, **(kwargs or {}))
+
+
+def half_precision(
+    submission: Any, layers: list[dict], data: list, n_tokens: float, lr: float, factor: float
+) -> dict[str, Any]:
+    """fix_11: also the dtypes in which matrices were multiplied; products in float16 are `factor` times what they are.
+
+    With a factor of 1 it is the program that learners run.
+    """
+    with _fresh():
+        model, batches = _network(layers), _batches(data)
+        with _Products(factor) as products:
+            losses = submission.fix_11(model, batches, n_tokens, lr)
+        return {
+            NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
+            **_changed(batches, data),
+            "the dtype of the matrix products": ", ".join(sorted(map(str, products.dtypes))),
+            "losses": _series(losses),
+            "parameters": _state(model),
+        }

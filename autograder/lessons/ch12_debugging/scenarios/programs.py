@@ -1,0 +1,78 @@
+"""The programs. Each scenario returns what its program returns and the trained parameters, in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _network, _state
+
+# The programs. Each scenario returns what its program returns and the trained parameters, in float32.
+
+
+def _series(values: Any) -> np.ndarray | None:
+    """A list of numbers, or of tensors and arrays with one entry, as an array; None for anything else."""
+    if isinstance(values, torch.Tensor) and values.ndim == 1:
+        values = list(values)
+    if not isinstance(values, list | tuple):
+        return None
+    if not all(
+        isinstance(value, int | float | np.number)
+        or (isinstance(value, torch.Tensor) and value.numel() == 1)
+        or (isinstance(value, np.ndarray) and value.size == 1)
+        for value in values
+    ):
+        return None
+    return np.array([value.item() if hasattr(value, "item") else value for value in values], dtype=np.float64)
+
+
+def _has_graph(*returned: Any) -> bool:
+    """Whether one of the values that a program returned, or one of a list of them, requires a gradient."""
+    return any(
+        isinstance(value, torch.Tensor) and value.requires_grad
+        for values in returned
+        for value in (values if isinstance(values, list | tuple) else [values])
+    )
+
+
+GRAPH = "A number is returned with its graph, which keeps all activations of its step: .item() gives a float"
+NOTHING = "Nothing is returned: a function that ends without `return` gives None"
+NO_PAIR = "Two values are to be returned, as they were by the program that was handed out"
+
+
+def _pair(values: Any) -> tuple[list[Any], dict[str, bool]]:
+    """Both parts of what was returned, Nones where it has others; and the sentences on that."""
+    two = isinstance(values, tuple | list) and len(values) == 2
+    return list(values) if two else [None, None], {NOTHING: values is None, NO_PAIR: values is not None and not two}
+
+
+def _batches(data: Sequence[Sequence[np.ndarray]]) -> list[tuple[torch.Tensor, ...]]:
+    return [tuple(torch.tensor(array) for array in batch) for batch in data]
+
+
+def _changed(batches: Sequence[tuple[torch.Tensor, ...]], data: Sequence[Sequence[np.ndarray]]) -> dict[str, bool]:
+    """Whether the program wrote into its data."""
+    return {
+        "The data were changed": not all(
+            np.array_equal(tensor.detach().numpy(), array)
+            for batch, arrays in zip(batches, data, strict=True)
+            for tensor, array in zip(batch, arrays, strict=True)
+        )
+    }
+
+
+def one_model(submission: Any, name: str, layers: list[dict], data: list, settings: tuple) -> dict[str, Any]:
+    """fix_01, fix_08, fix_10 and fix_12: a model, batches, numbers; the losses and the parameters."""
+    with _fresh():
+        model, batches = _network(layers), _batches(data)
+        losses = getattr(submission, name)(model, batches, *settings)
+        return {
+            NOTHING: losses is None,
+            GRAPH: _has_graph(losses),
+            **_changed(batches, data),
+            "losses": _series(losses),
+            "parameters": _state(model),
+        }

@@ -1,0 +1,10 @@
+"""What a tensor may be that is given."""
+
+from __future__ import annotations
+
+KINDS = {
+    "constant": "a tensor that requires no gradient",
+    "leaf": "a leaf with a .grad",
+    "middle": "in the middle of a graph",
+    "strided": "not contiguous",
+}

@@ -1,0 +1,152 @@
+"""Functions to differentiate twice, and what a product with the Hessian costs."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
+from course.instruments.flops import FlopCounter
+
+GRAPH = "The result has a graph behind it: it requires a gradient"
+
+
+FUNCTIONS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "polynomial": lambda x, a, p: (a * x**3).sum() + (a * x).sum() ** 2,
+    "product of neighbours": lambda x, a, p: (x.reshape(-1)[1:] * x.reshape(-1)[:-1]).prod() + (a * x**2).sum(),
+    "network": lambda x, a, p: (torch.tanh(p * x + (a * x).sum()) ** 2).sum(),
+    "diagonal": lambda x, a, p: (a * x**4 + x**2).sum(),
+    "linear": lambda x, a, p: (a * x).sum(),
+    "linear with parameters": lambda x, a, p: (p * x).sum(),
+    "piecewise linear": lambda x, a, p: torch.relu(a * x).sum(),
+    "constant": lambda x, a, p: a.sum(),
+    "parameters alone": lambda x, a, p: (p**2).sum(),
+    "linear and a term of parameters alone": lambda x, a, p: (a * x).sum() + (p**3).sum(),
+}
+"""Functions of x with constants `a` and parameters `p` like x."""
+
+
+def _product(submission: Any, name: str, f: Any, x: Tensor, v: Tensor) -> Any:
+    return getattr(submission, name)(f, x, v)
+
+
+@torch.enable_grad()
+def product(
+    submission: Any, name: str, function: str, a: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray, kind: str
+) -> dict[str, Any]:
+    """H·v, for x and v of a kind."""
+    constants, parameters = torch.tensor(a), torch.tensor(p, requires_grad=True)
+    where, direction = _as(kind, x), _as("strided" if kind == "strided" else "constant", v)
+    result = _product(submission, name, lambda x: FUNCTIONS[function](x, constants, parameters), where, direction)
+    return {"H·v": _data(result)}
+
+
+@torch.enable_grad()
+def beside_product(
+    submission: Any, name: str, a: np.ndarray, p: np.ndarray, x: np.ndarray, v: np.ndarray, kinds: tuple[str, str]
+) -> dict[str, Any]:
+    """H·v, and what else has changed."""
+    constants, parameters = torch.tensor(a), _as("leaf", p)
+    where, direction = (_as(kind, values) for kind, values in zip(kinds, (x, v), strict=True))
+    before = _Before(x=where, v=direction, parameter=parameters)
+    result = _product(submission, name, lambda x: FUNCTIONS["network"](x, constants, parameters), where, direction)
+    return {
+        **before.changes(),
+        GRAPH: _requires_grad(result),
+        "H·v": _data(result),
+    }
+
+
+class _TooMuch(Exception):
+    """Raised inside of a submission's call to end it."""
+
+
+class _Limits(TorchDispatchMode):
+    """Ends a run that makes a tensor of many entries, or that goes on for long."""
+
+    def __init__(self, entries: int, operations: int) -> None:
+        super().__init__()
+        self.entries, self.operations = entries, operations
+        self.too_large = self.too_long = False
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # as the course's instruments: PyTorch's compiler would be imported
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        made = out if isinstance(out, tuple | list) else [out]
+        self.too_large |= any(isinstance(tensor, Tensor) and tensor.numel() > self.entries for tensor in made)
+        self.operations -= 1
+        self.too_long |= self.operations < 0
+        if self.too_large or self.too_long:
+            raise _TooMuch
+        return out
+
+
+class _Here(torch.autograd.Function):
+    """x; it notes in which threads f and its derivatives of any order are computed.
+
+    What measures sees its own thread alone.
+    """
+
+    threads: ClassVar[set[int]] = set()
+
+    @staticmethod
+    def forward(x: Tensor) -> Tensor:
+        _Here.threads.add(threading.get_ident())
+        return x * 1
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Tensor) -> Any:
+        _Here.threads.add(threading.get_ident())
+        return _Here.apply(gs[0])
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        _Here.threads.add(threading.get_ident())
+        return tangents[0] * 1
+
+
+@torch.enable_grad()
+def cost(submission: Any, name: str, W: np.ndarray, x: np.ndarray, v: np.ndarray) -> dict[str, Any]:
+    """H·v of Σ tanh(W x)² for a large x, and what it costs."""
+    calls: list[int] = []
+    weights, where = torch.tensor(W), torch.tensor(x)
+
+    def f(x: Tensor) -> Tensor:
+        calls.append(1)
+        return (torch.tanh(weights @ _Here.apply(x)) ** 2).sum()
+
+    with FlopCounter() as once:
+        f(where)
+    calls.clear()
+    _Here.threads.clear()
+    result = None
+    limits = _Limits(entries=where.numel() ** 2 // 10, operations=400)
+    with FlopCounter() as counter, limits, contextlib.suppress(_TooMuch):
+        result = _product(submission, name, f, where, torch.tensor(v))
+    return {
+        "f, or its derivatives, are computed in another thread, where nothing is measured: start none": bool(
+            _Here.threads - {threading.get_ident()}
+        ),
+        "A tensor of n² entries, or nearly, was made: that is the Hessian, which is not to be formed": limits.too_large,
+        "It goes on and on, as a loop over the entries of x does: two passes are enough, whatever n is": limits.too_long
+        and len(calls) <= 1,
+        "f is called again and again: one call is enough": len(calls) > 1,
+        "All in all it takes more than 6 times the FLOPs of f": counter.total > 6 * once.total
+        and not limits.too_large
+        and not limits.too_long,
+        "H·v": _data(result),
+    }

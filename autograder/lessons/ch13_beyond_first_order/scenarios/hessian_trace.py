@@ -1,0 +1,111 @@
+"""Scenarios of hessian_trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from autograder.lessons.ch13_beyond_first_order.scenarios.hessian_products import FUNCTIONS
+from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data
+
+
+def _generator(seed: int) -> torch.Generator:
+    """A generator of the caller's; the global one begins anew, so that whoever uses that one is recognised."""
+    torch.default_generator.manual_seed(seed + 1)
+    return torch.Generator().manual_seed(seed)
+
+
+@torch.enable_grad()
+def trace(
+    submission: Any, function: str, a: np.ndarray, p: np.ndarray, x: np.ndarray, samples: int, seed: int, kind: str
+) -> dict[str, Any]:
+    """One estimate."""
+    constants, parameters = torch.tensor(a), torch.tensor(p, requires_grad=True)
+    f = lambda x: FUNCTIONS[function](x, constants, parameters)  # noqa: E731
+    return {"the trace": _data(submission.hessian_trace(f, _as(kind, x), samples, _generator(seed)))}
+
+
+def _quadratic(H: np.ndarray) -> Callable[[Tensor], Tensor]:
+    matrix = torch.tensor(H)
+    return lambda x: 0.5 * x.reshape(-1) @ matrix @ x.reshape(-1)
+
+
+@torch.enable_grad()
+def traces(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, calls: int, seed: int) -> list[Any]:
+    """Estimates of one generator, for a function with the Hessian H."""
+    generator, f = _generator(seed), _quadratic(H)
+    return [_estimate(submission.hessian_trace(f, torch.tensor(x), samples, generator)) for _ in range(calls)]
+
+
+def _estimate(value: Any) -> Any:
+    """A float as it is, NumPy's too, which is one; of a tensor what it holds."""
+    return float(value) if isinstance(value, float) else _data(value)
+
+
+@torch.enable_grad()
+def traces_of_one_entry(submission: Any, shape: tuple[int, ...], entry: float, calls: int, seed: int) -> list[Any]:
+    """Estimates of one generator from one sample each, for a function whose Hessian has the same entry everywhere.
+
+    The first that is not it times a square is the last: whoever takes a product for each entry of x takes long.
+    """
+    generator, f = _generator(seed), lambda x: 0.5 * entry * x.sum() ** 2
+    where = torch.zeros(shape, dtype=torch.float64)
+    estimates = []
+    for _ in range(calls):
+        estimate = submission.hessian_trace(f, where, 1, generator)
+        estimates.append(_estimate(estimate))
+        if not isinstance(estimate, float) or not _is_square(estimate / entry):
+            break
+    return estimates
+
+
+def _is_square(value: float) -> bool:
+    """Whether a number is the square of a whole one, but for rounding."""
+    if not math.isfinite(value):
+        return False
+    root = max(value, 0.0) ** 0.5
+    return math.isclose(root, round(root), rel_tol=1e-6, abs_tol=1e-6)
+
+
+@torch.enable_grad()
+def randomness(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, seed: int) -> dict[str, Any]:
+    """Where the random numbers come from. The Hessian is diagonal but for the last entry's row and column."""
+    f, where = _quadratic(H), torch.tensor(x)
+
+    def estimates(seed: int, everybodys: int) -> list[Any]:
+        generator = _generator(seed)
+        torch.default_generator.manual_seed(everybodys)
+        return [submission.hessian_trace(f, where, samples, generator) for _ in range(2)]
+
+    one = estimates(seed, 1)
+    found = {
+        "The generator's state is the same, and the estimate is another one: PyTorch's global random state, or "
+        "something else, is used": estimates(seed, 2) != one,
+        "A second call with the same generator gives the same estimate: it does not go on where the first ended": (
+            one[0] == one[1]
+        ),
+        "Another generator gives the same estimate: the numbers do not come from it": estimates(seed + 1, 1) == one,
+    }
+    generator, state = _generator(seed), torch.get_rng_state()
+    submission.hessian_trace(f, where, samples, generator)
+    found[
+        "PyTorch's global random state is another one afterwards: pass generator=generator to whatever draws"
+    ] = not torch.equal(torch.get_rng_state(), state)
+    return found
+
+
+@torch.enable_grad()
+def beside_trace(
+    submission: Any, a: np.ndarray, p: np.ndarray, x: np.ndarray, samples: int, seed: int, kind: str
+) -> dict[str, Any]:
+    """An estimate, and what else has changed."""
+    constants, parameters, where = torch.tensor(a), _as("leaf", p), _as(kind, x)
+    before = _Before(x=where, parameter=parameters)
+    f = lambda x: FUNCTIONS["diagonal"](x, constants, parameters) + (parameters**2).sum()  # noqa: E731
+    result = submission.hessian_trace(f, where, samples, _generator(seed))
+    return {**before.changes(), "the trace": _data(result)}

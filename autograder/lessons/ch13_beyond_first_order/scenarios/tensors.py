@@ -1,0 +1,70 @@
+"""Tensors as they are given, and as they are left.
+
+Scenarios return dicts. A bool stands under the sentence that a learner is told if it is True: what is wrong.
+Each runs with gradients switched on, whatever a cell of the submission did to them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def _data(value: Any) -> Any:
+    """A tensor as an array, so that it can be compared; anything else as it is."""
+    if not isinstance(value, Tensor) or value.dtype == torch.bfloat16:
+        return value
+    return value.numpy(force=True).copy()
+
+
+def _requires_grad(*values: Any) -> bool:
+    return any(isinstance(value, Tensor) and value.requires_grad for value in values)
+
+
+def _as(kind: str, value: np.ndarray) -> Tensor:
+    """A tensor with these values: a constant, a leaf with a .grad, in the middle of a graph, or with other strides."""
+    tensor = torch.tensor(value)
+    if kind == "strided":
+        twice = torch.stack([tensor, tensor + 1], dim=-1)  # every other entry is somebody else's
+        return twice[..., 0]
+    if kind == "constant":
+        return tensor
+    tensor.requires_grad_()
+    if kind == "leaf":
+        tensor.grad = torch.full_like(tensor, 0.5)
+        return tensor
+    return tensor * 1  # in the middle
+
+
+class _Before:
+    """What tensors are like before a call, and whether they are the same after it."""
+
+    def __init__(self, **tensors: Tensor) -> None:
+        self.tensors = tensors
+        self.values = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+        self.flags = {name: tensor.requires_grad for name, tensor in tensors.items()}
+        self.grads = {name: _grad_of(tensor) for name, tensor in tensors.items()}
+
+    def changes(self) -> dict[str, bool]:
+        found = {}
+        for name, tensor in self.tensors.items():
+            found[f"The values of {name} were changed"] = not torch.equal(tensor.detach(), self.values[name])
+            found[f"{name}.requires_grad is another one afterwards: work on {name}.detach()"] = (
+                tensor.requires_grad != self.flags[name]
+            )
+            found[f"{name}.grad is another one afterwards; torch.autograd.grad leaves every .grad alone"] = not _same(
+                _grad_of(tensor), self.grads[name]
+            )
+        return found
+
+
+def _grad_of(tensor: Tensor) -> Tensor | None:
+    """A copy of a leaf's .grad; PyTorch warns of those of other tensors, which have none."""
+    return tensor.grad.clone() if tensor.is_leaf and tensor.grad is not None else None
+
+
+def _same(a: Tensor | None, b: Tensor | None) -> bool:
+    return a is b if a is None or b is None else torch.equal(a, b)

@@ -1,0 +1,88 @@
+"""Checks of all_reduce_gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.judging import EXACT, F32, F64, agree, exercise, random
+from autograder.lessons.ch14_scaling_out.checks.pieces import cut
+
+
+def network(rng, d, h, o, dtype=F64):
+    """W1, b and W2, of one dtype or each of its own."""
+    dtypes = dtype if isinstance(dtype, tuple) else (dtype,) * 3
+    return [random(rng, shape, of) for shape, of in zip(((d, h), (h,), (h, o)), dtypes, strict=True)]
+
+
+def shards(rng, rows, d, o, dtype=F64):
+    """X and y for each rank."""
+    return [[random(rng, (n, d), dtype), random(rng, (n, o), dtype)] for n in rows]
+
+
+def counted(rows) -> str:
+    return f"{' + '.join(map(str, rows))} row{'s' * (sum(rows) > 1)} on {cut(len(rows))}"
+
+
+def agree_on_gradients(learner, reference, rng, rows, told="", *, nan=False, spare=False, dtype=F64, **tolerance):
+    d, h, o = (int(size) for size in rng.integers(1, 4, size=3))
+    of_data = F64 if isinstance(dtype, tuple) else dtype
+    arguments = network(rng, d, h, o, dtype), shards(rng, rows, d, o, of_data), nan, spare
+    case = f"{told}{', ' * bool(told)}{counted(rows)}"
+    agree("gradients", learner, reference, *arguments, case=case, **{**EXACT, **tolerance})
+
+
+@exercise("all_reduce_gradients")
+def test_even_shards(learner, reference, rng):
+    """As many rows on each rank, one rank included."""
+    for rows in ((1, 1), (3, 3), (2, 2, 2), (4,)):
+        agree_on_gradients(learner, reference, rng, rows)
+
+
+@exercise("all_reduce_gradients")
+def test_uneven_shards(learner, reference, rng):
+    """Each row counts as much as any other, wherever it is."""
+    for rows in ((1, 2), (5, 1), (1, 4, 2), tuple(int(n) for n in rng.integers(1, 7, size=4))):
+        agree_on_gradients(learner, reference, rng, rows)
+
+
+@exercise("all_reduce_gradients")
+def test_ranks_without_rows(learner, reference, rng):
+    """They have no gradient, or nan, and take part."""
+    for nan, told in [(False, "None without rows"), (True, "nan without rows")]:
+        for rows in ((2, 0), (0, 3, 1), (0, 0, 2)):
+            agree_on_gradients(learner, reference, rng, rows, f".grad is {told}", nan=nan)
+
+
+@exercise("all_reduce_gradients")
+def test_parameters_without_a_gradient(learner, reference, rng):
+    """One that no loss reaches gets zeros; a frozen one, which stands before others, nothing."""
+    for rows in ((1,), (1, 2), (3, 0)):
+        told = "a frozen parameter, and one that no loss reaches"
+        agree_on_gradients(learner, reference, rng, rows, told, spare=True)
+
+
+@exercise("all_reduce_gradients")
+def test_gradients_in_float32(learner, reference, rng):
+    """float32 parameters have float32 gradients."""
+    for rows in ((1, 2), (3, 0)):
+        agree_on_gradients(learner, reference, rng, rows, "float32", dtype=F32, rtol=1e-4, atol=1e-5)
+
+
+@exercise("all_reduce_gradients")
+def test_parameters_of_two_dtypes(learner, reference, rng):
+    """Each .grad has the dtype of its own parameter."""
+    for rows in ((2, 2), (1, 3), (2, 0)):
+        agree_on_gradients(
+            learner, reference, rng, rows, "float64 and float32 in turn", dtype=(F64, F32, F64), rtol=1e-4, atol=1e-5
+        )
+
+
+@exercise("all_reduce_gradients")
+def test_large_gradients_in_float16(learner, reference, rng):
+    """The sum over rows is more than float16 holds, their mean is not."""
+    for rows in ((4, 4), (8, 2)):
+        arguments = network(rng, 1, 1, 1, np.float16), shards(rng, rows, 1, 1, np.float16)
+        for _, y in arguments[1]:
+            y[...] = np.where(y < 0, -190, 190) + np.clip(y, -3, 3)
+        case = f"float16, targets of ±190, {counted(rows)}"
+        agree("gradients", learner, reference, *arguments, False, False, case=case, rtol=2e-2, atol=1e-2)

@@ -1,0 +1,79 @@
+"""Checks of ColumnParallelLinear."""
+
+from __future__ import annotations
+
+from autograder.judging import exercise
+from autograder.lessons.ch14_scaling_out.checks.parallel_layers import (
+    SIZES,
+    agree_on_layer,
+    agree_on_values,
+    check_beside_other_operations,
+    check_between_other_operations,
+    check_layers_in_float32,
+    check_of_data,
+    check_parts,
+    check_uneven_parts,
+    check_what_is_sent,
+    check_without_bias,
+)
+
+
+@exercise("ColumnParallelLinear")
+def test_column_values(learner, reference, rng):
+    """Each rank's part of the outputs."""
+    agree_on_values(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_column_gradients(learner, reference, rng):
+    """Those of the one layer: dx whole on every rank, the parameters' in part."""
+    for size, shape, lead in SIZES:
+        agree_on_layer(learner, reference, rng, "ColumnParallelLinear", size, shape, lead)
+
+
+@exercise("ColumnParallelLinear")
+def test_between_other_operations(learner, reference, rng):
+    """x comes from an operation and y goes into one."""
+    check_between_other_operations(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_beside_other_operations(learner, reference, rng):
+    """x goes elsewhere, too: what comes back from there is no part of the sum."""
+    check_beside_other_operations(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_of_data(learner, reference, rng):
+    """x requires no gradient."""
+    check_of_data(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_without_bias(learner, reference, rng):
+    """bias is None."""
+    check_without_bias(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_layers_in_float32(learner, reference, rng):
+    """Parameters, results and gradients are float32."""
+    check_layers_in_float32(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_parts(learner, reference, rng):
+    """Each rank keeps its part of the weight, a copy."""
+    check_parts(learner, reference, rng, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear")
+def test_uneven_parts(learner, reference):
+    """ValueError where the outputs, or the inputs, cannot be shared evenly; parts where they can."""
+    check_uneven_parts(learner, reference, "ColumnParallelLinear")
+
+
+@exercise("ColumnParallelLinear", promise="instrumented")
+def test_what_is_sent(learner, reference, rng):
+    """One all-reduce in one of the two directions; the arguments are what they were."""
+    check_what_is_sent(learner, reference, rng, "ColumnParallelLinear")

@@ -1,0 +1,97 @@
+"""What is asked of both layers that are cut for the ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.judging import EXACT, F32, F64, agree, expect_raises, random
+from autograder.lessons.ch14_scaling_out.checks.pieces import cut
+
+
+def layer(rng, n_out, n_in, bias=True, dtype=F64):
+    return random(rng, (n_out, n_in), dtype), random(rng, n_out, dtype) if bias else None
+
+
+def agree_on_values(learner, reference, rng, name):
+    """The result, without a backward pass."""
+    for size, (n_out, n_in), lead in [(1, (1, 1), (1,)), (2, (2, 4), (1,)), (2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
+        arguments = *layer(rng, n_out, n_in), random(rng, (*lead, n_in)), size
+        case = f"{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
+        agree("values_of_layer", learner, reference, name, *arguments, case=case, **EXACT)
+
+
+def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **options):
+    """The result and all gradients."""
+    settings = {"bias": True, "dtype": F64, "in_the_middle": False, "beside": False, **options}
+    (n_out, n_in), dtype = shape, settings["dtype"]
+    x, g = random(rng, (*lead, n_in), dtype), random(rng, (*lead, n_out), dtype)
+    where = settings["in_the_middle"], settings["beside"]
+    arguments = *layer(rng, n_out, n_in, settings["bias"], dtype), x, g, size, *where
+    tolerance = EXACT if dtype is F64 else {"rtol": 1e-4, "atol": 1e-5}
+    case = f"{told}{', ' * bool(told)}{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
+    agree("parallel_layer", learner, reference, name, *arguments, case=case, **tolerance)
+
+
+SIZES = [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 9), (2, 2)), (4, (8, 12), ())]
+"""Of the larger ones, no axis is as long as there are ranks: of a factor `size` nothing else is said."""
+
+
+def check_between_other_operations(learner, reference, rng, name):
+    """x comes from an operation and y goes into one."""
+    for size, shape, lead in [(1, (2, 1), (1,)), (2, (2, 4), (3,)), (3, (3, 3), (2, 1))]:
+        agree_on_layer(learner, reference, rng, name, size, shape, lead, "sin(layer(sin(x)))", in_the_middle=True)
+
+
+def check_beside_other_operations(learner, reference, rng, name):
+    """x goes elsewhere, too: what comes back from there is no part of the sum."""
+    for size, shape, lead in [(1, (1, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 9), (2, 1))]:
+        for in_the_middle in (False, True):
+            told = "sin(layer(sin(x))) + cos(sin(x))" if in_the_middle else "layer(x) + cos(x)"
+            options = {"in_the_middle": in_the_middle, "beside": True}
+            agree_on_layer(learner, reference, rng, name, size, shape, lead, told, **options)
+
+
+def check_of_data(learner, reference, rng, name):
+    """x requires no gradient."""
+    for size, (n_out, n_in), lead in [(1, (1, 2), (1,)), (2, (4, 6), (3,))]:
+        arguments = *layer(rng, n_out, n_in), random(rng, (*lead, n_in)), random(rng, (*lead, n_out)), size
+        case = f"an x that requires no gradient, {cut(size)}, {n_in} inputs, {n_out} outputs"
+        agree("layer_of_data", learner, reference, name, *arguments, case=case, **EXACT)
+
+
+def check_without_bias(learner, reference, rng, name):
+    """bias is None."""
+    for size, shape, lead in [(1, (1, 2), (1,)), (2, (2, 4), (3,))]:
+        agree_on_layer(learner, reference, rng, name, size, shape, lead, "no bias", bias=False)
+
+
+def check_layers_in_float32(learner, reference, rng, name):
+    """Parameters, results and gradients are float32."""
+    for size, shape, lead in [(1, (1, 1), (1,)), (2, (4, 4), (3,))]:
+        agree_on_layer(learner, reference, rng, name, size, shape, lead, "float32", dtype=F32)
+
+
+def check_parts(learner, reference, rng, name):
+    """Each rank keeps its part of the weight, a copy."""
+    for size, (n_out, n_in), bias in [(1, (2, 2), True), (2, (4, 6), True), (3, (6, 3), False)]:
+        case = f"{cut(size)}, weight {n_out} x {n_in}{'' if bias else ', no bias'}"
+        agree("parts_of_layer", learner, reference, name, *layer(rng, n_out, n_in, bias), size, case=case)
+
+
+def check_uneven_parts(learner, reference, name):
+    """ValueError where the outputs, or the inputs, cannot be shared evenly; parts where they can."""
+    W, b = np.arange(4.0).reshape(2, 2), np.arange(2.0)
+    agree("parts_of_layer", learner, reference, name, W, b, 2, case=f"{cut(2)}, weight 2 x 2", **EXACT)
+    for size, n in [(2, 3), (3, 4), (4, 6), (3, 2)]:
+        case = f"{n} {'outputs' if name.startswith('Column') else 'inputs'} on {cut(size)}"
+        arguments = np.ones((n, n)), np.ones(n), size
+        expect_raises(ValueError, learner.scenario.uneven_layer, name, *arguments, case=case)
+
+
+def check_what_is_sent(learner, reference, rng, name):
+    """One all-reduce in one of the two directions; the arguments are what they were."""
+    for size, (n_out, n_in), lead in [(2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
+        x, g = random(rng, (*lead, n_in)), random(rng, (*lead, n_out))
+        arguments = *layer(rng, n_out, n_in), x, g, size
+        case = f"{cut(size)}, x has shape {(*lead, n_in)}, y {(*lead, n_out)}"
+        agree("sent_by_layer", learner, reference, name, *arguments, case=case)

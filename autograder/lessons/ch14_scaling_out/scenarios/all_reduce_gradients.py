@@ -1,0 +1,67 @@
+"""Scenarios of all_reduce_gradients."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data, _requires_grad, _side_by_side
+from course.process_groups import Group
+
+
+class _Network(nn.Module):
+    """tanh(x W1 + b) W2 and a factor of the loss; a parameter that no loss reaches and one that is frozen, or none."""
+
+    def __init__(self, weights: Arrays, spare: bool) -> None:
+        super().__init__()
+        W1, b, W2 = map(torch.tensor, weights)
+        self.W1, self.b = nn.Parameter(W1), nn.Parameter(b)
+        if spare:
+            self.frozen = nn.Parameter(torch.ones_like(self.b), requires_grad=False)
+            self.unused = nn.Parameter(torch.ones_like(self.b))
+        self.W2 = nn.Parameter(W2)
+        self.factor = nn.Parameter(torch.tensor(1.5, dtype=self.b.dtype))
+
+    def loss(self, X: Tensor, y: Tensor) -> Tensor:
+        """A mean over the rows; of none it is nan, and so is the gradient of the factor."""
+        return self.factor * (torch.tanh(X @ self.W1 + self.b) @ self.W2 - y).square().mean()
+
+
+@torch.enable_grad()
+def gradients(
+    submission: Any, weights: Arrays, shards: list[Arrays], backward_without_rows: bool, spare_parameters: bool
+) -> dict[str, Any]:
+    """Every rank's gradients; a rank without rows has called backward on an empty mean, or not."""
+    model = _Network(weights, spare_parameters)
+
+    def step(group: Group) -> _Network:
+        mine = copy.deepcopy(model)
+        X, y = map(torch.tensor, shards[group.rank])
+        if len(X) or backward_without_rows:
+            mine.loss(X, y).backward()
+        submission.all_reduce_gradients(mine, group, len(X))
+        return mine
+
+    models = _side_by_side(step, len(shards))
+    return {
+        "The parameters are others afterwards: only their .grad is to change": not all(
+            torch.equal(mine, theirs)
+            for of in models
+            for mine, theirs in zip(model.parameters(), of.parameters(), strict=True)
+        ),
+        "A .grad has a graph behind it: it requires a gradient": any(
+            _requires_grad(parameter.grad) for of in models for parameter in of.parameters()
+        ),
+        "A parameter that requires no gradient has one afterwards": any(
+            not parameter.requires_grad and parameter.grad is not None for of in models for parameter in of.parameters()
+        ),
+        **{
+            f"{name}.grad on rank {rank}": _data(parameter.grad)
+            for rank, of in enumerate(models)
+            for name, parameter in of.named_parameters()
+            if parameter.requires_grad
+        },
+    }

@@ -1,0 +1,122 @@
+"""Attention in blocks: its values, its gradients, its memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _requires_grad
+from course.instruments.traced import TracedStorages
+
+GRAPH = "A result has a graph behind it: it requires a gradient"
+
+
+@torch.enable_grad()
+def attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> dict[str, Any]:
+    """The result alone, and the result with the log-sum-exp."""
+    tensors = dict(zip("qkv", map(torch.tensor, (q, k, v)), strict=True))
+    before = {name: tensor.clone() for name, tensor in tensors.items()}
+    alone = submission.chunked_attention(*tensors.values(), block)
+    pair = submission.chunked_attention(*tensors.values(), block, return_lse=True)
+    fits = isinstance(pair, tuple | list) and len(pair) == 2
+    out, lse = pair if fits else (None, None)
+    return {
+        "The result is no tensor, out": not isinstance(alone, Tensor),
+        "With return_lse=True the result is no pair, out and lse": not fits,
+        **_changes(tensors, before),
+        GRAPH: _requires_grad(alone, out, lse),
+        "out": _data(alone),
+        "out, beside lse": _data(out),
+        "lse": _data(lse),
+    }
+
+
+@torch.enable_grad()
+def attention_vjp(submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int) -> Any:
+    """The three gradients."""
+    q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
+    out, lse = _attention(q_, k_, v_)
+    tensors = {"g": g_, "q": q_, "k": k_, "v": v_, "out": out, "lse": lse}
+    before = {name: tensor.clone() for name, tensor in tensors.items()}
+    results = submission.chunked_attention_vjp(*tensors.values(), block)
+    fits = isinstance(results, tuple | list) and len(results) == 3
+    dq, dk, dv = results if fits else (None, None, None)
+    return {
+        "The result is no triple: dq, dk and dv": not fits,
+        **_changes(tensors, before),
+        GRAPH: _requires_grad(dq, dk, dv),
+        "dq": _data(dq),
+        "dk": _data(dk),
+        "dv": _data(dv),
+    }
+
+
+def _changes(tensors: dict[str, Tensor], before: dict[str, Tensor]) -> dict[str, bool]:
+    return {f"{name} is another one afterwards": not torch.equal(tensors[name], before[name]) for name in tensors}
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Attention with its matrix of scores, and their log-sum-exp."""
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ v, torch.logsumexp(scores, dim=-1)
+
+
+class _TooMuch(Exception):
+    """Raised inside of a submission's call to end it."""
+
+
+class _Limited(TracedStorages):
+    """Ends a run that keeps more bytes alive than it may, and counts the exponentials that are taken."""
+
+    def __init__(self, limit: int, given: Iterable[Tensor]) -> None:
+        super().__init__(given)
+        self.limit = limit
+        self.exponentials = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        if func._schema.name.removeprefix("aten::").rstrip("_") in EXPONENTIALS:
+            self.exponentials += sum(tensor.numel() for tensor in args if isinstance(tensor, Tensor))
+        out = super().__torch_dispatch__(func, types, args, kwargs)
+        if self.peak > self.limit:
+            raise _TooMuch
+        return out
+
+
+EXPONENTIALS = ("exp", "exp2", "expm1", "pow", "_softmax", "_log_softmax", "_safe_softmax", "logsumexp", "sigmoid")
+"""Operations that take the exponential of a score."""
+ALIVE = "More than n_q · n_k / 4 numbers were alive at one time"
+UNSEEN = (
+    "The result, or something on the way to it, was not computed by PyTorch's operations on q, k and v, one after the "
+    "other: what NumPy or a loop of Python computes has memory, too"
+)
+NO_SCORES = "Not every query's score of every key was computed, block by block: fewer exponentials were taken"
+
+
+def _within(
+    limit: int, pairs: int, call: Callable[..., Any], given: Sequence[Tensor], shapes: dict[str, tuple[int, ...]]
+) -> dict[str, Any]:
+    """Whether a call keeps to a number of bytes, returns tensors of these shapes, and has computed them from the pairs.
+
+    What it returns must come from what it was given, by operations that were seen; with the exponential of each pair's
+    score among them. It comes back too, each tensor by its name in `shapes`: only right values count as measured,
+    since a submission can tell this call from others by its sizes.
+    """
+    results: Any = None
+    with _Limited(limit, given) as live, contextlib.suppress(_TooMuch):
+        results = call(*given)
+    ended = live.peak > limit
+    several = list(results) if isinstance(results, tuple | list) else []
+    found = [tuple(value.shape) if isinstance(value, Tensor) else None for value in several]
+    fits = found == list(shapes.values())
+    return {
+        ALIVE: ended,
+        f"The results are not {len(shapes)} tensors of the right shapes": not ended and not fits,
+        UNSEEN: fits and not live.is_traced(*several),
+        NO_SCORES: fits and live.exponentials < pairs,
+        **{name: _data(several[i]) if fits else None for i, name in enumerate(shapes)},
+    }

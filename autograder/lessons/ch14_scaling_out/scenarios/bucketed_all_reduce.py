@@ -1,0 +1,48 @@
+"""Scenarios of bucketed_all_reduce."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data
+
+
+@torch.enable_grad()
+def buckets(
+    submission: Any, grads: Arrays, bucket_bytes: int, multiplied_by: list[float], size_times: float, layout: str
+) -> dict[str, Any]:
+    """Results of a reduction that is another one for each message, and for each size of a message.
+
+    The k-th message is multiplied by the k-th number, and `size_times` its number of entries is added.
+    `layout` says how the entries of a tensor lie: "rows first", "every other entry", "columns first".
+    """
+    tensors = [torch.tensor(grad) for grad in grads]
+    if layout == "every other entry":
+        tensors = [torch.stack([tensor, tensor + 1], dim=-1)[..., 0] for tensor in tensors]
+    if layout == "columns first":
+        tensors = [
+            tensor.permute(*reversed(range(tensor.ndim))).contiguous().permute(*reversed(range(tensor.ndim)))
+            for tensor in tensors
+        ]
+    before = [tensor.clone() for tensor in tensors]
+    messages: list[tuple[tuple[int, ...], int, str]] = []
+
+    def all_reduce(tensor: Tensor) -> None:
+        factor = multiplied_by[len(messages) % len(multiplied_by)]
+        messages.append((tuple(tensor.shape), tensor.numel(), str(tensor.dtype).removeprefix("torch.")))
+        tensor.mul_(factor).add_(size_times * tensor.numel())
+
+    reduced = submission.bucketed_all_reduce(tensors, bucket_bytes, all_reduce)
+    several = isinstance(reduced, tuple | list)
+    fits = several and len(reduced) == len(tensors)
+    of = f" of {len(reduced)}" if several else ""
+    return {
+        "The tensors in grads are others afterwards: reduce a copy": not all(map(torch.equal, tensors, before)),
+        "A message is not flat: send tensors of one axis": any(len(shape) != 1 for shape, _, _ in messages),
+        "the result": "None" if reduced is None else f"a {'list' if several else type(reduced).__name__}{of}",
+        "messages": ", ".join(f"{n} {dtype}" for _, n, dtype in messages) or "none",
+        **{f"result {i}": _data(reduced[i]) if fits else None for i in range(len(tensors))},
+    }

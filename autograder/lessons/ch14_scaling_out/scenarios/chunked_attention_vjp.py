@@ -1,0 +1,34 @@
+"""Scenarios of chunked_attention_vjp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from autograder.lessons.ch14_scaling_out.scenarios.attention_in_blocks import _attention, _within
+
+RECORDED = "Autograd records operations: the gradients are to be computed by their formulas, block by block"
+
+
+@torch.enable_grad()
+def memory_of_the_gradients(
+    submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, block: int
+) -> dict[str, Any]:
+    """The same of the backward pass."""
+    q_, k_, v_, g_ = map(torch.tensor, (q, k, v, g))
+    out, lse = _attention(q_, k_, v_)
+    limit = len(q) * len(k) * q.itemsize // 4
+    shapes = {"dq": q.shape, "dk": k.shape, "dv": v.shape}
+    given, pairs = (g_, q_, k_, v_, out, lse), len(q) * len(k)
+    recorded: list[Tensor] = []
+
+    def note(tensor: Tensor) -> Tensor:
+        recorded.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        found = _within(limit, pairs, lambda *x: submission.chunked_attention_vjp(*x, block), given, shapes)
+    return {**found, RECORDED: bool(recorded)}

@@ -1,0 +1,201 @@
+"""Layers in parts, and messages that are counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _of_ranks, _requires_grad, _side_by_side
+from course.process_groups import Call, Group
+
+
+def _told(calls: list[Call]) -> str:
+    """Collectives in words."""
+    return ", ".join(f"{call.name} of {call.shape}" for call in calls) or "nothing"
+
+
+def _whole(array: np.ndarray | None) -> Tensor | None:
+    return None if array is None else torch.tensor(array)
+
+
+def _part(array: np.ndarray, group: Group) -> Tensor:
+    """This rank's part of the last axis."""
+    return torch.tensor(np.split(array, group.size, axis=-1)[group.rank])
+
+
+def _layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, group: Group) -> tuple[Any, list[Any]]:
+    """A layer, and the tensors that it was made from."""
+    made_from = [_whole(W), _whole(b)]
+    layer = getattr(submission, name)(*made_from, group)
+    if not isinstance(layer, nn.Module) or "_parameters" not in vars(layer):
+        raise TypeError(f"{name} is no torch.nn.Module, or its __init__ does not begin with super().__init__()")
+    return layer, made_from
+
+
+@torch.enable_grad()
+def parallel_layer(
+    submission: Any,
+    name: str,
+    W: np.ndarray,
+    b: np.ndarray | None,
+    x: np.ndarray,
+    g: np.ndarray,
+    size: int,
+    in_the_middle: bool,
+    beside: bool,
+) -> dict[str, Any]:
+    """The result of a layer, and all gradients, on every rank; x may be the sine of a leaf, and y go on to a sine.
+
+    Or x goes past the layer as well, into a cosine: what comes back from there is not summed.
+    """
+    around = torch.sin if in_the_middle else lambda tensor: tensor
+
+    def step(group: Group) -> dict[str, Any]:
+        layer, _ = _layer(submission, name, W, b, group)
+        leaf, upstream = _given(name, x, g, group)
+        given = around(leaf)
+        y = layer(given)
+        found = {"y": _data(y), "dx": None, "layer.weight.grad": None, "layer.bias.grad": None}
+        if _requires_grad(y) and y.shape == upstream.shape:
+            loss = (around(y) * upstream).sum()
+            (loss + given.cos().sum() if beside else loss).backward()
+            found |= {"dx": _data(leaf.grad), "layer.weight.grad": _data(layer.weight.grad)}
+            found["layer.bias.grad"] = None if layer.bias is None else _data(layer.bias.grad)
+        return found
+
+    return _of_ranks(_side_by_side(step, size))
+
+
+def _given(name: str, x: np.ndarray, g: np.ndarray, group: Group) -> tuple[Tensor, Tensor]:
+    """What a rank's layer is given: x, a leaf, and the gradient of its result, one of them in part."""
+    whole = name == "ColumnParallelLinear"
+    x_, g_ = (torch.tensor(x), _part(g, group)) if whole else (_part(x, group), torch.tensor(g))
+    return x_.requires_grad_(), g_
+
+
+@torch.enable_grad()
+def values_of_layer(
+    submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, x: np.ndarray, size: int
+) -> dict[str, Any]:
+    """The result of a layer on every rank, with gradients and without."""
+
+    def step(group: Group) -> dict[str, Any]:
+        layer, _ = _layer(submission, name, W, b, group)
+        leaf, _ = _given(name, x, x, group)
+        with torch.no_grad():
+            without = layer(leaf)
+        return {"y": _data(layer(leaf)), "y under torch.no_grad()": _data(without)}
+
+    return _of_ranks(_side_by_side(step, size))
+
+
+def _parameters(layer: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The parameters of a layer, those first that it has as `weight` and `bias`, wherever it keeps them."""
+    registered = dict(layer.named_parameters())
+    found: dict[str, torch.Tensor] = {}
+    for name in ("weight", "bias"):
+        own: Any = getattr(layer, name, None)
+        if any(own is parameter for parameter in registered.values()):
+            found[name] = own
+    others = {name: one for name, one in registered.items() if not any(one is mine for mine in found.values())}
+    return {**found, **others}
+
+
+SHARED = "A parameter shares memory with the weight or the bias that the layer is made from: clone the part"
+WHOLE = "A parameter looks into memory of more than its own entries, as a view of the whole does: clone the part"
+
+
+@torch.enable_grad()
+def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, size: int) -> dict[str, Any]:
+    """What each rank keeps."""
+
+    def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
+        layer, made_from = _layer(submission, name, W, b, group)
+        parameters = _parameters(layer)
+        storages = {of.untyped_storage()._cdata: of.untyped_storage().nbytes() for of in parameters.values()}
+        given = {of.untyped_storage()._cdata for of in made_from if of is not None}
+        sentences = {
+            SHARED: bool(given & storages.keys()),
+            WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
+        }
+        values = {
+            "names of the parameters": ", ".join(sorted(parameters)),
+            "layer.weight": _data(parameters.get("weight")),
+            "layer.bias": _data(parameters.get("bias")),
+        }
+        return sentences, values
+
+    found = _side_by_side(step, size)
+    sentences = {key: any(of[key] for of, _ in found) for key in found[0][0]}
+    return {**sentences, **_of_ranks([values for _, values in found])}
+
+
+@torch.enable_grad()
+def layer_of_data(
+    submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, x: np.ndarray, g: np.ndarray, size: int
+) -> dict[str, Any]:
+    """The gradients of the parameters where x requires none, as the input of a network."""
+
+    def step(group: Group) -> dict[str, Any]:
+        layer, _ = _layer(submission, name, W, b, group)
+        leaf, upstream = _given(name, x, g, group)
+        y = layer(leaf.detach())
+        if _requires_grad(y) and y.shape == upstream.shape:
+            y.backward(upstream)
+        return {"y": _data(y), "layer.weight.grad": _data(layer.weight.grad)}
+
+    return _of_ranks(_side_by_side(step, size))
+
+
+@torch.enable_grad()
+def uneven_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray, size: int) -> None:
+    """A layer that cannot be cut evenly."""
+
+    def step(group: Group) -> None:
+        _layer(submission, name, W, b, group)
+
+    _side_by_side(step, size)
+
+
+NO_COPY = (
+    "A step on the parameters changes the weight or the bias that the layer was made from: clone both (.contiguous() "
+)
+NO_COPY += "copies nothing that is contiguous already)"
+CHANGED = "x, or the gradient that arrives, is another one afterwards: reduce a clone of it"
+
+
+@torch.enable_grad()
+def sent_by_layer(
+    submission: Any, name: str, W: np.ndarray, b: np.ndarray, x: np.ndarray, g: np.ndarray, size: int
+) -> dict[str, Any]:
+    """The collectives of each direction, and what has become of the arguments."""
+
+    def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
+        layer, made_from = _layer(submission, name, W, b, group)
+        leaf, upstream = _given(name, x, g, group)
+        middle = leaf * 1
+        used = dict(zip(("weight", "bias", "x", "the gradient"), (*made_from, middle, upstream), strict=True))
+        before = {what: tensor.detach().clone() for what, tensor in used.items()}
+        made = len(group.calls)
+        y = layer(middle)
+        passed = len(group.calls)
+        if _requires_grad(y) and y.shape == upstream.shape:
+            y.backward(upstream)
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter += 1
+        others = {what: not torch.equal(used[what], before[what]) for what in used}
+        values = {
+            "sent to make the layer": _told(group.calls[:made]),
+            "sent forward": _told(group.calls[made:passed]),
+            "sent backward": _told(group.calls[passed:]),
+            "y": _data(y),
+        }
+        return {NO_COPY: others["weight"] or others["bias"], CHANGED: others["x"] or others["the gradient"]}, values
+
+    found = _side_by_side(step, size)
+    sentences = {key: any(of[key] for of, _ in found) for key in found[0][0]}
+    return {**sentences, **_of_ranks([values for _, values in found])}

@@ -1,0 +1,68 @@
+"""Scenarios of zero_step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data, _of_ranks, _side_by_side
+from course.process_groups import Group
+
+
+@torch.enable_grad()
+def zero_steps(
+    submission: Any,
+    params: Arrays,
+    steps: list[list[Arrays]],
+    lr: float,
+    beta: float,
+    max_norm: float,
+    as_parameters: bool,
+    strided: bool,
+) -> dict[str, Any]:
+    """Parameters and momentum of every rank after steps whose gradients are given, for each step and rank."""
+    size, n = len(steps[0]), sum(value.size for value in params)
+    length = -(-n // size)
+
+    def step(group: Group) -> dict[str, Any]:
+        own = [torch.tensor(value) for value in params]
+        if strided:
+            own = [torch.stack([value, value + 1], dim=-1)[..., 0] for value in own]
+        if as_parameters:
+            own = [nn.Parameter(value) for value in own]
+        momentum = torch.zeros(length, dtype=own[0].dtype)
+        changed, given = False, [*own, momentum]
+        for of_ranks in steps:
+            grads = [torch.tensor(value) for value in of_ranks[group.rank]]
+            before = [grad.clone() for grad in grads]
+            submission.zero_step(own, grads, momentum, group, lr, beta, max_norm)
+            changed |= not all(map(torch.equal, grads, before))
+        return {
+            "The tensors in grads are others afterwards": changed,
+            "A parameter or the momentum has a graph behind it": any(value.grad_fn is not None for value in given),
+            "momentum": _data(momentum),
+            **{f"params[{i}]": _data(value) for i, value in enumerate(own)},
+        }
+
+    found = _side_by_side(step, size)
+    sentences = {key: any(of[key] for of in found) for key, value in found[0].items() if isinstance(value, bool)}
+    values = [{key: value for key, value in of.items() if key not in sentences} for of in found]
+    return {**sentences, **_of_ranks(values)}
+
+
+@torch.enable_grad()
+def sent_by_zero_step(submission: Any, params: Arrays, grads: list[Arrays], max_norm: float) -> dict[str, Any]:
+    """The collectives of one step on every rank, each with the entries of its tensor."""
+    size, n = len(grads), sum(value.size for value in params)
+
+    def step(group: Group) -> dict[str, Any]:
+        own, mine = ([torch.tensor(value) for value in of] for of in (params, grads[group.rank]))
+        momentum = torch.zeros(-(-n // size), dtype=own[0].dtype)
+        submission.zero_step(own, mine, momentum, group, 0.1, 0.9, max_norm)
+        sent = [f"{call.name} of {int(np.prod(call.shape, dtype=int))}" for call in group.calls]
+        return {"sent": ", ".join(sent) or "nothing", "params[0]": _data(own[0])}
+
+    return _of_ranks(_side_by_side(step, size))
