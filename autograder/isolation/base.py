@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING
 
-import psutil
-
 if TYPE_CHECKING:
+    import psutil
+
     from autograder.worker.channel import Channel
 
 
@@ -105,6 +105,8 @@ def kill_tree(pid: int | psutil.Process, *, keep_root: bool) -> bool:
 
     Returns whether all of them are gone: a crowd that multiplies faster than it is killed is given up on.
     """
+    import psutil  # not where a learner's functions run in the judge's own process, as in a browser
+
     try:
         root = pid if isinstance(pid, psutil.Process) else psutil.Process(pid)
     except psutil.NoSuchProcess:
@@ -129,6 +131,8 @@ def kill_tree(pid: int | psutil.Process, *, keep_root: bool) -> bool:
 
 
 def _running(process: psutil.Process) -> bool:
+    import psutil
+
     try:
         return process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:

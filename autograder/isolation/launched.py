@@ -7,12 +7,13 @@ import select
 import socket
 import subprocess
 import time
-from typing import Protocol
-
-import psutil
+from typing import TYPE_CHECKING, Protocol
 
 from autograder.isolation.base import kill_tree
 from autograder.worker.zygote import NOBODY
+
+if TYPE_CHECKING:
+    import psutil
 
 
 class Launched(Protocol):
@@ -103,6 +104,8 @@ class Forked:
         self._said += said
         number, first, _ = self._said.partition(b"\n")
         if first and self._process is None and int(number) != NOBODY:
+            import psutil
+
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended
                 self._process = psutil.Process(int(number))
         return not self._over

@@ -7,6 +7,7 @@ them to a reference, search them for each other. So the judge's own processor ti
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -93,4 +94,9 @@ def unhurried(compute: Callable[[], T]) -> T:
 
 
 def _can_interrupt() -> bool:
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    """Not in a browser, where Python has the function, and no timer."""
+    return (
+        sys.platform != "emscripten"
+        and hasattr(signal, "setitimer")
+        and threading.current_thread() is threading.main_thread()
+    )

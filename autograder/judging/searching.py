@@ -329,4 +329,8 @@ def state_kept() -> Iterator[None]:
 
 
 def _can_be_interrupted() -> bool:
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    return (
+        sys.platform != "emscripten"
+        and hasattr(signal, "setitimer")
+        and threading.current_thread() is threading.main_thread()
+    )

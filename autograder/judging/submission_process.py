@@ -166,7 +166,7 @@ class SubmissionProcess:
             if answer.get("failure") is not None:
                 failure = read_failure(answer["failure"])
                 refused = failure.kind == "ModuleNotFoundError"
-                self._note(CellProblem(cell, self._what_happened(cell, failure), refused))
+                self._note(CellProblem(cell, what_happened(cell, failure), refused))
         return transport
 
     def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[Answer]:
@@ -234,13 +234,14 @@ class SubmissionProcess:
         if not self._sealed:
             self.problems.append(problem)
 
-    @staticmethod
-    def _what_happened(cell: Cell, failure: Failure) -> str:
-        place = failure.place or cell.label
-        if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
-            line = f": {failure.line}" if failure.line else ""
-            return f"{place} is not Python ({failure.kind}: {failure.message}){line}"
-        return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
+
+def what_happened(cell: Cell, failure: Failure) -> str:
+    """A failure of a cell, in words."""
+    place = failure.place or cell.label
+    if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
+        line = f": {failure.line}" if failure.line else ""
+        return f"{place} is not Python ({failure.kind}: {failure.message}){line}"
+    return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
 
 
 @contextlib.contextmanager

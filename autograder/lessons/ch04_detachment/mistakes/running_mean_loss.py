@@ -31,6 +31,12 @@ kept_as_tensors = mistake(
     says=_kept("in a list or through a running sum"),
 )
 
+only_the_first = mistake(
+    "running_mean_loss",
+    {COUNTS: f"{COUNTS}\n{MEAN}"},
+    says="This is the first loss alone: a return inside of the loop ends it. Divide when all have been added.",
+)
+
 kept_through_a_running_sum = mistake(
     "running_mean_loss",
     {ADDS: "total = total + loss", MEAN: "return (total / count).item()"},

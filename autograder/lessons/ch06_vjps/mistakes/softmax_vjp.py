@@ -39,6 +39,11 @@ softmax_sum_along_last_axis = mistake(
     {SOFTMAX: "dx = p * (g - (g * p).sum(axis=-1, keepdims=True))"},
     says="The softmax runs along axis, but Σ g p always along the last one. Both need the same axis.",
 )
+softmax_sum_along_first_axis = mistake(
+    "softmax_vjp",
+    {SOFTMAX: "dx = p * (g - (g * p).sum(axis=0, keepdims=True))"},
+    says="The softmax runs along axis, but Σ g p always along axis 0. Both need the same axis.",
+)
 softmax_overflows = mistake(
     "softmax_vjp",
     OVERFLOWS,

@@ -1,0 +1,64 @@
+"""A learner's functions in the judge's own process: where there is no other, as in a browser.
+
+Nothing confines them, nothing ends an endless loop but whoever runs this process, and they could tell the judge what to
+say. So this is for learners who check their own work, and gives no credit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+
+from autograder.judging.errors import LearnerError, read_failure
+from autograder.judging.local_run import LocalRun
+from autograder.judging.results import ExerciseResult
+from autograder.judging.scoring import ungradable, wrong_among
+from autograder.judging.session import Judge
+from autograder.judging.source_text import CellProblem, SourceText
+from autograder.judging.submission_process import what_happened
+from autograder.submission import Submission
+from autograder.worker.execution import Program
+from course.syllabus import Exercise
+
+MODULE = "submission"
+"""What the learner's module is called: not `__main__`, which is the judge's."""
+
+
+class HereRun(LocalRun):
+    """The functions that a submission's cells define, run in this process."""
+
+    def __init__(self, submission: Submission, judge: Judge) -> None:
+        super().__init__({}, None, judge.reference.scenarios)
+        program, problems = Program(MODULE), []
+        for cell in submission.cells:
+            failure = program.run_cell(cell.source, cell.label, cell.offset)
+            if failure is not None:
+                told = read_failure(failure.as_data())
+                problems.append(CellProblem(cell, what_happened(cell, told), told.kind == "ModuleNotFoundError"))
+        self.problems = problems
+        self.source = SourceText(submission, problems)
+        self.module = program.module
+        self._callee.program = program
+
+
+def graded_here(judge: Judge, submission: Submission, only: Iterable[str] | None = None) -> list[ExerciseResult]:
+    """The results of a submission's exercises, or of `only` some, run in this process."""
+    wanted = set(only) if only is not None else None
+    run, results = HereRun(submission, judge), list[ExerciseResult]()
+    for exercise in judge.lesson.exercises:
+        if wanted is None or exercise.name in wanted:
+            results.append(_graded(judge, run, exercise, results))
+    return results
+
+
+def _graded(judge: Judge, run: HereRun, exercise: Exercise, before: list[ExerciseResult]) -> ExerciseResult:
+    missing = next((package for package in exercise.kit.packages if find_spec(package) is None), None)
+    if missing:
+        return ungradable(exercise, f"{exercise.name} cannot be checked here: it needs {missing}.")
+    try:
+        records = judge.observe(judge.items_of(exercise.name), run, doing=exercise.name)
+        wrong = wrong_among(before)
+        harmful = [name for name, named in wrong.items() if not judge.does_no_harm(name, named, exercise)]
+        return judge.judged(exercise, records, run.source.calls(exercise.name, harmful))
+    except LearnerError as error:
+        return ungradable(exercise, str(error), error.status)

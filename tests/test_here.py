@@ -1,0 +1,114 @@
+"""The judge with a learner's functions in its own process, in CPython and in Pyodide under node."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring import answer_books
+from autograder.authoring.release import release
+from autograder.authoring.tree import Course
+from autograder.judging.here import graded_here
+from autograder.judging.results import ExerciseResult
+from autograder.judging.session import Judge, with_judge
+from autograder.submission import Submission, parse_submission
+from course.syllabus import find_lesson
+
+ROOT = Path(__file__).resolve().parents[1]
+SLUG = "ch01_computation_graph"
+LESSON = find_lesson(SLUG)
+WHEELS = Path(os.environ.get("BACKPROP_WHEELS", ROOT.parent / "shared" / "wheels"))
+NUMPY = "numpy-2.0.2-cp312-cp312-pyodide_2024_0_wasm32.whl"
+PYODIDE = ROOT / "book" / "node_modules" / "pyodide"
+
+
+def _with(right: str = "", wrong: str = "") -> Submission:
+    text = (ROOT / "solutions" / f"{SLUG}.py").read_text(encoding="utf-8")
+    assert right in text
+    return parse_submission(f"{SLUG}.py", text.replace(right, wrong).encode() if right else text.encode())
+
+
+def _graded(submission: Submission, *names: str) -> list[ExerciseResult]:
+    def use(judge: Judge) -> list[ExerciseResult]:
+        return graded_here(judge, submission, names or None)
+
+    return with_judge(LESSON, use)
+
+
+def test_a_right_answer_has_all_points() -> None:
+    found = _graded(_with())
+    assert [one.name for one in found] == [exercise.name for exercise in LESSON.exercises]
+    assert all(one.status == "passed" for one in found)
+
+
+def test_a_mistake_is_named() -> None:
+    (found,) = _graded(_with("gradients[parent] += ", "gradients[parent] = "), "reverse_sweep")
+    assert found.status == "partial"
+    assert "+=" in found.message
+
+
+def test_who_calls_a_wrong_function_of_ones_own_is_told() -> None:
+    helper = "            placed.add(node)\n            order.append(node)"
+    found = _graded(_with(helper, "            placed.add(node)\n            order.insert(0, node)"))
+    wrong = {one.name: one.message for one in found if one.status != "passed"}
+    assert "topological_order" in wrong
+    assert wrong["reverse_sweep"].startswith("reverse_sweep calls topological_order, which is wrong itself")
+
+
+def test_a_cell_that_fails_is_said_and_the_rest_goes_on() -> None:
+    source = "1 / 0\n\n\ndef forward(a, b, c):\n    return {'d': a * b, 'e': a * b + c, 'L': (a * b + c) ** 2}\n"
+    found = _graded(Submission.of_cells("page", [source]), "forward", "backward_by_hand")
+    assert [one.status for one in found] == ["passed", "missing"]
+
+
+def test_what_cannot_be_imported_costs_its_own_exercise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.judging.here.find_spec", lambda name: None if name == "torch" else object())
+    (found,) = _graded(_with(), "read_torch_graph")
+    assert (found.status, found.message) == ("error", "read_torch_graph cannot be checked here: it needs torch.")
+
+
+def test_the_judge_needs_no_processes() -> None:
+    """Neither psutil nor an import that a browser's Python lacks, before a worker is asked for."""
+    program = (
+        "import sys\n"
+        "for name in ('psutil', 'fcntl', 'resource', 'ctypes', 'multiprocessing', 'filelock', 'watchfiles', 'rich'):\n"
+        "    sys.modules[name] = None\n"
+        "import autograder.judging.here\n"
+    )
+    found = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.skipif(not PYODIDE.is_dir(), reason="needs npm ci in book/")
+@pytest.mark.skipif(not (WHEELS / NUMPY).is_file(), reason=f"needs {NUMPY} in $BACKPROP_WHEELS")
+def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
+    """What was written down on this machine judges on one of 32 bits, with another NumPy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answer_books, "MOST_SECONDS", 0.0)
+        patch.setattr(Course, "answer_book", lambda self, slug: tmp_path / f"{slug}.book")
+        patch.setattr("autograder.places.Places.answer_book", lambda self, slug: self.folder(slug) / "answers.book")
+        release(Course.at(), tmp_path / "release", [SLUG], say=lambda line: None)
+    (tmp_path / "right.py").write_bytes((ROOT / "solutions" / f"{SLUG}.py").read_bytes())
+    text = (tmp_path / "right.py").read_text(encoding="utf-8")
+    (tmp_path / "wrong.py").write_text(text.replace("gradients[parent] += ", "gradients[parent] = "), encoding="utf-8")
+    found = subprocess.run(
+        ["node", ROOT / "tests" / "in_pyodide.mjs", PYODIDE, WHEELS / NUMPY, sys.prefix, tmp_path, SLUG],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    right, wrong = json.loads(found.stdout.splitlines()[-1])
+    of_numpy = {exercise.name for exercise in LESSON.exercises if "torch" not in exercise.kit.packages}
+    assert {name for name, (status, _) in right.items() if status == "passed"} == of_numpy
+    assert {name for name, (status, _) in wrong.items() if status == "passed"} == of_numpy - {"reverse_sweep"}
+    assert "+=" in wrong["reverse_sweep"][1]
