@@ -518,14 +518,14 @@ def with_judge(
     *,
     salt: str = PUBLIC_SALT,
     root: Path = ROOT,
-    only: str = "",
+    only: str | Sequence[str] = "",
     seen: SeenOfMistakes | None = None,
 ) -> T:
     """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
 
     Args:
         root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
-        only: an exercise, for a judge that knows of no other.
+        only: an exercise, or some, for a judge that knows of no other and collects no other's checks.
         seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
 
     Raises:
@@ -541,7 +541,8 @@ def with_judge(
     with reading(places.source(lesson.slug)):
         reference = Reference(lesson, root)
     checks = Checks(lesson, reference, salt)
-    judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
+    names = (only,) if isinstance(only, str) else only
+    judged = replace(lesson, exercises=tuple(map(lesson.exercise, names))) if only else lesson
     judge = Judge(judged, checks, reference, places, salt, seen)
     files = files_of(places.checks(lesson.slug), [exercise.name for exercise in judged.exercises])
     driver = _Driver(judge, files, use)
