@@ -90,7 +90,7 @@ def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
             return judge.grade(submission, workers, only=found.exercises)
 
     try:
-        return with_judge(found.lesson, use)
+        return with_judge(found.lesson, use, only=found.exercises)
     except (IsolationError, CheckError) as error:
         give_up(str(error))
     finally:

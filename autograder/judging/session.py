@@ -525,7 +525,7 @@ def with_judge(
     *,
     salt: str = PUBLIC_SALT,
     root: Path = ROOT,
-    only: str = "",
+    only: str | Sequence[str] = "",
     seen: SeenOfMistakes | None = None,
     reference_type: type[Reference] = Reference,
 ) -> T:
@@ -533,7 +533,7 @@ def with_judge(
 
     Args:
         root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
-        only: an exercise, for a judge that knows of no other.
+        only: an exercise, or some, for a judge that knows of no other and collects no other's checks.
         seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
         reference_type: how the solutions are asked.
 
@@ -557,12 +557,13 @@ def with_judge(
 
         reference, made = opened(lesson, places), BookJudge
     checks = Checks(lesson, reference, salt)
-    judged = replace(lesson, exercises=(lesson.exercise(only),)) if only else lesson
+    names = (only,) if isinstance(only, str) else only
+    judged = replace(lesson, exercises=tuple(map(lesson.exercise, names))) if only else lesson
     judge = made(judged, checks, reference, places, salt, seen)
-    names = [exercise.name for exercise in judged.exercises]
-    files = files_of(places.checks(lesson.slug), names)
+    asked = [exercise.name for exercise in judged.exercises]
+    files = files_of(places.checks(lesson.slug), asked)
     if not files:
-        with reading(file_of(places.checks(lesson.slug), names[0])):
+        with reading(file_of(places.checks(lesson.slug), asked[0])):
             raise FileNotFoundError
     driver = _Driver(judge, files, use)
     run_pytest(files, [checks, driver])
