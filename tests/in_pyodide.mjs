@@ -25,6 +25,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 site = Path("/lib/python3.12/site-packages")
 packages = glob.glob("/prefix/lib/python3*/site-packages")[0]
+shutil.copy(f"{packages}/py.py", site)
 for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
     shutil.copytree(f"{packages}/{name}", site / name, dirs_exist_ok=True)
 sys.path.insert(0, "/folder/release")
@@ -41,6 +42,9 @@ def told(judge, name):
 
 print(json.dumps(with_judge(find_lesson(lesson), lambda judge: [told(judge, name) for name in ("right.py", "wrong.py")])))
 `);
+} catch (error) {
+  console.error(error.message); // without the line of Pyodide that it comes from, which is the whole program
+  process.exitCode = 1;
 } finally {
   fs.rmSync(home, { recursive: true, force: true });
 }

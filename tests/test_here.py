@@ -49,7 +49,7 @@ def test_a_right_answer_has_all_points() -> None:
 
 def test_a_mistake_is_named() -> None:
     (found,) = _graded(_with("gradients[parent] += ", "gradients[parent] = "), "reverse_sweep")
-    assert found.status == "partial"
+    assert found.status == "failed"
     assert "+=" in found.message
 
 

@@ -55,7 +55,7 @@ class BookJudge(Judge):
                 check = checks[i]
                 data = written.get(check.name, right[check.name])
                 which = {"exercise": known.exercise, "check": check.in_words, "visible": True}
-                return record_of(data, self._places.root, **which)
+                return record_of(data, **which)
 
             rejecting = frozenset(i for i, check in enumerate(checks) if check.name in written)
             self._evidence[known] = Evidence(len(items), seen, rejecting)

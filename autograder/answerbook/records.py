@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from autograder.diagnosis.sketches import Sketch, sketch_of
@@ -17,40 +16,36 @@ KINDS: dict[str, type[LearnerError]] = {
 }
 
 
-def record_as_data(record: Record, root: Path) -> list[Any]:
+def record_as_data(record: Record) -> list[Any]:
     """A record without what only its own learner is shown: calls, expected values, times."""
-    return [_ending(record.ended_by), record.raised, [_comparison(one, root) for one in record.comparisons]]
+    return [_ending(record.ended_by), record.raised, [_comparison(one) for one in record.comparisons]]
 
 
-def record_of(data: list[Any], root: Path, **which: Any) -> Record:
+def record_of(data: list[Any], **which: Any) -> Record:
     """The record that was written; `which` check it is of, as `Record`'s fields have it."""
     ended, raised, comparisons = data
     return Record(
         **which,
         ended_by=_ended_by(ended),
         raised=raised,
-        comparisons=[_read_comparison(one, root) for one in comparisons],
+        comparisons=[_read_comparison(one) for one in comparisons],
     )
 
 
-def _comparison(one: Comparison, root: Path) -> list[Any]:
-    file, line = one.place
+def _comparison(one: Comparison) -> list[Any]:
     if one.property_only:
-        place = Path(file)
-        shown = place.relative_to(root).as_posix() if place.is_relative_to(root) else file
-        return [one.case, bool(one.problems), one.slip, one.got, shown, line]
+        return [one.case, bool(one.problems), one.slip, one.got, *one.place]
     sketch = sketch_of([one.got])
     return [one.case, bool(one.problems), one.slip, [sketch.structure, *sketch.products]]
 
 
-def _read_comparison(data: list[Any], root: Path) -> Comparison:
+def _read_comparison(data: list[Any]) -> Comparison:
     case, wrong, slip, got, *place = data
     problems = ("wrong",) if wrong else ()
     if place:
         file, line = place
-        at = str(root / file) if file else ""
         return Comparison(
-            got, True, (), case, None, 0.0, 0.0, problems, property_only=True, slip=slip, place=(at, line)
+            got, True, (), case, None, 0.0, 0.0, problems, property_only=True, slip=slip, place=(file, line)
         )
     structure, *products = got
     return Comparison(Sketch(structure, tuple(products)), None, (), case, None, 0.0, 0.0, problems, slip=slip)

@@ -120,8 +120,8 @@ def _write(judge: Judge, places: Places, search: bool) -> Written:
         for name, signature in reference.signatures.items()
     }
     for exercise in judge.lesson.exercises:
-        book.right[exercise.name] = _of_the_reference(judge, reference, exercise, places)
-        _write_mistakes(judge, exercise, book, places)
+        book.right[exercise.name] = _of_the_reference(judge, reference, exercise)
+        _write_mistakes(judge, exercise, book)
         if search and exercise.seconds <= WORTH_SEARCHING:
             _write_search(judge, exercise, written)
     book.harmless = _harmless(judge)
@@ -131,7 +131,7 @@ def _write(judge: Judge, places: Places, search: bool) -> Written:
     return written
 
 
-def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise, places: Places) -> dict[str, Any]:
+def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dict[str, Any]:
     """What each visible check sees of the solution; what it asks is noted."""
     seen = {}
     items = judge.items_of(exercise.name, True)
@@ -141,7 +141,7 @@ def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise, places
         if not record.passed:
             raise CheckError(f"{name} refuses the solution of {exercise.name}; mend one of them")
         _note_unit_gradients(record, reference)
-        seen[name] = record_as_data(record, places.root)
+        seen[name] = record_as_data(record)
     return seen
 
 
@@ -154,15 +154,13 @@ def _note_unit_gradients(record: Record, reference: Asked) -> None:
                 compute()
 
 
-def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook, places: Places) -> None:
+def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
     names = visible_checks(judge, exercise.name)
     for known in judge.known:
         if known.exercise == exercise.name:
             seen = islice(judge.evidence(known), len(names))
             rejecting = {
-                name: record_as_data(record, places.root)
-                for name, record in zip(names, seen, strict=True)
-                if not record.passed
+                name: record_as_data(record) for name, record in zip(names, seen, strict=True) if not record.passed
             }
             book.mistakes.append(
                 {"exercise": known.exercise, "name": known.name, "says": known.says, "seen": rejecting}
