@@ -15,7 +15,8 @@ from course.syllabus import Lesson, syllabus
 SHARED = (
     *(f"autograder/{part}/**/*.*" for part in ("diagnosis", "judging", "isolation", "worker")),
     *("autograder/__init__.py", "autograder/[!_]*.py", "autograder/notebook/*.py", "autograder/lessons/*.npz"),
-    *("autograder/learning/__init__.py", "autograder/learning/progress.py"),  # which a notebook's judge writes
+    *(f"autograder/learning/{name}.py" for name in ("__init__", "progress", "answers", "solutions")),  # for a notebook
+    "autograder/answerbook/*.py",  # where the solutions are not
     *("course/__init__.py", "course/published.py", "course/syllabus.py", "course/data/*"),
 )
 """What decides in every lesson, or may. It imports nothing else of ours, so that no start has to look what it does."""
