@@ -371,7 +371,7 @@ def test_an_exercise_without_checks_is_said(walks: Path) -> None:
         workers.stop()
 
 
-@pytest.mark.parametrize("file", ["solutions/{}.py", "autograder/lessons/{}/checks.py"])
+@pytest.mark.parametrize("file", ["solutions/{}.py", "autograder/lessons/{}/checks/double_vjp.py"])
 def test_a_file_that_is_missing_from_the_course_is_named_with_what_to_do(
     root: Path, plain_workers: Workers, tmp_path: Path, file: str
 ) -> None:
