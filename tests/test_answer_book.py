@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.answerbook import BookReference, NotInBook, StaleBook, read_book, same_answers
+from autograder.answerbook import BookReference, NotInBook, StaleBook, read_book
 from autograder.answerbook.book import Answer, AnswerBook
 from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import NEAR, question
@@ -67,7 +67,7 @@ def test_a_function_is_no_data() -> None:
 
 def test_tensors_survive_the_file() -> None:
     values = [torch.tensor([1.0, 2.0], dtype=torch.bfloat16), torch.tensor([True]), torch.arange(3)]
-    book = AnswerBook("ch", "1", "", answers=[Answer(question(["f", 1.0]), values)])
+    book = AnswerBook("ch", "1", answers=[Answer(question(["f", 1.0]), values)])
     (again,) = AnswerBook.from_bytes(book.to_bytes()).answers
     assert all(a.dtype == b.dtype and torch.equal(a, b) for a, b in zip(again.value, values, strict=True))
 
@@ -109,7 +109,7 @@ def test_a_question_is_the_same_where_only_rounding_differs() -> None:
 def test_the_nearest_question_is_answered_and_no_other() -> None:
     x = np.random.default_rng(2).normal(size=8)
     near = x + 1e-8  # as a difference quotient asks: both are in the book
-    book = AnswerBook(LESSON.slug, "1", "", {"forward": []})
+    book = AnswerBook(LESSON.slug, "1", {"forward": []})
     book.answers = [Answer(question(["forward", [x], {}]), 1.0), Answer(question(["forward", [near], {}]), 2.0)]
     reference = BookReference(LESSON, book, Places())
     assert reference.forward(np.nextafter(near, 9)) == 2.0
@@ -126,11 +126,23 @@ def test_what_is_no_book_is_said_to_be_none(content: bytes, tmp_path: Path) -> N
         read_book(file)
 
 
-def test_the_same_lesson_gives_the_same_bytes(written: AnswerBook) -> None:
+def test_a_book_survives_its_file(written: AnswerBook) -> None:
     again = AnswerBook.from_bytes(written.to_bytes())
-    assert same_answers(written, again)
+    assert again.to_bytes() == written.to_bytes()
     again.mistakes[0]["says"] += "!"
-    assert not same_answers(written, again)
+    assert again.to_bytes() != written.to_bytes()
+
+
+def test_what_only_the_solution_can_answer_is_said_to_be_that(written: AnswerBook, released: Released) -> None:
+    """It was: the check could not use what reverse_sweep returned (NotInBook), of an answer that may be right."""
+    empty = AnswerBook.from_bytes(written.to_bytes())
+    empty.answers = []
+
+    def use(judge: Judge) -> str:
+        exercise = LESSON.exercise("neuron_gradients")
+        return judge.judged(exercise, judge.observe(judge.items_of(exercise.name), Reference(LESSON).local())).message
+
+    assert "can be compared with the solution alone" in with_judge(LESSON, use, root=released(empty))
 
 
 def _told(judge: Judge) -> dict[str, tuple[str, ...]]:
@@ -177,7 +189,7 @@ def test_an_answer_of_arrays_is_read_only(written: AnswerBook) -> None:
 
 def test_beside_the_solutions_a_book_counts_for_nothing(tmp_path: Path, released: Released) -> None:
     """Whoever grades has them: a book that somebody has written changes no point there."""
-    forged = AnswerBook(LESSON.slug, "forged", "")
+    forged = AnswerBook(LESSON.slug, "forged")
     root = released(forged)
     places = Places(root)
     places.solutions.mkdir()

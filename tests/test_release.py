@@ -195,7 +195,7 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
 def test_it_installs_and_what_is_installed_judges(released: Path, solution: str, tmp_path: Path) -> None:
     shutil.copytree(released, tmp_path / "source", ignore=shutil.ignore_patterns("__pycache__"))
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    options = ["--no-deps", "--no-index", "--no-build-isolation", "--target", tmp_path / "site"]
+    options = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(tmp_path / "site")]
     subprocess.run([*pip, *options, tmp_path / "source"], check=True)
     shutil.rmtree(tmp_path / "source")
     (tmp_path / f"{SLUG}.py").write_text(solution, encoding="utf-8")

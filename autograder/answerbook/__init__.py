@@ -4,7 +4,7 @@ With it a learner's copy of the course judges visible checks and names mistakes 
 `autograder.authoring.answer_books` writes it; it holds numbers, names and sentences, and no line of a reference.
 """
 
-from autograder.answerbook.book import AnswerBook, StaleBook, read_book, same_answers
+from autograder.answerbook.book import AnswerBook, StaleBook, read_book
 from autograder.answerbook.reference import BookReference, NotInBook
 
-__all__ = ["AnswerBook", "BookReference", "NotInBook", "StaleBook", "read_book", "same_answers"]
+__all__ = ["AnswerBook", "BookReference", "NotInBook", "StaleBook", "read_book"]

@@ -36,8 +36,6 @@ class AnswerBook:
     lesson: str
     version: str
     """The grader's version, as results have it: of the files that the book was made of."""
-    of: str
-    """A hash of the lesson's solution and modules."""
     signatures: dict[str, list[list[Any]]] = field(default_factory=dict)
     """By exercise: name and kind of each parameter."""
     answers: list[Answer] = field(default_factory=list)
@@ -62,7 +60,7 @@ class AnswerBook:
             "answers": [[*asdict(one.asked).values(), pool.packed(one.value)] for one in self.answers],
             "called_back": pool.packed(self.called_back),
         }
-        return zlib.compress(wire.encode([FORMAT, _plain(body), pool.arrays], bounds=BOUNDS), 9)
+        return zlib.compress(wire.encode([FORMAT, body, pool.arrays], bounds=BOUNDS), 9)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> AnswerBook:
@@ -90,16 +88,6 @@ def read_book(file: Path) -> AnswerBook:
         return AnswerBook.from_bytes(content)
     except (ValueError, TypeError, KeyError) as error:
         raise StaleBook(f"{file.name} cannot be read ({error}); install the course again") from None
-
-
-def same_answers(one: AnswerBook, other: AnswerBook) -> bool:
-    """Whether two books say the same, to the last bit."""
-    return one.to_bytes() == other.to_bytes()
-
-
-def _plain(value: Any) -> Any:
-    """Dicts of many keys as lists of pairs would be: the wire holds no more than some; here they are few."""
-    return value
 
 
 def _read_only(array: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from autograder.answerbook.book import AnswerBook
 from autograder.answerbook.questions import NEAR, Question, question
 from autograder.diagnosis import Misconception
+from autograder.judging.errors import LearnerError
 from autograder.judging.expectations import Record, current_record
 from autograder.judging.keys import key_of
 from autograder.judging.reference import Reference
@@ -20,8 +21,14 @@ from autograder.worker.wire import WireError
 from course.syllabus import Lesson
 
 
-class NotInBook(LookupError):
+class NotInBook(LearnerError):
     """A question that visible checks do not ask of right answers: only the solution can answer it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "What this answer leads to can be compared with the solution alone, which this copy of the course does not "
+            "have: it is checked when your work is graded."
+        )
 
 
 class BookReference(Reference):
@@ -52,7 +59,7 @@ class BookReference(Reference):
         try:
             key_of(key)
         except WireError:
-            return self._called_back(key[0])
+            return self._called_back()
         asked = question(key)
         known = self._by_structure.get(asked.structure, ())
         exact = [answer for other, answer in known if other.exact == asked.exact]
@@ -63,10 +70,10 @@ class BookReference(Reference):
             default=(float("inf"), 0, None),
         )
         if distance > NEAR:
-            raise NotInBook(f"{key[0]} is asked for what no right answer leads to")
+            raise NotInBook
         return answer
 
-    def _called_back(self, name: str) -> Any:
+    def _called_back(self) -> Any:
         """The answer to a question with a function in it: the next one that this check was given."""
         record = current_record()
         if record is not self._asked_by:
@@ -74,7 +81,7 @@ class BookReference(Reference):
         self._times_asked += 1
         answers = self.book.called_back.get(f"{record.exercise}: {record.check}", [])
         if self._times_asked > len(answers):
-            raise NotInBook(f"{name} is asked for more than right answers lead to")
+            raise NotInBook
         return answers[self._times_asked - 1]
 
     @cached_property

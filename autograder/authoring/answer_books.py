@@ -29,7 +29,6 @@ from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record, current_record
 from autograder.judging.keys import key_of
 from autograder.judging.reference import Reference
-from autograder.judging.rejections import digest
 from autograder.judging.searching import WORTH_SEARCHING, Candidate, NoAnswer
 from autograder.judging.session import Judge, with_judge
 from autograder.judging.source_text import SourceText
@@ -106,14 +105,14 @@ def written_for(lesson: Lesson, places: Places | None = None, *, search: bool = 
         CheckError: the checks cannot be collected, or refuse the solution.
     """
     places = places or Places()
-    return with_judge(lesson, partial(_write, places=places, search=search), root=places.root, reference_type=Asked)
+    return with_judge(lesson, partial(_write, search=search), root=places.root, reference_type=Asked)
 
 
-def _write(judge: Judge, places: Places, search: bool) -> Written:
+def _write(judge: Judge, search: bool) -> Written:
     reference = judge.reference
     assert isinstance(reference, Asked)
     slug = judge.lesson.slug
-    book = AnswerBook(slug, judge.version(), digest(places, slug))
+    book = AnswerBook(slug, judge.version())
     written = Written(book)
     book.signatures = {
         name: [[parameter.name, str(parameter.kind)] for parameter in signature.parameters.values()]
@@ -150,7 +149,7 @@ def _note_unit_gradients(record: Record, reference: Asked) -> None:
     for comparison in record.comparisons:
         compute = None if comparison.property_only else unit_gradients(comparison, reference)
         if compute is not None:
-            with reference.noted(), suppress(Exception):
+            with reference.noted(), suppress(Exception):  # where a g of ones is refused, no relation is told by it
                 compute()
 
 
