@@ -20,8 +20,9 @@ from pathlib import Path
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
 from autograder.diagnosis import EditError, Misconception
+from autograder.judging.collection import with_judge
 from autograder.judging.local_run import LocalRun
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from course.syllabus import Lesson
 from measuring import MeasuringError, children_cpu, measure, self_check
 
@@ -95,7 +96,7 @@ def with_mistakes(solved: list[str], lesson: Lesson, register: Path) -> list[lis
     """Submissions with a known mistake in each exercise, another one in each submission as far as there are enough."""
 
     def chosen(judge: Judge) -> list[list[str]]:
-        of = [[known for known in judge.known if known.exercise == e.name] for e in lesson.exercises]
+        of = [[known for known in judge.mistakes.known if known.exercise == e.name] for e in lesson.exercises]
         rounds = zip(*(islice(cycle(known), 2 * FURTHER) for known in of if known), strict=True)
         return [mistaken_cells(solved, together(solved, mistakes, register), register) for mistakes in rounds]
 

@@ -17,10 +17,11 @@ import pytest
 
 from autograder.isolation import Workers, forking
 from autograder.isolation.forking import ForkingWorker
+from autograder.judging.collection import with_judge
 from autograder.judging.keys import key_of
 from autograder.judging.recorder import Recorder
 from autograder.judging.run import request_of
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.submission import Submission, read_submission
 from autograder.worker import wire
 from autograder.worker.messages import Call

@@ -19,9 +19,10 @@ from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import NEAR, question
 from autograder.authoring import answer_books
 from autograder.diagnosis.sketches import sketch_of
+from autograder.judging.collection import with_judge
 from autograder.judging.plugin import identify
 from autograder.judging.reference import Reference
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.places import Places
 from course.syllabus import find_lesson
 

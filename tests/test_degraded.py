@@ -21,8 +21,8 @@ from traces import look
 
 from autograder.isolation import Workers, sandbox
 from autograder.isolation.choice import start_worker
+from autograder.judging.collection import with_judge
 from autograder.judging.run import SubmissionRun, request_of
-from autograder.judging.session import with_judge
 from autograder.judging.submission_process import SubmissionProcess
 from autograder.submission import Submission, read_submission
 from autograder.worker.landlock import FULL_ABI, landlock_abi

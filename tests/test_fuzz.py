@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.isolation import Connection, Worker
+from autograder.judging.collection import with_judge
 from autograder.judging.errors import LearnerError, read_failure
 from autograder.judging.expectations import recording
 from autograder.judging.learner import Learner
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRun
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.judging.submission_process import SubmissionProcess
 from autograder.judging.transport import Transport
 from autograder.submission import Cell, Submission, SubmissionError, read_submission

@@ -21,6 +21,7 @@ from autograder.classroom.grading import grade_work
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import HEIGHT
 from autograder.isolation import IsolationError, Workers
+from autograder.judging.collection import with_judge
 from autograder.judging.diagnose import Diagnosis, Evidence, diagnose
 from autograder.judging.errors import CheckError, Raised
 from autograder.judging.expectations import (
@@ -33,9 +34,11 @@ from autograder.judging.expectations import (
     expect_raises,
     recording,
 )
+from autograder.judging.known_mistakes import KnownMistakes
 from autograder.judging.plugin import identify
 from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
-from autograder.judging.session import Judge, earned_share, with_judge
+from autograder.judging.scoring import earned_share
+from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import Submission
 from autograder.worker.execution import Failure
@@ -297,21 +300,23 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
     walks: Path, seconds: int, tried: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A mistake that is right there is not tried on what else fails: a minute each, where networks are trained."""
-    explain = Judge.explain
+    explain = KnownMistakes.explain
 
-    def as_long_as_compared(judge: Judge, exercise: Exercise, records: list[Record], **guess: bool) -> Diagnosis:
+    def as_long_as_compared(
+        mistakes: KnownMistakes, exercise: Exercise, records: list[Record], **guess: bool
+    ) -> Diagnosis:
         for record in records:  # mistakes are tried first where checks took least, on a busy machine anywhere
             record.seconds = len(record.comparisons)
-        return explain(judge, exercise, records, **guess)
+        return explain(mistakes, exercise, records, **guess)
 
-    monkeypatch.setattr(Judge, "explain", as_long_as_compared)
+    monkeypatch.setattr(KnownMistakes, "explain", as_long_as_compared)
     exercise = Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=seconds)
     lesson = walks_of(exercise)
     workers = Workers(lesson, "process")
     submission = Submission.of_cells("a test", ["def walk(n): return {1: 5, 5000: 1}.get(n, n)"])
 
     def use(judge: Judge) -> set[int]:
-        doubled: Any = next(known.function for known in judge.known if known.name == "doubled")
+        doubled: Any = next(known.function for known in judge.mistakes.known if known.name == "doubled")
         doubled.seen.clear()
         judge.grade(submission, workers)
         return {5000} & set(doubled.seen)
@@ -697,7 +702,7 @@ def test_what_a_mistake_does_not_explain_is_not_called_by_its_name() -> None:
     def told(slug: str, name: str, answer: Callable[..., Any]) -> list[str]:
         def tell(judge: Judge) -> str:
             records = judge.observe(judge.items_of(name)[:2], judge.reference.local(name, answer))
-            return judge.explain(judge.lesson.exercise(name), records).message
+            return judge.mistakes.explain(judge.lesson.exercise(name), records).message
 
         return with_judge(find_lesson(slug), tell).splitlines()
 
@@ -759,7 +764,7 @@ def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callabl
 
 def test_a_lesson_whose_package_is_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without PyTorch its lessons ended in a traceback, and the grading of a class with them."""
-    monkeypatch.setattr("autograder.judging.session.find_spec", lambda name: None if name == "torch" else name)
+    monkeypatch.setattr("autograder.judging.collection.find_spec", lambda name: None if name == "torch" else name)
     with pytest.raises(IsolationError, match=r"^ch08_custom_functions needs torch: pip install .*torch$"):
         with_judge(find_lesson("ch08_custom_functions"), lambda judge: judge)
     with_judge(find_lesson("ch06_vjps"), lambda judge: judge)
@@ -770,7 +775,7 @@ def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
 
     def seen(judge: Judge) -> tuple[set[str], set[str], set[str]]:
         checks = [identify(item) for item in judge.items]
-        known, references = {known.exercise for known in judge.known}, set(judge.reference.implementations)
+        known, references = {known.exercise for known in judge.mistakes.known}, set(judge.reference.implementations)
         return {check.exercise for check in checks if check}, known, references
 
     checks, known, references = with_judge(find_lesson("ch06_vjps"), seen, only="relu_vjp")
@@ -864,7 +869,7 @@ def test_right_values_in_a_wrong_dtype_cost_a_tenth_at_most(slug: str) -> None:
             wide = judge.reference.local(exercise.name, lambda *args, right=right, **kw: in_float64(right(*args, **kw)))
             records = judge.observe(judge.items_of(exercise.name), wide)
             share = earned_share(exercise, judge.items_of(exercise.name), records)
-            found[exercise.name] = share, judge.explain(exercise, records).misconceptions if share < 1 else ()
+            found[exercise.name] = share, judge.mistakes.explain(exercise, records).misconceptions if share < 1 else ()
         return found
 
     shares = with_judge(find_lesson(slug), judged)

@@ -9,7 +9,8 @@ from autograder.authoring.mistaken import solved_cells
 from autograder.authoring.tree import Course
 from autograder.diagnosis.edits import Edit
 from autograder.isolation import Workers
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.collection import with_judge
+from autograder.judging.session import Judge
 from autograder.submission import Submission
 from autograder.worker.modes import left_as_found
 from course.instruments.live import LiveStorages
@@ -59,7 +60,7 @@ def test_a_known_mistake_that_never_leaves_its_block_spoils_no_reference() -> No
     """ch10's `hooks_left` did: references computed after it saved through its hooks, and no change was noticed."""
 
     def use(judge: Judge) -> object:
-        known = next(known for known in judge.known if known.name == "hooks_left")
+        known = next(known for known in judge.mistakes.known if known.name == "hooks_left")
         judge.observe(judge.items_of(known.exercise), judge.reference.mistaken(known))
         return hooks()
 

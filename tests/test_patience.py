@@ -11,9 +11,10 @@ import pytest
 
 from autograder.isolation import Workers
 from autograder.judging import account
+from autograder.judging.collection import with_judge
 from autograder.judging.errors import TimedOut
 from autograder.judging.patience import Patience, unhurried
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 

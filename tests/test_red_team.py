@@ -210,7 +210,7 @@ def visible_answers(exercise: str) -> dict[tuple[Any, ...], Any]:
     program = f"""
 from autograder.judging.plugin import identify
 from autograder.judging.local_run import LocalRun
-from autograder.judging.session import with_judge
+from autograder.judging.collection import with_judge
 from course.syllabus import find_lesson
 
 def observe(judge):

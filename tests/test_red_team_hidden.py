@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.judging.collection import with_judge
 from autograder.judging.recorder import Recorder
 from autograder.judging.salt import class_key, new_salt
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.judging.withheld import OUTCOMES
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson

@@ -8,7 +8,9 @@ import torch
 from autograder.authoring.stubs import solved_notebook, stub_notebook
 from autograder.diagnosis import Edit
 from autograder.diagnosis.edits import edited
-from autograder.judging.session import Judge, earned_share, with_judge
+from autograder.judging.collection import with_judge
+from autograder.judging.scoring import earned_share
+from autograder.judging.session import Judge
 from autograder.places import Places
 from course.syllabus import find_lesson
 
@@ -384,7 +386,9 @@ def test_wrong_repairs_are_named(name: str) -> None:
         items, exercise, found = judge.items_of(name), LESSON.exercise(name), []
         for repair, _ in wrong:
             text = edited(source, [Edit(name, before, after) for before, after in repair.items()])
-            found.append(judge.explain(exercise, judge.observe(items, judge.reference.local_text(text))).misconceptions)
+            found.append(
+                judge.mistakes.explain(exercise, judge.observe(items, judge.reference.local_text(text))).misconceptions
+            )
         return found
 
     assert with_judge(LESSON, name_them, only=name) == [(called,) for _, called in wrong]
@@ -399,7 +403,9 @@ def test_what_is_wrong_is_said(name: str) -> None:
         items, exercise, found = judge.items_of(name), LESSON.exercise(name), []
         for repair, _ in wrong:
             text = edited(source, [Edit(name, before, after) for before, after in repair.items()])
-            found.append(judge.explain(exercise, judge.observe(items, judge.reference.local_text(text))).message)
+            found.append(
+                judge.mistakes.explain(exercise, judge.observe(items, judge.reference.local_text(text))).message
+            )
         return found
 
     for message, (_, said) in zip(with_judge(LESSON, say, only=name), wrong, strict=True):

@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from autograder.isolation import PackageMissing, Workers
+from autograder.judging.collection import with_judge
 from autograder.judging.local import examine
 from autograder.judging.results import ExerciseResult, SubmissionResult
-from autograder.judging.session import with_judge
 from autograder.lessons.ch08_custom_functions.scenarios.run_gradcheck import verdict
 from autograder.submission import Submission
 from autograder.worker.functions import resolve

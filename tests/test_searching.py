@@ -15,10 +15,11 @@ from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import variants
 from autograder.isolation import Workers
 from autograder.judging import searching
+from autograder.judging.collection import with_judge
 from autograder.judging.expectations import Record
 from autograder.judging.reference import Reference
 from autograder.judging.results import ExerciseResult
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import Exercise, Kit, Lesson, find_lesson
 

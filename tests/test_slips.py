@@ -12,9 +12,11 @@ import pytest
 import torch
 
 from autograder.isolation import Workers
+from autograder.judging.collection import with_judge
 from autograder.judging.diagnose import diagnose
 from autograder.judging.expectations import Comparison, Record
-from autograder.judging.session import Judge, earned_share, with_judge
+from autograder.judging.scoring import earned_share
+from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import Submission
 from course.syllabus import find_lesson
@@ -671,7 +673,7 @@ def test_what_newcomers_wrote_has_a_name(
     def use(judge: Judge) -> tuple[str, ...]:
         wrong = answer(judge.reference.implementations[exercise])
         records = judge.observe(judge.items_of(exercise), judge.reference.local(exercise, wrong))
-        return judge.explain(judge.lesson.exercise(exercise), records).misconceptions
+        return judge.mistakes.explain(judge.lesson.exercise(exercise), records).misconceptions
 
     assert with_judge(find_lesson(lesson), use) == (named,)
 
@@ -696,7 +698,7 @@ def test_what_newcomers_wrote_into_the_engine_has_a_name(right: str, wrong: str,
         assert right in text
         run = judge.reference.local_text(text.replace(right, wrong, 1))
         exercise = judge.lesson.exercise("Tensor.register_hook" if "replacement" in right else "Tensor")
-        return judge.explain(exercise, judge.observe(judge.items_of(exercise.name), run)).misconceptions
+        return judge.mistakes.explain(exercise, judge.observe(judge.items_of(exercise.name), run)).misconceptions
 
     assert with_judge(find_lesson(ENGINE), use) == (named,)
 
@@ -759,7 +761,7 @@ def test_what_newcomers_wrote_of_the_network_has_a_name() -> None:
         for name, (exercise, right, wrong) in SLIPS_OF_THE_NETWORK.items():
             assert right in text
             records = judge.observe(judge.items_of(exercise), judge.reference.local_text(text.replace(right, wrong, 1)))
-            named[name] = judge.explain(judge.lesson.exercise(exercise), records).misconceptions
+            named[name] = judge.mistakes.explain(judge.lesson.exercise(exercise), records).misconceptions
         return named
 
     assert with_judge(find_lesson(NETWORK), use) == {name: (name,) for name in SLIPS_OF_THE_NETWORK}
@@ -782,7 +784,7 @@ def _of_a_reversible_block(edits: dict[str, str]) -> Any:
             block = block.replace(f"    {right}\n", f"    {wrong}\n", 1)
         run = judge.reference.local_text(f'{before}# %% exercise="reversible_block"{block}')
         records = judge.observe(judge.items_of("reversible_block"), run)
-        return judge.explain(judge.lesson.exercise("reversible_block"), records)
+        return judge.mistakes.explain(judge.lesson.exercise("reversible_block"), records)
 
     return with_judge(find_lesson(CHECKPOINTING), use)
 
@@ -801,7 +803,7 @@ def test_no_mistake_is_named_that_was_not_made(lesson: str, exercise: str, answe
 
     def use(judge: Judge) -> str:
         records = judge.observe(judge.items_of(exercise), judge.reference.local(exercise, answer))
-        return judge.explain(judge.lesson.exercise(exercise), records).message
+        return judge.mistakes.explain(judge.lesson.exercise(exercise), records).message
 
     assert with_judge(find_lesson(lesson), use).startswith(begins)
 
@@ -825,7 +827,7 @@ def test_one_property_among_many_names_no_mistake() -> None:
     def use(judge: Judge) -> tuple[str, ...]:
         run = judge.reference.local("run_gradcheck", both_checks)
         records = judge.observe(judge.items_of("run_gradcheck"), run)
-        return judge.explain(judge.lesson.exercise("run_gradcheck"), records).misconceptions
+        return judge.mistakes.explain(judge.lesson.exercise("run_gradcheck"), records).misconceptions
 
     assert with_judge(find_lesson(FUNCTIONS), use) == ()
 
@@ -868,7 +870,7 @@ def test_a_wrong_number_of_calls_is_no_key_error_of_the_grader() -> None:
 
     def use(judge: Judge) -> str:
         records = judge.observe(judge.items_of("anomaly_op"), judge.reference.local("anomaly_op", fn_called_twice))
-        return judge.explain(judge.lesson.exercise("anomaly_op"), records).message
+        return judge.mistakes.explain(judge.lesson.exercise("anomaly_op"), records).message
 
     message = with_judge(find_lesson(DEBUGGING), use)
     assert "fn was not called exactly once" in message
@@ -891,7 +893,7 @@ def test_who_keeps_addresses_alone_is_told_of_the_circle() -> None:
     def use(judge: Judge) -> str:
         exercise = judge.lesson.exercise("SavedTensorMeter")
         records = judge.observe(judge.items_of(exercise.name), judge.reference.local(exercise.name, KeepsTheTensor))
-        return judge.explain(exercise, records).message
+        return judge.mistakes.explain(exercise, records).message
 
     assert "pack returns the tensor itself" in with_judge(find_lesson(MEMORY), use)
 
@@ -904,7 +906,9 @@ def test_whatever_is_no_labels_is_not_called_the_labels_of_the_training(answer: 
         exercise = judge.lesson.exercise("train_digits")
         items = judge.items_of(exercise.name)[:1]
         judge._items_of[exercise.name] = items
-        return judge.explain(exercise, judge.observe(items, judge.reference.local(exercise.name, answer))).message
+        return judge.mistakes.explain(
+            exercise, judge.observe(items, judge.reference.local(exercise.name, answer))
+        ).message
 
     assert with_judge(find_lesson("ch05_autograd_engine"), use).startswith("train_digits returned ")
 
@@ -928,13 +932,13 @@ def test_a_recursion_is_known_wherever_the_stack_was_full() -> None:
 
     def use(judge: Judge) -> list[tuple[str, ...]]:
         exercise, items = judge.lesson.exercise("Dual"), judge.items_of("Dual")
-        (mistake,) = (known for known in judge.known if known.name == "exponent_taken_for_a_number")
+        (mistake,) = (known for known in judge.mistakes.known if known.name == "exponent_taken_for_a_number")
         run = judge.reference.mistaken(mistake)
 
         def observed(deeper: int) -> list[Record]:
             return observed(deeper - 1) if deeper else judge.observe(items, run)
 
-        return [judge.explain(exercise, observed(deeper)).misconceptions for deeper in range(4)]
+        return [judge.mistakes.explain(exercise, observed(deeper)).misconceptions for deeper in range(4)]
 
     assert set(with_judge(find_lesson("ch02_chain_rule"), use)) == {("exponent_taken_for_a_number",)}
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from autograder.isolation import Workers
+from autograder.judging.collection import with_judge
 from autograder.judging.results import ExerciseResult
-from autograder.judging.session import with_judge
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson

@@ -17,7 +17,7 @@ from autograder.threads import ONE_THREAD
 from course.syllabus import syllabus
 
 JUDGE = """
-from autograder.judging.session import with_judge
+from autograder.judging.collection import with_judge
 from course.syllabus import find_lesson
 
 def use(judge):

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import pytest
 
 from autograder.diagnosis.edits import Edit, edited
+from autograder.judging.collection import with_judge
 from autograder.judging.plugin import identify
-from autograder.judging.session import Judge, earned_share, with_judge
+from autograder.judging.scoring import earned_share
+from autograder.judging.session import Judge
 from autograder.places import Places
 from course.syllabus import find_lesson
 

@@ -24,13 +24,14 @@ from autograder.answerbook.questions import question
 from autograder.answerbook.records import record_as_data
 from autograder.answerbook.slips import Seen, seen_in_short
 from autograder.authoring.rejections import visible_checks
+from autograder.judging.collection import with_judge
 from autograder.judging.diagnose import unit_gradients
 from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record, current_record
 from autograder.judging.keys import key_of
 from autograder.judging.reference import Reference
 from autograder.judging.searching import WORTH_SEARCHING, Candidate, NoAnswer
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.judging.source_text import SourceText
 from autograder.places import Places
 from autograder.submission import parse_submission
@@ -155,9 +156,9 @@ def _note_unit_gradients(record: Record, reference: Asked) -> None:
 
 def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
     names = visible_checks(judge, exercise.name)
-    for known in judge.known:
+    for known in judge.mistakes.known:
         if known.exercise == exercise.name:
-            seen = islice(judge.evidence(known), len(names))
+            seen = islice(judge.mistakes.evidence(known), len(names))
             rejecting = {
                 name: record_as_data(record) for name, record in zip(names, seen, strict=True) if not record.passed
             }
@@ -168,7 +169,7 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
 
 def _write_search(judge: Judge, exercise: Exercise, written: Written) -> None:
     """What visible checks see of the solution with one slip, and with two known mistakes."""
-    search, checks = judge.search_of(exercise.name), len(judge.items_of(exercise.name, True))
+    search, checks = judge.mistakes.search_of(exercise.name), len(judge.items_of(exercise.name, True))
     for candidates, into in ((search.all_variants(), written.book.slips), (search.all_pairs(), written.book.pairs)):
         found: dict[str, list[Any]] = {}
         began = time.process_time()
@@ -208,8 +209,8 @@ def _harmless(judge: Judge) -> list[list[str]]:
             if source.calls(exercise.name, [helper]):
                 found += [
                     [helper, known.name, exercise.name]
-                    for known in judge.known
-                    if known.exercise == helper and judge.does_no_harm(helper, [known.name], exercise)
+                    for known in judge.mistakes.known
+                    if known.exercise == helper and judge.mistakes.does_no_harm(helper, [known.name], exercise)
                 ]
     return found
 

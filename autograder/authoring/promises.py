@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log2
 
+from autograder.judging.collection import with_judge
 from autograder.judging.plugin import identify
 from autograder.judging.scoring import shares_of
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.judging.withheld import OUTCOMES
 from course.syllabus import Exercise, Lesson, syllabus
 
@@ -49,7 +50,7 @@ def promised(lesson: Lesson) -> Promised:
 def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
     checks = [check for item in judge.items_of(exercise.name) if (check := identify(item)) is not None]
     found = Promised(technique=exercise.points if exercise.technique else 0.0)
-    named = sum(known.exercise == exercise.name for known in judge.known)
+    named = sum(known.exercise == exercise.name for known in judge.mistakes.known)
     found += Promised(bits=sum(not check.visible for check in checks) * log2(1 + len(OUTCOMES)) + log2(1 + named))
     for check, share in zip(checks, shares_of(exercise, checks), strict=True):
         kind = "instrumented" if check.promise == "instrumented" else "visible" if check.visible else "hidden"

@@ -15,9 +15,9 @@ def rejections(judge: Judge) -> Rejections:
     found: Rejections = {}
     for exercise in judge.lesson.exercises:
         names = visible_checks(judge, exercise.name)
-        for known in judge.known:
+        for known in judge.mistakes.known:
             if known.exercise == exercise.name:
-                seen = islice(judge.evidence(known), len(names))
+                seen = islice(judge.mistakes.evidence(known), len(names))
                 found[known.exercise, known.name] = frozenset(
                     name for name, record in zip(names, seen, strict=True) if not record.passed
                 )

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from autograder.judging.collection import with_judge
 from autograder.judging.diagnose import summary
 from autograder.judging.local_run import LocalRun
 from autograder.judging.plugin import identify
 from autograder.judging.reference import load_module
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from course.syllabus import Lesson, find_lesson
 
 REFERENCE = "the reference"

@@ -22,11 +22,12 @@ from autograder.diagnosis import EditError, Misconception, edited
 from autograder.diagnosis.mutation.cells import parts_of
 from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import variants
+from autograder.judging.collection import with_judge
 from autograder.judging.diagnose import Diagnosis
 from autograder.judging.expectations import Record
 from autograder.judging.patience import unhurried
 from autograder.judging.searching import WORTH_SEARCHING, TooLong, at_most, state_kept
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from course.syllabus import Exercise, find_lesson
 
 SEED = 20261127
@@ -54,7 +55,7 @@ class Drawn:
 
 def drawn(judge: Judge, exercise: Exercise, draws: int, rng: random.Random) -> Iterator[Drawn]:
     """At most `draws` pairs of known mistakes, and as many of a known mistake and a slip."""
-    known = [one for one in judge.known if one.exercise == exercise.name and one.edits]
+    known = [one for one in judge.mistakes.known if one.exercise == exercise.name and one.edits]
     text = judge.reference.text
     pairs = [(one, other) for i, one in enumerate(known) for other in known[i + 1 :]]
     for one, other in rng.sample(pairs, min(draws, len(pairs))):
@@ -88,7 +89,7 @@ def told(judge: Judge, exercise: Exercise, pair: Drawn) -> Diagnosis | None:
                 records += unhurried(partial(judge.observe, [item], run))
     except (Exception, TooLong):
         return None
-    return None if all(record.passed for record in records) else judge.explain(exercise, records)
+    return None if all(record.passed for record in records) else judge.mistakes.explain(exercise, records)
 
 
 def measured(judge: Judge, only: str, draws: int) -> dict[tuple[str, str], Counter[str]]:
@@ -98,7 +99,7 @@ def measured(judge: Judge, only: str, draws: int) -> dict[tuple[str, str], Count
         if (only and exercise.name != only) or exercise.seconds > WORTH_SEARCHING:
             continue
         rng = random.Random(f"{SEED} {exercise.name}")
-        known = [one for one in judge.known if one.exercise == exercise.name]
+        known = [one for one in judge.mistakes.known if one.exercise == exercise.name]
         for pair in drawn(judge, exercise, draws, rng):
             diagnosis = told(judge, exercise, pair)
             if diagnosis is None:

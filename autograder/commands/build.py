@@ -87,9 +87,9 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
     from autograder.authoring.rejections import rejections_text
     from autograder.commands.console import give_up
     from autograder.isolation import PackageMissing
+    from autograder.judging.collection import with_judge
     from autograder.judging.errors import CheckError
     from autograder.judging.rejections import is_of
-    from autograder.judging.session import with_judge
 
     path = course.rejections(slug)
     if is_of(course, slug):

@@ -82,8 +82,9 @@ def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
     workers = Workers(found.lesson, isolation)
     workers.begin(map(found.lesson.exercise, found.exercises))  # while the judge is imported and the checks collected
 
+    from autograder.judging.collection import with_judge
     from autograder.judging.errors import CheckError
-    from autograder.judging.session import Judge, with_judge
+    from autograder.judging.session import Judge
 
     def use(judge: Judge) -> SubmissionResult:
         with said_on_a_terminal(lambda: f"{at}{judge.doing}"):

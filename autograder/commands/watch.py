@@ -83,7 +83,7 @@ class _Watch:
 
     def run(self) -> None:
         """Check, and again at every save, until Ctrl-C."""
-        from autograder.judging.session import with_judge
+        from autograder.judging.collection import with_judge
 
         self._look()
         if self._follows:

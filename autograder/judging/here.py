@@ -58,7 +58,7 @@ def _graded(judge: Judge, run: HereRun, exercise: Exercise, before: list[Exercis
     try:
         records = judge.observe(judge.items_of(exercise.name), run, doing=exercise.name)
         wrong = wrong_among(before)
-        harmful = [name for name, named in wrong.items() if not judge.does_no_harm(name, named, exercise)]
+        harmful = [name for name, named in wrong.items() if not judge.mistakes.does_no_harm(name, named, exercise)]
         return judge.judged(exercise, records, run.source.calls(exercise.name, harmful))
     except LearnerError as error:
         return ungradable(exercise, str(error), error.status)

@@ -20,13 +20,14 @@ import pytest
 
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import HEIGHT
+from autograder.judging.collection import run_pytest, with_judge
 from autograder.judging.diagnose import summary
 from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
 from autograder.judging.scoring import earned_share
-from autograder.judging.session import Judge, run_pytest, with_judge
+from autograder.judging.session import Judge
 from autograder.places import ROOT, Places, files_of, modules_in
 from autograder.threads import one_thread
 from autograder.worker.uncompiled import without_compiler
@@ -93,13 +94,13 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
         for exercise in judge.lesson.exercises
     }
     draw = random.SystemRandom()
-    for known in judge.known:  # whole, before others look at its beginning
-        evidence, checks = judge.evidence(known), len(visible_of[known.exercise])
+    for known in judge.mistakes.known:  # whole, before others look at its beginning
+        evidence, checks = judge.mistakes.evidence(known), len(visible_of[known.exercise])
         for i in evidence.accepted_by(checks):
             if draw.random() >= looked_at:
                 evidence.presume(i, seen_of_reference[known.exercise][i])
         list(islice(evidence, checks))
-    for known in judge.known:
+    for known in judge.mistakes.known:
         items, visible = judge.items_of(known.exercise), visible_of[known.exercise]
         seen, named, said = _verdict(judge, known, visible)
         rejected = seen
@@ -144,14 +145,14 @@ def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tu
 
     No names where so many fit that the learner is told none of them.
     """
-    evidence = judge.evidence(known)
+    evidence = judge.mistakes.evidence(known)
     records = [evidence[i] for i in range(len(items))]
     failing = [i for i, record in enumerate(records) if not record.passed]
     if not failing:
         return False, (), ""
     # one is run afresh: a mistake that answers differently each time is not named
     records[failing[0]] = judge.observe([items[failing[0]]], judge.reference.mistaken(known))[0]
-    diagnosis = judge.explain(judge.lesson.exercise(known.exercise), records)
+    diagnosis = judge.mistakes.explain(judge.lesson.exercise(known.exercise), records)
     return True, diagnosis.misconceptions if known.says in diagnosis.message else (), diagnosis.message
 
 

@@ -5,36 +5,28 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
-from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, PackageMissing, Workers
-from autograder.isolation.packages import how_to_install
 from autograder.judging.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
-from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, has_wrong_values, says_why
-from autograder.judging.errors import CheckError, LearnerError, TimedOut, WorkerLost
+from autograder.judging.diagnose import Diagnosis, has_wrong_values
+from autograder.judging.errors import CheckError, TimedOut, WorkerLost
 from autograder.judging.expectations import Record
+from autograder.judging.known_mistakes import KnownMistakes
 from autograder.judging.patience import unhurried
 from autograder.judging.plugin import Checks, identify
-from autograder.judging.reading import reading
 from autograder.judging.recorder import Recorder, foreseen
-from autograder.judging.reference import Reference, load_module
-from autograder.judging.rejections import Rejections, written
+from autograder.judging.reference import Reference
 from autograder.judging.remembered import Remembered
 from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
-from autograder.judging.salt import PUBLIC_SALT, fingerprint
+from autograder.judging.salt import fingerprint
 from autograder.judging.scoring import (
     check_result,
     earned_share,
@@ -46,31 +38,15 @@ from autograder.judging.scoring import (
     wrong_among,
     wrong_so_far,
 )
-from autograder.judging.searching import WORTH_SEARCHING, Search, told_by_search
 from autograder.judging.version import grader_version
-from autograder.places import ROOT, Places, file_of, files_of
 from autograder.submission import Submission
-from autograder.threads import one_thread
 from autograder.worker import wire
-from autograder.worker.uncompiled import without_compiler
 from course.syllabus import Exercise, Lesson
 
-T = TypeVar("T")
-SeenOfMistakes = dict[tuple[Misconception, str], Record]
-"""What visible checks see of known mistakes, by mistake and check: no salt is in their inputs."""
 MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
 KNOWN_BYTES = 64 * 2**20
 """What they may take."""
-SLOW_SECONDS = 60.0
-"""An exercise that may take so long for one call (it trains networks) takes minutes with every known mistake."""
-
-UNUSED_PLUGINS = (
-    *("cacheprovider", "terminal", "logging", "faulthandler", "doctest", "junitxml", "pastebin", "unittest"),
-    *("legacypath", "setuponly", "setupplan", "stepwise", "debugging", "recwarn", "tmpdir", "monkeypatch"),
-    *("unraisableexception", "threadexception", "warnings", "subtests"),
-)
-"""pytest's own plugins that checks have no use for: each costs time at every start."""
 
 
 @dataclass
@@ -101,13 +77,12 @@ class Judge:
         lesson: Lesson,
         checks: Checks,
         reference: Reference,
-        places: Places,
         salt: str,
-        seen: SeenOfMistakes | None = None,
+        mistakes: Callable[[Judge], KnownMistakes],
     ) -> None:
         self.lesson = lesson
         self.reference = reference
-        self._places = places
+        self.mistakes = mistakes(self)
         self.salt = salt
         self.doing = ""
         """What is going on, for those who wait."""
@@ -116,11 +91,6 @@ class Judge:
         self._imported: set[str] = set()
         self._settled = 0
         """Modules that were there when what lives on was last left out of garbage collection."""
-        self._seen = {} if seen is None else seen
-        self._evidence: dict[Misconception, Evidence] = {}
-        self._harmless: dict[tuple[str, tuple[str, ...], str], bool] = {}
-        """By helper, the known mistakes in it, and exercise: whether the exercise is right all the same."""
-        self._searches: dict[str, Search] = {}
         self._items_of: dict[str, list[pytest.Item]] = {}
         self._questions: dict[tuple[str, bool], Questions | None] = {}
         """What is asked of every submission, by exercise, on visible and on hidden inputs; None where one by one."""
@@ -132,16 +102,6 @@ class Judge:
         """By exercise, visible or hidden, and digest of all answers, where each was read, and they alone decided."""
         self._results: Remembered[tuple[str, tuple[bytes | None, ...]], ExerciseResult] = Remembered(MOST_KNOWN)
         """By exercise and the digests of all such answers."""
-
-    @cached_property
-    def known(self) -> list[Misconception]:
-        """The misconceptions of the judge's exercises; read when the first answer is wrong."""
-        return self.reference.misconceptions(exercise.name for exercise in self.lesson.exercises)
-
-    @cached_property
-    def _rejections(self) -> Rejections:
-        """What is written of which visible checks reject which of them."""
-        return written(self._places, self.lesson.slug)
 
     def grade(
         self,
@@ -272,7 +232,7 @@ class Judge:
         if ended is not None:
             return ended
         source = runs.source_of(exercise.kit)
-        harmful = (name for name, named in wrong.items() if not self.does_no_harm(name, named, exercise))
+        harmful = (name for name, named in wrong.items() if not self.mistakes.does_no_harm(name, named, exercise))
         calls_wrong = source.calls(exercise.name, wrong) and source.calls(exercise.name, harmful)
         digests = tuple(seen.digest for seen in observed)
         known = None not in digests and not calls_wrong
@@ -299,7 +259,7 @@ class Judge:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         share = earned_share(exercise, items, records)
         self.doing = f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}"
-        diagnosis = self.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
+        diagnosis = self.mistakes.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
         if calls_wrong and share < 1:  # a mistake of the one gives what a known mistake of the other gives
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
@@ -427,209 +387,3 @@ class Judge:
         if len(sys.modules) != self._settled:  # PyTorch imports more of itself where that is first used
             self._settled = len(sys.modules)
             gc.freeze()  # or each collection that a scenario asks for would look through all of PyTorch
-
-    def explain(self, exercise: Exercise, records: list[Record], *, guess: bool = True) -> Diagnosis:
-        """What is wrong, given what the checks saw; `guess`: and where that may come from.
-
-        Where they compared nothing, because something was raised, only the words of an exception tell one mistake from
-        another.
-        """
-        known = [entry for entry in self.known if entry.exercise == exercise.name]
-        comparable = any(record.comparisons or says_why(record) for record in records)
-        evidence = {entry: self.evidence(entry) for entry in known} if comparable and guess else {}
-        searchable = evidence and exercise.seconds <= WORTH_SEARCHING
-        return diagnose(
-            records,
-            evidence,
-            self.reference,
-            thorough=exercise.seconds < SLOW_SECONDS,
-            guess=guess,
-            search=(lambda: told_by_search(records, self.search_of(exercise.name), evidence)) if searchable else None,
-        )
-
-    def does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:
-        """Whether an exercise passes its visible checks with the known mistakes that a helper of it has."""
-        key = helper, tuple(named), exercise.name
-        if key not in self._harmless:
-            mistakes = [known for known in self.known if known.exercise == helper and known.name in named]
-            items = [item for item in self.items_of(exercise.name) if (check := identify(item)) and check.visible]
-            self._harmless[key] = bool(mistakes) and all(
-                self._of_mistake(known, self._mistaken(known), item, None).passed
-                for known in mistakes
-                for item in items
-            )
-        return self._harmless[key]
-
-    def search_of(self, exercise: str) -> Search:
-        """The search for slips and for two mistakes in an exercise; what it has found out serves all submissions."""
-        if exercise not in self._searches:
-            items = [item for item in self.items_of(exercise) if (check := identify(item)) and check.visible]
-            known = [entry for entry in self.known if entry.exercise == exercise]
-            self._searches[exercise] = Search(
-                self.reference,
-                exercise,
-                known,
-                len(items),
-                lambda run, i, enough: unhurried(lambda: self.observe([items[i]], run, enough=enough)[0]),
-            )
-        return self._searches[exercise]
-
-    def evidence(self, known: Misconception) -> Evidence:
-        """What the checks see of a misconception, each check run when it is first asked for."""
-        if known not in self._evidence:
-            run = cache(lambda: self._mistaken(known))  # most are ruled out without it
-            items = self.items_of(known.exercise)
-            self._evidence[known] = Evidence(
-                len(items),
-                lambda i, enough: self._of_mistake(known, run(), items[i], enough),
-                self._rejecting(known, items),
-            )
-        return self._evidence[known]
-
-    def _mistaken(self, known: Misconception) -> Run:
-        try:
-            return self.reference.mistaken(known)
-        except LearnerError:  # the submission's time is up
-            raise
-        except Exception as error:
-            file = file_of(self._places.mistakes(self.lesson.slug), known.exercise)
-            what = f"{known.name} in {file.parent.name}/{file.name} is no edit of the solution"
-            raise CheckError(f"{what}: {type(error).__name__}: {error}; mend it") from None
-
-    def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
-        """The numbers of the visible checks that are known to reject a misconception; None where that is not known."""
-        names = self._rejections.get((known.exercise, known.name))
-        if names is None:
-            return None
-        checks = enumerate(map(identify, items))
-        return frozenset(i for i, check in checks if check and check.visible and check.name in names)
-
-    def _of_mistake(
-        self, known: Misconception, run: Run, item: pytest.Item, enough: Callable[[Record], bool] | None
-    ) -> Record:
-        """What one check sees of a misconception, `run` in the place of a submission, until it is `enough`."""
-        check = identify(item)
-        assert check is not None
-        shared = (known, check.name) if check.visible else None
-        if shared in self._seen:
-            return self._seen[shared]
-        record = unhurried(lambda: self.observe([item], run, enough=enough)[0])
-        if shared and not record.cut:
-            self._seen[shared] = record
-        return record
-
-
-def with_judge(
-    lesson: Lesson,
-    use: Callable[[Judge], T],
-    *,
-    salt: str = PUBLIC_SALT,
-    root: Path = ROOT,
-    only: str | Sequence[str] = "",
-    seen: SeenOfMistakes | None = None,
-    reference_type: type[Reference] = Reference,
-) -> T:
-    """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
-
-    Args:
-        root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
-        only: an exercise, or some, for a judge that knows of no other and collects no other's checks.
-        seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
-        reference_type: how the solutions are asked.
-
-    Where the course lies without its solutions, the lesson's answer book stands for them, and only visible checks run.
-
-    Raises:
-        CheckError: the checks cannot be collected.
-        PackageMissing: the reference needs a package that is not installed.
-    """
-    one_thread()
-    without_compiler()
-    for package in lesson.kit.packages:
-        if find_spec(package) is None:
-            raise PackageMissing(f"{lesson.slug} needs {package}: {how_to_install(package)}")
-    places, made = Places(root), Judge
-    if places.source(lesson.slug).is_file() or not places.answer_book(lesson.slug).is_file():
-        with reading(places.source(lesson.slug)):
-            reference = reference_type(lesson, root)
-    else:
-        from autograder.answerbook.judge import BookJudge, opened
-
-        reference, made = opened(lesson, places), BookJudge
-    checks = Checks(lesson, reference, salt)
-    names = (only,) if isinstance(only, str) else only
-    judged = replace(lesson, exercises=tuple(map(lesson.exercise, names))) if only else lesson
-    judge = made(judged, checks, reference, places, salt, seen)
-    asked = [exercise.name for exercise in judged.exercises]
-    files = files_of(places.checks(lesson.slug), asked)
-    if not files:
-        with reading(file_of(places.checks(lesson.slug), asked[0])):
-            raise FileNotFoundError
-    driver = _Driver(judge, files, use)
-    run_pytest(files, [checks, driver])
-    return driver.outcome()
-
-
-def run_pytest(files: Sequence[Path], plugins: list[object]) -> int:
-    """Run pytest on some of our files, in their order, with our configuration and nothing of anyone else's.
-
-    The root is the file system's, so that a module's name is its whole path: an exercise's checks and its oracles
-    lie in files of the same name, and pytest would take the one for the other.
-    """
-    options = [f"-pno:{plugin}" for plugin in UNUSED_PLUGINS]
-    options += ["--noconftest", "--assert=plain", "--capture=no", "--import-mode=importlib"]
-    options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={files[0].anchor}"]
-    replaced = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
-    before = {name: os.environ.get(name) for name in replaced}
-    os.environ.update(replaced)
-    try:
-        return int(pytest.main([*options, *map(str, files)], plugins=plugins))
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-class _Driver:
-    """The plugin that runs `use` in the place of pytest's own loop over the tests."""
-
-    def __init__(self, judge: Judge, files: Sequence[Path], use: Callable[[Judge], Any]) -> None:
-        self._judge = judge
-        self._files = files
-        self._use = use
-        self._value: Any = None
-        self._error: BaseException | None = None
-        self._ran = False
-        self._collection_errors: list[str] = []
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self._collection_errors.append(report.longreprtext)
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        judged = {exercise.name for exercise in self._judge.lesson.exercises}
-        known = [(identify(item), item) for item in session.items]
-        self._judge.items = [item for check, item in known if check is None or check.exercise in judged]
-        if not self._collection_errors:
-            self._ran = True
-            try:
-                self._value = self._use(self._judge)
-            except BaseException as error:
-                self._error = error
-        return True
-
-    def outcome(self) -> Any:
-        if self._error is not None:
-            raise self._error
-        if not self._ran:
-            slug = self._judge.lesson.slug
-            if not self._collection_errors:
-                raise CheckError(f"{slug} has no checks")
-            for file in self._files:
-                with reading(file):
-                    load_module(file)
-            why = " ".join("".join(self._collection_errors).split())[-300:]
-            raise CheckError(f"the checks of {slug} cannot be collected: {why}")
-        return self._value

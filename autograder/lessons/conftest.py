@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation import IsolationError, Workers
+from autograder.judging.known_mistakes import KnownMistakes
 from autograder.judging.plugin import Checks, identify
 from autograder.judging.reference import Reference
 from autograder.judging.run import SubmissionRuns
@@ -49,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     workers = Workers(lesson, "process")
     config.pluginmanager.register(checks)
     config.stash[STARTED] = (checks, SubmissionRuns(submission, workers, reference.scenario_source), workers)
-    config.stash[JUDGE] = Judge(lesson, checks, reference, Places(), salt)
+    config.stash[JUDGE] = Judge(lesson, checks, reference, salt, lambda judge: KnownMistakes(judge, Places()))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -103,7 +104,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         records = [checks.records[item.nodeid] for item in items if item.nodeid in checks.records]
         if len(records) == len(items) and not all(record.passed for record in records):  # else pytest was stopped
             terminalreporter.section(f"what is wrong with {exercise.name}", sep="-")
-            terminalreporter.line(judge.explain(exercise, records).message)
+            terminalreporter.line(judge.mistakes.explain(exercise, records).message)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from autograder.isolation import IsolationError, Workers
+from autograder.judging.collection import with_judge
 from autograder.judging.errors import CheckError
 from autograder.judging.results import SubmissionResult
 from autograder.judging.salt import PUBLIC_SALT, class_key
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.judging.waiting import said_if_slow
 from autograder.learning import progress
 from autograder.submission import Submission

@@ -19,7 +19,8 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
-from autograder.judging.session import Judge, SeenOfMistakes
+from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.judging.session import Judge
 from autograder.places import file_of
 from autograder.submission import Submission, read_submission
 from course.syllabus import Exercise, Lesson
@@ -122,7 +123,7 @@ def _drawn(judge: Judge, exercises: Sequence[Exercise], salt: str) -> list[Misco
     """Some misconceptions of each of these exercises: the same ones for the same salt."""
     draw, found = random.Random(salt), []
     for exercise in exercises:
-        of_it = [known for known in judge.known if known.exercise == exercise.name]
+        of_it = [known for known in judge.mistakes.known if known.exercise == exercise.name]
         found += draw.sample(of_it, min(DRAWN, len(of_it)))
     return found
 
