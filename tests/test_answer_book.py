@@ -96,6 +96,14 @@ def test_a_sketch_tells_what_is_no_number() -> None:
     assert sketch_of([{"a": 1, "b": 2}]).fits([{"b": 2.0, "a": 1.0}], TIGHT)
 
 
+def test_a_sketch_of_the_largest_numbers_is_one() -> None:
+    """Their sum is no number, and what is no number fits nothing: a mistake that gives them was not named."""
+    large = np.full(3, np.finfo(np.float64).max)
+    assert sketch_of([large]).fits([large], TIGHT)
+    assert not sketch_of([large]).fits([-large], TIGHT)
+    assert question(["f", [large]]).distance(question(["f", [large]])) == 0.0
+
+
 def test_a_question_is_the_same_where_only_rounding_differs() -> None:
     x = np.random.default_rng(1).normal(size=50)
     asked = question(["f", [x]])

@@ -19,6 +19,7 @@ from autograder.judging.collection import with_judge
 from autograder.judging.expectations import Record
 from autograder.judging.reference import Reference
 from autograder.judging.results import ExerciseResult
+from autograder.judging.searching import TooLong, at_most
 from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import Exercise, Kit, Lesson, find_lesson
@@ -265,3 +266,18 @@ def test_a_helper_is_blamed_only_where_the_right_one_changes_the_verdict(helper:
     assert order.status != "passed"
     assert sweep.message.startswith("reverse_sweep calls topological_order, which is wrong itself") is blamed
     assert ("+= instead of =" in sweep.message) is not blamed
+
+
+def test_what_drops_an_exception_is_ended_all_the_same(capfd: pytest.CaptureFixture[str]) -> None:
+    """Python drops what a destructor raises: an endless loop in the one and then another would never end."""
+
+    class Endless:
+        def __del__(self) -> None:
+            while True:
+                pass
+
+    with pytest.raises(TooLong), at_most(0.05):
+        Endless()
+        while True:
+            pass
+    assert capfd.readouterr().err == ""

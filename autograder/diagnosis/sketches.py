@@ -21,6 +21,8 @@ from autograder.values import summarise
 
 NO_NUMBER = {"nan": 0.6180339887, "inf": 1.3247179572, "-inf": -1.4655712319}
 """What stands for the numbers that no sum survives."""
+LARGEST = 1e150
+"""Larger numbers count as that: their sums and squares would be no numbers."""
 ROUNDING = 1e-12
 """Relative: what adding up in another order changes."""
 Tolerance = tuple[float, float]
@@ -121,7 +123,7 @@ def _finite(array: np.ndarray) -> np.ndarray:
         flat = np.where(np.isnan(flat), NO_NUMBER["nan"], flat)
         flat = np.where(flat == np.inf, NO_NUMBER["inf"], flat)
         flat = np.where(flat == -np.inf, NO_NUMBER["-inf"], flat)
-    return flat
+    return np.clip(flat, -LARGEST, LARGEST)
 
 
 @lru_cache(maxsize=256)

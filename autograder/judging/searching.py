@@ -43,6 +43,8 @@ MOST_GIVEN_UP = 3
 takes long in the check that all changes are tried on leaves its neighbours their names."""
 CHANGE_SECONDS = 0.5
 """Of processor time, for one change in one check: a slip in the condition of a loop may never end."""
+AGAIN_SECONDS = 0.1
+"""Of processor time, until what did not end is asked to once more."""
 WORTH_SEARCHING = 10.0
 """An exercise whose calls may take longer than so many seconds is not searched."""
 SAY_LITTLE = (
@@ -298,18 +300,27 @@ def _compiled(statement: ast.stmt) -> CodeType:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` in what takes more processor time."""
+    """Raise `TooLong` in what takes more processor time: again and again, as Python drops what a destructor raises."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGVTALRM, end)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    def unraisable(dropped: sys.UnraisableHookArgs) -> None:
+        if not isinstance(dropped.exc_value, TooLong):
+            hook(dropped)
+
+    before, hook = signal.signal(signal.SIGVTALRM, end), sys.unraisablehook
+    sys.unraisablehook = unraisable
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, AGAIN_SECONDS)
     try:
-        yield
-    finally:
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+    finally:  # of what comes while the timer is being stopped, there is one at most
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, before)
+        sys.unraisablehook = hook
 
 
 @contextmanager
