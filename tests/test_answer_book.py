@@ -6,6 +6,7 @@ import math
 import shutil
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,17 @@ from autograder.answerbook.book import Answer, AnswerBook
 from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import NEAR, question
 from autograder.authoring import answer_books
+from autograder.authoring.rules.in_book import answer_books_judge_alike
+from autograder.authoring.tree import Course
+from autograder.diagnosis import Misconception
 from autograder.diagnosis.sketches import sketch_of
 from autograder.judging.collection import with_judge
+from autograder.judging.expectations import Record
+from autograder.judging.known_mistakes import KnownMistakes
 from autograder.judging.plugin import identify
 from autograder.judging.reference import Reference
 from autograder.judging.session import Judge
+from autograder.judging.version import grader_version
 from autograder.places import Places
 from course.syllabus import find_lesson
 
@@ -205,3 +212,75 @@ def test_beside_the_solutions_a_book_counts_for_nothing(tmp_path: Path, released
     places.source(LESSON.slug).write_bytes(Places().source(LESSON.slug).read_bytes())
     assert with_judge(LESSON, lambda judge: type(judge), root=root) is Judge
     assert with_judge(LESSON, lambda judge: judge.version(), root=root) != "forged"
+
+
+def _one_exercise(name: str) -> Course:
+    return Course.at().part(LESSON.slug, name)
+
+
+def test_the_health_rule_is_content_with_the_book_that_is_written() -> None:
+    assert answer_books_judge_alike(_one_exercise("reverse_sweep")) == []
+
+
+@pytest.mark.parametrize(
+    ("emptied", "says"),
+    [("answers", "the solution fails by the answer book: reverse_sweep: "), ("mistakes", "the answer book says (")],
+)
+def test_the_health_rule_names_a_book_that_says_otherwise(
+    emptied: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = answer_books.written_for
+
+    def written_for(*args: Any, **kwargs: Any) -> answer_books.Written:
+        written = real(*args, **kwargs)
+        if emptied == "answers":
+            written.book.answers = []
+        else:
+            for one in written.book.mistakes:
+                one["seen"] = {}
+        return written
+
+    monkeypatch.setattr("autograder.authoring.rules.in_book.written_for", written_for)
+    monkeypatch.setattr("autograder.authoring.rules.in_book.read_book", _none)
+    problems = answer_books_judge_alike(_one_exercise("reverse_sweep"))
+    assert any(problem.what.startswith(says) for problem in problems), problems
+
+
+def test_the_health_rule_judges_by_the_book_that_lies_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    book = AnswerBook(LESSON.slug, grader_version(LESSON.slug))
+    monkeypatch.setattr("autograder.authoring.rules.in_book.read_book", lambda file: book)
+    assert answer_books_judge_alike(_one_exercise("reverse_sweep"))
+
+
+def test_grading_looks_known_mistakes_up(written: AnswerBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What visible checks see of them is not found out where it is written, and the names are the same."""
+    monkeypatch.setattr(Places, "answer_book", lambda self, slug: tmp_path / "answers.book")
+    ran = []
+    find_out = KnownMistakes._of_mistake
+
+    def noted(self: KnownMistakes, known: Misconception, *more: Any) -> Record:
+        ran.append(known.name)
+        return find_out(self, known, *more)
+
+    monkeypatch.setattr(KnownMistakes, "_of_mistake", noted)
+
+    def told(judge: Judge) -> list[tuple[str, ...]]:
+        found = []
+        for known in judge.mistakes.of("reverse_sweep"):
+            records = judge.observe(judge.items_of("reverse_sweep", True), judge.reference.mistaken(known))
+            found.append(judge.mistakes.explain(LESSON.exercise("reverse_sweep"), records).misconceptions)
+        return found
+
+    without = with_judge(LESSON, told)
+    assert ran
+    ran.clear()
+    (tmp_path / "answers.book").write_bytes(written.to_bytes())
+    assert with_judge(LESSON, told) == without
+    assert not ran
+    (tmp_path / "answers.book").write_bytes(replace(written, version="another").to_bytes())
+    assert with_judge(LESSON, told, only="reverse_sweep") == without
+    assert ran
+
+
+def _none(file: Path) -> AnswerBook:
+    raise FileNotFoundError

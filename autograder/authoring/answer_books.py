@@ -29,6 +29,7 @@ from autograder.judging.diagnose import unit_gradients
 from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record, current_record
 from autograder.judging.keys import key_of
+from autograder.judging.known_mistakes import SeenOfMistakes
 from autograder.judging.reference import Reference
 from autograder.judging.searching import WORTH_SEARCHING, Candidate, NoAnswer
 from autograder.judging.session import Judge
@@ -99,14 +100,31 @@ class Written:
     """Exercises whose slips were too many to try, or take too long."""
 
 
-def written_for(lesson: Lesson, places: Places | None = None, *, search: bool = True) -> Written:
-    """The answer book of a lesson; without `search`, no slips and no pairs of mistakes are in it.
+def written_for(
+    lesson: Lesson,
+    places: Places | None = None,
+    *,
+    search: bool = True,
+    only: str = "",
+    seen: SeenOfMistakes | None = None,
+) -> Written:
+    """The answer book of a lesson, or of `only` one exercise; without `search`, neither slips nor pairs are in it.
+
+    `seen`: what other judges have seen of known mistakes.
 
     Raises:
         CheckError: the checks cannot be collected, or refuse the solution.
     """
     places = places or Places()
-    return with_judge(lesson, partial(_write, search=search), root=places.root, reference_type=Asked)
+    return with_judge(
+        lesson,
+        partial(_write, search=search),
+        root=places.root,
+        only=only,
+        seen=seen,
+        reference_type=Asked,
+        by_the_book=False,
+    )
 
 
 def _write(judge: Judge, search: bool) -> Written:

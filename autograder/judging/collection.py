@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from autograder.answerbook import AnswerBook, BookReference
 from autograder.answerbook.judge import BookJudge, opened
 from autograder.answerbook.mistakes import PartlyWritten, WrittenMistakes
 from autograder.isolation import PackageMissing
@@ -47,6 +48,7 @@ def with_judge(
     seen: SeenOfMistakes | None = None,
     reference_type: type[Reference] = Reference,
     by_the_book: bool = True,
+    book: AnswerBook | None = None,
 ) -> T:
     """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
 
@@ -57,6 +59,7 @@ def with_judge(
         reference_type: how the solutions are asked.
         by_the_book: whether what visible checks see of known mistakes is looked up in the lesson's answer book, if that
             is there and of this version; who writes one, or judges it, finds it out.
+        book: an answer book to judge by, as where there are no solutions.
 
     Where the course lies without its solutions, the lesson's answer book stands for them, and only visible checks run.
 
@@ -73,12 +76,14 @@ def with_judge(
     reference: Reference
     made: type[Judge]
     of_mistakes: type[KnownMistakes]
-    if places.source(lesson.slug).is_file() or not places.answer_book(lesson.slug).is_file():
+    has_solutions = places.source(lesson.slug).is_file() or not places.answer_book(lesson.slug).is_file()
+    if book is None and has_solutions:
         with reading(places.source(lesson.slug)):
             reference = reference_type(lesson, root)
         made, of_mistakes = Judge, PartlyWritten if by_the_book else KnownMistakes
     else:
-        reference, made, of_mistakes = opened(lesson, places), BookJudge, WrittenMistakes
+        reference = opened(lesson, places) if book is None else BookReference(lesson, book, places)
+        made, of_mistakes = BookJudge, WrittenMistakes
     checks = Checks(lesson, reference, salt)
     names = (only,) if isinstance(only, str) else only
     judged = replace(lesson, exercises=tuple(map(lesson.exercise, names))) if only else lesson

@@ -14,6 +14,7 @@ from autograder.authoring.rules.described import (
     three_misconceptions,
 )
 from autograder.authoring.rules.drift import files_are_python, generated_files_in_step, listed_files, rejections_in_step
+from autograder.authoring.rules.in_book import answer_books_judge_alike
 from autograder.authoring.rules.in_class import a_class_is_graded_rightly
 from autograder.authoring.rules.judged import checks_tell_right_from_wrong, oracles_agree
 from autograder.authoring.rules.memorised import memorised_answers_earn_a_third
@@ -49,9 +50,16 @@ READ = (
 
 
 def judged_well(course: Course) -> list[Problem]:
-    """Rules 1 to 3, in this process and in a class. What visible checks see of a mistake is computed once for both."""
+    """Rules 1 to 3, in this process, in a class and by the answer book.
+
+    What visible checks see of a mistake is computed once for all.
+    """
     seen: SeenOfMistakes = {}
-    return [*checks_tell_right_from_wrong(course, seen), *a_class_is_graded_rightly(course, seen)]
+    return [
+        *checks_tell_right_from_wrong(course, seen),
+        *a_class_is_graded_rightly(course, seen),
+        *answer_books_judge_alike(course, seen),
+    ]
 
 
 JUDGED = (judged_well, oracles_agree, memorised_answers_earn_a_third)

@@ -97,7 +97,9 @@ def on_each_lesson(
             continue
         file = course.checks(lesson.slug)
         try:
-            problems += with_judge(lesson, rule, salt=salt, root=course.root, only=course.exercise, seen=seen)
+            problems += with_judge(
+                lesson, rule, salt=salt, root=course.root, only=course.exercise, seen=seen, by_the_book=False
+            )
         except CheckError as error:
             problems.append(Problem(course.relative(file), line(str(error)), "mend the check"))
     return problems

@@ -1,0 +1,109 @@
+"""What learners' copies are told without solutions is what is told with them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from autograder.answerbook import AnswerBook, NotInBook, StaleBook, read_book
+from autograder.authoring.answer_books import written_for
+from autograder.authoring.rules.judged import line, unreadable, whole_lessons
+from autograder.authoring.rules.problem import Problem
+from autograder.authoring.tree import Course
+from autograder.diagnosis import Misconception
+from autograder.judging.collection import with_judge
+from autograder.judging.diagnose import summary
+from autograder.judging.errors import CheckError
+from autograder.judging.expectations import Record
+from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.judging.reference import Reference
+from autograder.judging.searching import WORTH_SEARCHING
+from autograder.judging.session import Judge
+from autograder.judging.version import grader_version
+from course.syllabus import Exercise, Lesson
+
+
+@dataclass
+class WithSolutions:
+    """What the judge that has them sees and says of known mistakes, on visible cases."""
+
+    records: dict[Misconception, list[Record]] = field(default_factory=dict)
+    said: dict[Misconception, tuple[str, ...]] = field(default_factory=dict)
+
+
+def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
+    """By a lesson's answer book, the solution passes and known mistakes are told as with the solution beside it.
+
+    `seen` is for another rule about the same lesson.
+    """
+    problems = []
+    for lesson in whole_lessons(course):
+        if unreadable(course, lesson):
+            continue
+        try:
+            said = with_judge(lesson, _said, root=course.root, only=course.exercise, seen=seen, by_the_book=False)
+            judged = partial(_otherwise, said=said, reference=Reference(lesson, course.root))
+            book = _book_of(course, lesson, seen)
+            found = with_judge(lesson, judged, root=course.root, only=course.exercise, book=book)
+        except CheckError as error:
+            found = [line(str(error))]
+        do = "let the check ask what does not depend on the answer, or delete the answers.book beside it"
+        problems += [Problem(course.relative(course.checks(lesson.slug)), what, do) for what in found]
+    return problems
+
+
+def _said(judge: Judge) -> WithSolutions:
+    found = WithSolutions()
+    for known in judge.mistakes.known:
+        checks = len(judge.items_of(known.exercise, True))
+        found.records[known] = [judge.mistakes.evidence(known)[i] for i in range(checks)]
+        found.said[known] = _told(judge, judge.lesson.exercise(known.exercise), found.records[known])
+    return found
+
+
+def _told(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str, ...]:
+    """The names of the mistakes that are told, and the first line."""
+    if all(record.passed for record in records):
+        return ()
+    diagnosis = judge.mistakes.explain(exercise, records)
+    return *diagnosis.misconceptions, diagnosis.message.partition("\n")[0]
+
+
+def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[str]:
+    """What the judge who has the book alone says otherwise."""
+    problems = [
+        f"the solution fails by the answer book: {exercise.name}: {line(summary(record))}"
+        for exercise in judge.lesson.exercises
+        for record in judge.observe(judge.items_of(exercise.name), reference.local())
+        if not record.passed
+    ]
+    by_name = {(known.exercise, known.name): known for known in said.said}
+    for known in judge.mistakes.known:
+        original, exercise = by_name[known.exercise, known.name], judge.lesson.exercise(known.exercise)
+        records = said.records[original]
+        if exercise.seconds <= WORTH_SEARCHING:  # the others' calls take minutes once more
+            items = zip(judge.items_of(exercise.name), records, strict=True)
+            rejecting = [item for item, record in items if not record.passed]  # the others saw what the solution gives
+            again = judge.observe(rejecting, reference.mistaken(original))
+            problems += [
+                f"the answer book cannot tell: {exercise.name}: {known.name}: {record.check}"
+                if isinstance(record.ended_by, NotInBook)
+                else f"the answer book accepts it: {exercise.name}: {known.name}: {record.check}"
+                for record in again
+                if record.passed or isinstance(record.ended_by, NotInBook)
+            ]
+        told = _told(judge, exercise, records)
+        if told != said.said[original]:
+            problems.append(f"the answer book says {told}, the solution {said.said[original]}: {known.name}")
+    return problems
+
+
+def _book_of(course: Course, lesson: Lesson, seen: SeenOfMistakes | None) -> AnswerBook:
+    """The book that lies beside the checks, if it says that it is of this version, or one that is written for this."""
+    with suppress(FileNotFoundError, StaleBook):
+        there = read_book(course.answer_book(lesson.slug))
+        if there.version == grader_version(lesson.slug):
+            return there
+    written = written_for(lesson, course, search=False, only=course.exercise, seen=seen)
+    return AnswerBook.from_bytes(written.book.to_bytes())
