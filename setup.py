@@ -1,10 +1,16 @@
-"""The wheel takes solutions, notebooks and chapters along, within the grader: nothing imports from there."""
+"""Wheels take notebooks and chapters along, within the grader: nothing imports from there. So they do with solutions.
+
+What is built from a checkout has the answers, for instructors. Its version says so, and PyPI takes none that has a `+`:
+what everybody may have is built from a release, which `backprop release` writes.
+"""
 
 import shutil
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
+
+VERSION = "0.1.0"
 
 
 class BuildWithLessons(build_py):
@@ -18,4 +24,4 @@ class BuildWithLessons(build_py):
                     shutil.copy(file, packed)
 
 
-setup(cmdclass={"build_py": BuildWithLessons})
+setup(version=f"{VERSION}+answers" if Path("solutions").is_dir() else VERSION, cmdclass={"build_py": BuildWithLessons})

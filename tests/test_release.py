@@ -198,6 +198,8 @@ def test_it_installs_and_what_is_installed_judges(released: Path, solution: str,
     options = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(tmp_path / "site")]
     subprocess.run([*pip, *options, tmp_path / "source"], check=True)
     shutil.rmtree(tmp_path / "source")
+    (name,) = (folder.name for folder in (tmp_path / "site").glob("*.dist-info"))
+    assert "+" not in name, "an index would not take it"
     (tmp_path / f"{SLUG}.py").write_text(solution, encoding="utf-8")
     found = _backprop(tmp_path / "site", "check", tmp_path / f"{SLUG}.py")
     assert "20 of 20 points on the visible cases" in found.stdout, found.stdout + found.stderr

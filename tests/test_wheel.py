@@ -48,6 +48,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder / "env", symlinks=True)
     python = folder / "env" / "bin" / "python"
     (wheel,) = folder.glob("*.whl")
+    assert wheel.name.partition("-py3")[0].endswith("+answers"), "no index may take it by mistake"
     subprocess.run([*pip, "--python", python, "install", "--no-deps", "--no-index", wheel], check=True)
     (site,) = (folder / "env").glob("lib/python*/site-packages")
     (site / "tests_packages.pth").write_text(sysconfig.get_path("purelib"))  # its own .pth files are not followed

@@ -29,7 +29,8 @@ def grader_version(slug: str) -> str:
     digest = hashlib.sha256(repr(syllabus().get(slug)).encode())  # the lesson's entry, not the others'
     for file in sorted(deciding_files(slug)):
         digest.update(PLACES.relative(file).encode() + b"\0" + file.read_bytes() + b"\0")
-    return f"{version('backprop-course')}+{digest.hexdigest()[:12]}"
+    release, _, _ = version("backprop-course").partition("+")  # which says whether the answers came with it
+    return f"{release}+{digest.hexdigest()[:12]}"
 
 
 def deciding_files(slug: str) -> set[Path]:
