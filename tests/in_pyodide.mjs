@@ -1,10 +1,11 @@
-// Grades right.py and wrong.py of a folder with its release, in Pyodide: node in_pyodide.mjs PYODIDE NUMPY PREFIX FOLDER LESSON
+// Grades files with a release's judge, in Pyodide: node in_pyodide.mjs PYODIDE NUMPY PREFIX FOLDER LESSON:FILE[:EXERCISE] ...
+// FOLDER has the release and the files. Prints JSON: for each file the results of all exercises, or of the one.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [pyodide, numpy, prefix, folder, lesson] = process.argv.slice(2);
+const [pyodide, numpy, prefix, folder, ...asked] = process.argv.slice(2);
 // Pyodide looks for wheels beside itself, and nothing of ours is written there.
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "pyodide-"));
 try {
@@ -17,9 +18,9 @@ try {
     python.FS.mkdirTree(at);
     python.mountNodeFS(at, from);
   }
-  python.globals.set("lesson", lesson);
+  python.globals.set("asked", python.toPy(asked));
   python.runPython(`
-import glob, json, shutil, sys
+import glob, itertools, json, shutil, sys, time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -35,12 +36,22 @@ from autograder.submission import parse_submission
 from course.syllabus import find_lesson
 
 
-def told(judge, name):
-    found = graded_here(judge, parse_submission(name, Path("/folder", name).read_bytes()))
-    return {one.name: [one.status, one.message] for one in found}
+def told(judge, name, *only):
+    began = time.perf_counter()
+    found = graded_here(judge, parse_submission(name, Path("/folder", name).read_bytes()), only or None)
+    seconds = time.perf_counter() - began
+    return {one.name: [one.status, one.points, one.message, seconds] for one in found}
 
 
-print(json.dumps(with_judge(find_lesson(lesson), lambda judge: [told(judge, name) for name in ("right.py", "wrong.py")])))
+def of(one):
+    return one[0]
+
+
+everything = []
+for lesson, those in itertools.groupby((one.split(":") for one in asked), of):
+    names = [name for _, *name in those]
+    everything += with_judge(find_lesson(lesson), lambda judge: [told(judge, *one) for one in names])
+print(json.dumps(everything))
 `);
 } catch (error) {
   console.error(error.message); // without the line of Pyodide that it comes from, which is the whole program
