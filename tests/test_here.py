@@ -100,9 +100,9 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     (tmp_path / "right.py").write_bytes((ROOT / "solutions" / f"{SLUG}.py").read_bytes())
     text = (tmp_path / "right.py").read_text(encoding="utf-8")
     (tmp_path / "wrong.py").write_text(text.replace("gradients[parent] += ", "gradients[parent] = "), encoding="utf-8")
+    places = [str(ROOT / "tests" / "in_pyodide.mjs"), *map(str, (PYODIDE, WHEELS / NUMPY, sys.prefix, tmp_path))]
     found = subprocess.run(
-        ["node", ROOT / "tests" / "in_pyodide.mjs", PYODIDE, WHEELS / NUMPY, sys.prefix, tmp_path]
-        + [f"{SLUG}:{name}.py" for name in ("right", "wrong")],
+        ["node", *places, f"{SLUG}:right.py", f"{SLUG}:wrong.py"],
         capture_output=True,
         text=True,
         check=False,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import zipfile
@@ -13,15 +15,15 @@ from string import Template
 from autograder.answerbook import StaleBook, read_book
 from autograder.authoring.answer_books import written_for
 from autograder.authoring.tree import AuthoringError, Course
-from autograder.judging.version import grader_version
-from autograder.places import Places
+from autograder.judging.version import grader_version, module_files, read_by
+from autograder.places import ROOT, Places
 
-FOLDERS = ("autograder", "course")
 FILES = ("LICENSE", "LICENSE-CC-BY-4.0", "constraints.txt", "pyproject.toml", "setup.py")
 OF_AUTHORS = ("authoring", "packed", "sample_class")
 """Parts of the grader that hold answers, or make things of them."""
 OF_A_LESSON = ("mistakes", "oracles", "contract.toml", "equivalents.toml", "rejections.toml", "answers.book")
 """What a lesson's folder holds for authors; the last is written anew."""
+IMPORT = re.compile(r"^\s*(?:from|import) (course[\w.]*)", re.MULTILINE)
 NO_PART = ("__pycache__", "*.pyc", ".*")
 README = Path(__file__).with_name("release_readme.md")
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
@@ -60,8 +62,11 @@ def release(
 
 def _write(course: Course, folder: Path, slugs: list[str], pages: bool, say: Callable[[str], None]) -> None:
     released = Places(folder)
-    for name in FOLDERS:
-        shutil.copytree(course.root / name, folder / name, ignore=_left_out(course, slugs))
+    shutil.copytree(course.root / "autograder", folder / "autograder", ignore=_left_out(course, slugs))
+    for file in _modules_of_the_course(course, slugs):
+        target = folder / file.relative_to(course.root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
     for name in FILES:
         shutil.copy(course.root / name, folder)
     for slug in slugs:
@@ -116,6 +121,33 @@ def _left_out(course: Course, slugs: list[str]) -> Callable[[str, list[str]], se
         return found
 
     return left_out
+
+
+def _modules_of_the_course(course: Course, slugs: list[str]) -> Iterator[Path]:
+    """What the grader and the notebooks need of `course`: some of what chapters alone import are answers."""
+    left_out = _left_out(course, slugs)
+    waiting = [file for slug in slugs for file in _imported(course.notebook(slug))]
+    for folder, folders, names in os.walk(course.root / "autograder"):
+        out = left_out(folder, [*folders, *names])
+        folders[:] = set(folders) - out
+        waiting += [Path(folder, name) for name in set(names) - out if name.endswith(".py")]
+    needed: set[Path] = set()
+    while waiting:
+        file = waiting.pop()
+        if file not in needed and file.is_file():
+            needed.add(file)
+            waiting += [course.root / other.relative_to(ROOT) for other in read_by(file)]
+    of_the_course = course.root / "course"
+    beside = [*of_the_course.glob("*.to*"), *of_the_course.glob("*.mplstyle"), *of_the_course.glob("py.typed")]
+    yield from sorted(file for file in needed if file.is_relative_to(of_the_course))
+    yield from sorted([*beside, *of_the_course.glob("data/*.*")])
+
+
+def _imported(notebook: Path) -> list[Path]:
+    """The modules of the course that a notebook's cells import."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    return [file for name in IMPORT.findall(code) for file in module_files(name)]
 
 
 def only_lessons(syllabus: str, slugs: set[str]) -> str:

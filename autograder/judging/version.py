@@ -66,7 +66,7 @@ def _answers(slug: str) -> Iterator[Path]:
     yield from modules_in(PLACES.mistakes(slug))
     lesson = syllabus().get(slug)
     for module in _open_to_submissions(lesson) if lesson else ():
-        yield from _module(module)
+        yield from module_files(module)
 
 
 def _open_to_submissions(lesson: Lesson) -> set[str]:
@@ -86,16 +86,16 @@ def read_by(file: Path) -> tuple[Path, ...]:
         return ()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            files += [path for alias in node.names for path in _module(alias.name)]
+            files += [path for alias in node.names for path in module_files(alias.name)]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            files += [path for name in names for path in _module(name)]
+            files += [path for name in names for path in module_files(name)]
         elif of_a_lesson and isinstance(node, ast.Constant) and node.value in known:
             files += _answers(str(node.value))
     return tuple(files)
 
 
-def _module(name: str) -> list[Path]:
+def module_files(name: str) -> list[Path]:
     """The files that importing a module runs, if it is one of ours: its packages' and its own."""
     parts = name.split(".")
     if parts[0] not in ("course", "autograder"):

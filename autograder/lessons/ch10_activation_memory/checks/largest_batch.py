@@ -9,8 +9,8 @@ from autograder.lessons.ch10_activation_memory.checks.sizes import RECOMPUTE, si
 def card(reference, config, s, recompute, sequences: float) -> int:
     """A card with room for the states and so many sequences; from how the reference answers larger and larger ones."""
     h, kv, f = config["hidden"], config["kv_heads"] * config["hidden"] // config["heads"], config["ffn"]
-    layer = 2 * h * h + 2 * h * kv + 3 * h * f + 2 * h
-    states = 16 * (2 * config["vocab"] * h + h + config["layers"] * layer)
+    per_layer = h * (2 * (h + kv + 1) + 3 * f)
+    states = 16 * (2 * config["vocab"] * h + h + config["layers"] * per_layer)
     kept, whole = (reference.scenario.block_bytes(*config.values(), s, 1, how) for how in (recompute, "none"))
     peak = config["layers"] * kept + max(12 * s * config["vocab"], whole - kept)
     return states + int(sequences * peak)

@@ -18,7 +18,8 @@ MOST_TRIED = MOST_LAYERS // 2
 
 def peak_with(n_layers: int, segments: int) -> int:
     """What best_segments minimises."""
-    return segments + -(-n_layers // segments)
+    layers_of_the_longest, rest = divmod(n_layers, segments)
+    return segments + layers_of_the_longest + (rest > 0)
 
 
 def check_best(learner, reference, n_layers: int, *, case: str):
