@@ -11,7 +11,7 @@ from autograder.answerbook.plain import Pool
 from autograder.answerbook.questions import Question
 from autograder.worker import wire
 
-FORMAT = 1
+FORMAT = 2
 BOUNDS = wire.Bounds(frame=2**28, header=2**27, items=10_000_000)
 MOST_BYTES = 2**28
 """Of a book, unpacked: what is said to be one is not unpacked without a bound."""

@@ -35,7 +35,7 @@ def record_of(data: list[Any], **which: Any) -> Record:
 def _comparison(one: Comparison) -> list[Any]:
     if one.property_only:
         return [one.case, bool(one.problems), one.slip, one.got, *one.place]
-    sketch = sketch_of([one.got])
+    sketch = sketch_of([one.got], [(one.rtol, one.atol)])
     return [one.case, bool(one.problems), one.slip, [sketch.structure, *sketch.products]]
 
 

@@ -25,8 +25,7 @@ def seen_in_short(record: Record) -> Seen:
     """What is kept of a check's record: how it ended, what its properties said, and a sketch of all values."""
     if record.passed:
         return None
-    values, _ = _values(record)
-    sketch = sketch_of(values)
+    sketch = sketch_of(*_values(record))
     return [ending(record), _properties(record), sketch.structure, *sketch.products]
 
 

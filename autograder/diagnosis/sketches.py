@@ -1,16 +1,17 @@
 """Values in a few numbers: enough to recognise them within a tolerance, too few to read them.
 
-All numbers of a value, in order, are one vector v; kept are its products with two fixed vectors w. Of two values that
-agree entry by entry within `atol + rtol |v_i|`, the products differ by at most the sum of `|w_i| (atol + rtol |v_i|)`:
-so values that are the same are always found the same, and others pass for the same by chance alone. What is no number
-(types, shapes, texts) has to be equal.
+All numbers of a value, in order, are one vector v; kept are its products with two fixed vectors w, or those of each of
+its parts where values are held against each other loosely. Of two values that agree entry by entry within
+`atol + rtol |v_i|`, the products differ by at most the sum of `|w_i| (atol + rtol |v_i|)`: so values that are the same
+are always found the same, and others pass for the same by chance alone. What is no number (types, shapes, texts) has to
+be equal.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,6 +22,9 @@ from autograder.values import summarise
 
 NO_NUMBER = {"nan": 0.6180339887, "inf": 1.3247179572, "-inf": -1.4655712319}
 """What stands for the numbers that no sum survives."""
+LOOSE = 1e-3
+"""From this relative tolerance on, two numbers let too much pass for the same: a vector is kept in parts."""
+LOOSE_PARTS = 8
 LARGEST = 1e150
 """Larger numbers count as that: their sums and squares would be no numbers."""
 ROUNDING = 1e-12
@@ -34,7 +38,8 @@ class Sketch:
     """Some values, so far as they are kept."""
 
     structure: str
-    products: tuple[float, float]
+    products: tuple[float, ...]
+    """Two for each part of the vector."""
 
     def fits(self, values: Sequence[Any], tolerances: Sequence[Tolerance]) -> bool:
         """Whether these values, each within its tolerance, may be the ones that the sketch was made of."""
@@ -47,18 +52,26 @@ class Sketch:
             for vector, (rtol, atol) in zip(vectors, tolerances, strict=True)
         ]
         slack = np.concatenate([*allowed, np.zeros(0)]) + ROUNDING * np.abs(v)
+        parts = len(self.products) // 2
         return all(
             abs(float(w @ v) - product) <= float(np.abs(w) @ slack) * 2
-            for w, product in zip(directions(len(v)), self.products, strict=True)
+            for (w, v, slack), product in zip(_directed(parts, v, slack), self.products, strict=True)
         )
 
 
-def sketch_of(values: Sequence[Any]) -> Sketch:
-    """The sketch of some values."""
+def sketch_of(values: Sequence[Any], tolerances: Sequence[Tolerance]) -> Sketch:
+    """The sketch of some values, which others are held against within these tolerances."""
     structure, vectors = taken_apart(values)
     v = np.concatenate([*vectors, np.zeros(0)])
-    first, second = (float(w @ v) for w in directions(len(v)))
-    return Sketch(structure, (first, second))
+    parts = LOOSE_PARTS if any(rtol >= LOOSE for rtol, _ in tolerances) else 1
+    return Sketch(structure, tuple(float(w @ part) for w, part in _directed(parts, v)))
+
+
+def _directed(parts: int, *vectors: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """For each part of the vectors and each of the two directions, that direction and the parts."""
+    for of_one in zip(*(np.array_split(vector, parts) for vector in vectors), strict=True):
+        for w in directions(len(of_one[0])):
+            yield w, *of_one
 
 
 def taken_apart(values: Iterable[Any], *, typed: bool = False) -> tuple[str, list[np.ndarray]]:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch09_vanishing_gradients.scenarios.chains import ACTIVATIONS
-from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _backward, _hidden_norms, _of
+from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _backward, _of
 
 
 def _made(submission: Any, seed: int, sizes: tuple, options: dict) -> Any:
@@ -129,18 +129,3 @@ def fresh_parameters(
 def _values_of(linear: torch.nn.Linear) -> dict[str, np.ndarray]:
     bias = linear.bias if linear.bias is not None else torch.zeros(linear.out_features)
     return {"W": linear.weight.detach().numpy().copy(), "b": bias.detach().numpy().copy()}
-
-
-@torch.enable_grad()
-def hidden_gradient_norms(
-    submission: Any, sizes: tuple, options: dict, parameters: dict, X: np.ndarray, y: np.ndarray
-) -> Any:
-    """The gradient norms of the hidden Linears of a network with these parameters; None where they do not fit.
-
-    For the reference: the parameters are those that a submission's network had when it was made.
-    """
-    model = _made(submission, 0, sizes, options)
-    if not _fits(model, parameters):
-        return None
-    _load(model, parameters)
-    return _hidden_norms(model, torch.tensor(X), torch.tensor(y))
