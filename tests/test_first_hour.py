@@ -18,13 +18,17 @@ from typer.testing import CliRunner
 from autograder.authoring.stubs import HOW
 from autograder.commands import app
 from autograder.diagnosis.case import render_case
-from autograder.isolation import packages
+from autograder.isolation import Workers, packages
+from autograder.judging.results import ExerciseResult
+from autograder.judging.session import Judge, with_judge
 from autograder.judging.shown_case import call_shown
 from autograder.notebook import server
 from autograder.notebook.missing import explain, for_a_cell
 from autograder.places import Places
 from autograder.sections import with_links
+from autograder.submission import Submission, read_submission
 from course.published import Published
+from course.syllabus import find_lesson
 
 NOWHERE = Published("", "")
 
@@ -69,6 +73,30 @@ def test_what_a_check_says_of_a_missing_package_can_be_copied_into_a_cell(said: 
     sentence, line = for_a_cell(said).split("\n")
     assert sentence.endswith(". Run this in a cell of your own, and then the check again:")
     assert line == f"  %{packages.how_to_install('torch')}"
+
+
+def test_what_nobody_has_begun_is_calm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One red line in a lesson of NumPy, of which its reader had not written a word."""
+    lesson = find_lesson("ch01_computation_graph")
+    there = packages.installed
+    monkeypatch.setattr(packages, "installed", lambda package: () if package == "torch" else there(package))
+    stub = read_submission(Places().notebook(lesson.slug)).cells
+    begun = "def read_torch_graph(loss):\n    return [loss]"
+
+    def ask(judge: Judge) -> list[ExerciseResult]:
+        workers, found = Workers(lesson, "process"), []
+        try:
+            for cells in ([cell.source for cell in stub], [*(cell.source for cell in stub), begun]):
+                result = server.graded(judge, Submission.of_cells("cells", cells), workers, ["read_torch_graph"])
+                found += result.exercises
+        finally:
+            workers.stop()
+        return found
+
+    calm, lacking = with_judge(lesson, ask)
+    assert calm.status == "missing"
+    assert calm.message.startswith("read_torch_graph is not written yet, and cannot be graded here: torch is needed")
+    assert lacking.status == "error"
 
 
 def test_a_judge_that_lacks_a_package_says_so_once_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from autograder.classroom.answers import exercises_with_work
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.errors import CheckError
-from autograder.judging.results import SubmissionResult
+from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.salt import PUBLIC_SALT, class_key
 from autograder.judging.session import Judge, with_judge
 from autograder.judging.waiting import said_if_slow
@@ -45,7 +46,7 @@ def serve(judge: Judge) -> None:
             exercise = request["exercise"]
             try:
                 with said_if_slow(lambda: judge.doing, say):
-                    result = judge.grade(submission, workers, only=[exercise] if exercise else None)
+                    result = graded(judge, submission, workers, only=[exercise] if exercise else None)
             except CheckError as error:  # the kernel waits for an answer
                 answer = {"error": str(error)}
             else:
@@ -56,6 +57,28 @@ def serve(judge: Judge) -> None:
             _tell(answers, {**answer, "number": number})
     finally:
         workers.stop()
+
+
+def graded(judge: Judge, submission: Submission, workers: Workers, only: list[str] | None) -> SubmissionResult:
+    """The result of a submission. An exercise that lacks a package here and that nobody has begun is not written yet.
+
+    To a learner that is no error: in a lesson of NumPy one exercise may be about PyTorch.
+    """
+    result = judge.grade(submission, workers, only=only)
+    if not any(_lacks_a_package(one) for one in result.exercises):
+        return result
+    begun = exercises_with_work(submission.cells, judge.lesson.slug)
+    calm = (_unwritten(one) if _lacks_a_package(one) and one.name not in begun else one for one in result.exercises)
+    return replace(result, exercises=type(result.exercises)(calm))
+
+
+def _lacks_a_package(result: ExerciseResult) -> bool:
+    return result.status == "error" and result.message.startswith(f"{result.name} cannot be graded here: ")
+
+
+def _unwritten(result: ExerciseResult) -> ExerciseResult:
+    why = result.message.removeprefix(f"{result.name} ")
+    return replace(result, status="missing", message=f"{result.name} is not written yet, and {why}")
 
 
 def _keep(result: SubmissionResult) -> str:
