@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from autograder.classroom.answers import exercises_with_work
+from autograder.begun import exercises_with_work
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.errors import CheckError
 from autograder.judging.results import ExerciseResult, SubmissionResult
