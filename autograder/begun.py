@@ -46,6 +46,11 @@ def exercises_with_work(cells: Sequence[Cell], slug: str) -> set[str]:
     return found | {name for name, lines in programs.items() if theirs.get(name, lines) != lines}
 
 
+def programs_to_mend(slug: str) -> set[str]:
+    """The exercises of a lesson that are handed out as programs which run, to be mended."""
+    return set(_handed_out(slug)[1])
+
+
 def _lines_of(cells: Sequence[Cell], slug: str) -> Iterator[tuple[str, str]]:
     """The lines of code of a file, each with the exercise that it is a part of; "" if it is of none."""
     exercises = {exercise.name for exercise in find_lesson(slug).exercises}

@@ -23,6 +23,7 @@ from autograder.judging.results import ExerciseResult
 from autograder.judging.session import Judge, with_judge
 from autograder.judging.shown_case import call_shown
 from autograder.notebook import server
+from autograder.notebook.feedback import Feedback
 from autograder.notebook.missing import explain, for_a_cell
 from autograder.places import Places
 from autograder.sections import with_links
@@ -168,3 +169,30 @@ def test_names_in_a_section_have_no_background_of_their_own() -> None:
     styles = re.findall(r"\x1b\[([\d;]+)m[^\x1b]*course\.graph", shown)
     assert styles
     assert all("40" not in style.split(";") for style in styles)
+
+
+@pytest.mark.slow
+def test_a_program_as_it_was_handed_out_is_no_red_block() -> None:
+    """Run All on the fresh notebook of ch12 was a dozen of them."""
+    lesson = find_lesson("ch12_debugging")
+    stub = [cell.source for cell in read_submission(Places().notebook(lesson.slug)).cells]
+    touched = [cell.replace("losses.append(loss.item())", "losses.append(float(loss))") for cell in stub]
+
+    def ask(judge: Judge) -> list[ExerciseResult]:
+        workers, found = Workers(lesson, "process"), []
+        try:
+            for cells in (stub, touched):
+                found += server.graded(judge, Submission.of_cells("cells", cells), workers, ["fix_01"]).exercises
+        finally:
+            workers.stop()
+        return found
+
+    calm, failing = with_judge(lesson, ask, only="fix_01")
+    assert calm.status == "missing"
+    assert calm.message.startswith("fix_01 is as it was handed out.\nThe program does what it did")
+    assert failing.status == "failed"
+    shown = Feedback(lesson.exercise("fix_01"), {"exercises": [calm.__dict__], "message": ""}, 0)
+    line, _, rest = shown._repr_mimebundle_()["text/html"].partition("</div>")
+    assert re.sub("<[^>]+>", "", line).startswith("○ fix_01: as it was handed out (core, 2 points).")
+    assert rest.startswith("<details")
+    assert "The program does what it did" in rest

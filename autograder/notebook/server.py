@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from autograder.begun import exercises_with_work
+from autograder.begun import exercises_with_work, programs_to_mend
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.errors import CheckError
 from autograder.judging.results import ExerciseResult, SubmissionResult
@@ -17,6 +17,7 @@ from autograder.judging.salt import PUBLIC_SALT, class_key
 from autograder.judging.session import Judge, with_judge
 from autograder.judging.waiting import said_if_slow
 from autograder.learning import progress
+from autograder.notebook.feedback import AS_HANDED_OUT
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
@@ -60,15 +61,23 @@ def serve(judge: Judge) -> None:
 
 
 def graded(judge: Judge, submission: Submission, workers: Workers, only: list[str] | None) -> SubmissionResult:
-    """The result of a submission. An exercise that lacks a package here and that nobody has begun is not written yet.
+    """The result of a submission, in which what nobody has begun is no failure.
 
-    To a learner that is no error: in a lesson of NumPy one exercise may be about PyTorch.
+    In a lesson of NumPy one exercise may be about PyTorch, and that is not installed. A program that is handed out to
+    be mended fails until it is.
     """
     result = judge.grade(submission, workers, only=only)
-    if not any(_lacks_a_package(one) for one in result.exercises):
+    if all(one.status in ("passed", "missing") or one.points for one in result.exercises):
         return result
     begun = exercises_with_work(submission.cells, judge.lesson.slug)
-    calm = (_unwritten(one) if _lacks_a_package(one) and one.name not in begun else one for one in result.exercises)
+    handed_out = programs_to_mend(judge.lesson.slug) - begun
+    calm = []
+    for one in result.exercises:
+        if _lacks_a_package(one) and one.name not in begun:
+            one = _unwritten(one)
+        elif one.name in handed_out and one.status in ("failed", "error", "timeout") and not one.points:
+            one = replace(one, status="missing", message=f"{one.name}{AS_HANDED_OUT}\n{one.message}")
+        calm.append(one)
     return replace(result, exercises=type(result.exercises)(calm))
 
 
