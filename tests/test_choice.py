@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.answers import holds_work
+from autograder.begun import holds_work
 from autograder.classroom.class_folder import ClassFolder, find_work
 from autograder.places import Places
 from autograder.submission import Cell, read_submission

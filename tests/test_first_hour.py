@@ -18,13 +18,19 @@ from typer.testing import CliRunner
 from autograder.authoring.stubs import HOW
 from autograder.commands import app
 from autograder.diagnosis.case import render_case
-from autograder.isolation import packages
+from autograder.isolation import Workers, packages
+from autograder.judging.collection import with_judge
+from autograder.judging.results import ExerciseResult
+from autograder.judging.session import Judge
 from autograder.judging.shown_case import call_shown
 from autograder.notebook import server
+from autograder.notebook.feedback import Feedback
 from autograder.notebook.missing import explain, for_a_cell
 from autograder.places import Places
 from autograder.sections import with_links
+from autograder.submission import Submission, read_submission
 from course.published import Published
+from course.syllabus import find_lesson
 
 NOWHERE = Published("", "")
 
@@ -69,6 +75,30 @@ def test_what_a_check_says_of_a_missing_package_can_be_copied_into_a_cell(said: 
     sentence, line = for_a_cell(said).split("\n")
     assert sentence.endswith(". Run this in a cell of your own, and then the check again:")
     assert line == f"  %{packages.how_to_install('torch')}"
+
+
+def test_what_nobody_has_begun_is_calm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One red line in a lesson of NumPy, of which its reader had not written a word."""
+    lesson = find_lesson("ch01_computation_graph")
+    there = packages.installed
+    monkeypatch.setattr(packages, "installed", lambda package: () if package == "torch" else there(package))
+    stub = read_submission(Places().notebook(lesson.slug)).cells
+    begun = "def read_torch_graph(loss):\n    return [loss]"
+
+    def ask(judge: Judge) -> list[ExerciseResult]:
+        workers, found = Workers(lesson, "process"), []
+        try:
+            for cells in ([cell.source for cell in stub], [*(cell.source for cell in stub), begun]):
+                result = server.graded(judge, Submission.of_cells("cells", cells), workers, ["read_torch_graph"])
+                found += result.exercises
+        finally:
+            workers.stop()
+        return found
+
+    calm, lacking = with_judge(lesson, ask)
+    assert calm.status == "missing"
+    assert calm.message.startswith("read_torch_graph is not written yet, and cannot be graded here: torch is needed")
+    assert lacking.status == "error"
 
 
 def test_a_judge_that_lacks_a_package_says_so_once_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,3 +170,30 @@ def test_names_in_a_section_have_no_background_of_their_own() -> None:
     styles = re.findall(r"\x1b\[([\d;]+)m[^\x1b]*course\.graph", shown)
     assert styles
     assert all("40" not in style.split(";") for style in styles)
+
+
+@pytest.mark.slow
+def test_a_program_as_it_was_handed_out_is_no_red_block() -> None:
+    """Run All on the fresh notebook of ch12 was a dozen of them."""
+    lesson = find_lesson("ch12_debugging")
+    stub = [cell.source for cell in read_submission(Places().notebook(lesson.slug)).cells]
+    touched = [cell.replace("losses.append(loss.item())", "losses.append(float(loss))") for cell in stub]
+
+    def ask(judge: Judge) -> list[ExerciseResult]:
+        workers, found = Workers(lesson, "process"), []
+        try:
+            for cells in (stub, touched):
+                found += server.graded(judge, Submission.of_cells("cells", cells), workers, ["fix_01"]).exercises
+        finally:
+            workers.stop()
+        return found
+
+    calm, failing = with_judge(lesson, ask, only="fix_01")
+    assert calm.status == "missing"
+    assert calm.message.startswith("fix_01 is as it was handed out.\nThe program does what it did")
+    assert failing.status == "failed"
+    shown = Feedback(lesson.exercise("fix_01"), {"exercises": [calm.__dict__], "message": ""}, 0)
+    line, _, rest = shown._repr_mimebundle_()["text/html"].partition("</div>")
+    assert re.sub("<[^>]+>", "", line).startswith("○ fix_01: as it was handed out (core, 2 points).")
+    assert rest.startswith("<details")
+    assert "The program does what it did" in rest

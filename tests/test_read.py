@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import webbrowser
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from autograder.commands import app
 from autograder.places import Places
 from autograder.reading import browser
+from autograder.reading.formulas import MACROS, readable
 from autograder.reading.labels import book, sections
 from autograder.reading.plain import COMPUTED, plain
 from course.published import VARIABLE
@@ -294,3 +297,42 @@ def test_the_commands_of_notebooks_are_targets() -> None:
     said = read_command(exercise.lesson, exercise.anchor)
     assert said == "backprop read ch05/Tensor.backward"
     assert read(said.split()[-1], "--no-browser")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("latex", "shown"),
+    [
+        (r"\loss", "L"),
+        (r"\grad{W}", "∂L/∂W"),
+        (r"\pd{\loss}{z_1} = 1", "∂L/∂z_1 = 1"),
+        (r"\vjp(g) = X\T g", "vjp(g) = Xᵀ g"),
+        (r"\E[z\T H z]", "E[zᵀ H z]"),
+        (r"\norm{x} \le \frac{a + b}{\sqrt{n}}", "‖x‖ ≤ (a + b)/√n"),
+        (r"\theta \in \R^{n}", "θ ∈ R^n"),
+        (r"\hat{y}_i", "ŷ_i"),
+        (r"\underbrace{x}_{y}", r"\underbrace{x}_y"),
+        (r"\frac{\partial", "(∂)/()"),
+        (r"\frac{\partial f}{\partial x}\T g", "(∂f/∂x)ᵀ g"),
+        (r"\frac{1}{\sigma}(x - \mu)", "(1/σ)(x - μ)"),
+        (r"\frac{x}{\sqrt{2\pi}}", "x/(√(2π))"),
+        (r"\left(\frac{\partial f}{\partial x}\right)\T g", "(∂f/∂x)ᵀ g"),
+        (r"a \\ b", r"a \\ b"),
+        ("{", "{"),
+    ],
+)
+def test_formulas_are_readable(latex: str, shown: str) -> None:
+    assert unicodedata.normalize("NFC", readable(latex)) == shown
+
+
+def test_the_macros_are_those_of_the_book() -> None:
+    config = yaml.safe_load((Places().root / "book" / "_config.yml").read_text(encoding="utf-8"))
+    macros = config["sphinx"]["config"]["katex_macros"]
+    assert {name.removeprefix("\\"): value for name, value in macros.items()} == MACROS
+
+
+@pytest.mark.parametrize("slug", sorted(syllabus()))
+def test_no_section_shows_a_macro(slug: str) -> None:
+    """`\\loss` says nothing to a reader: it is defined in the book's settings."""
+    shown = "".join(plain(section.lines, {}) for section in book(Places())[slug].values())
+    formulas = re.findall(r"`[^`\n]+`|```latex\n.*?```", shown, re.DOTALL)
+    assert not re.findall(rf"\\(?:{'|'.join(MACROS)})(?![a-zA-Z])", "\n".join(formulas))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation.packages import locations
-from autograder.judging.version import deciding_files, read_by, shared_files
+from autograder.judging.version import _imported, deciding_files, read_by, shared_files
 from autograder.places import ROOT, Places
 from course.syllabus import syllabus
 
@@ -192,6 +193,30 @@ def test_what_decides_in_every_lesson_imports_nothing_else_of_ours() -> None:
     shared = shared_files()
     beyond = {file for one in shared if one.suffix == ".py" for file in read_by(one) if file.is_file()} - shared
     assert beyond == set()
+
+
+def _imported_by_the_parser(file: Path) -> set[str]:
+    """The modules of ours that a file imports, and what it imports from them."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in found if name.startswith(("autograder", "course"))}
+
+
+def test_a_search_finds_the_imports_that_a_parser_finds() -> None:
+    """What decides is searched for imports, as a learner waits for it; one too many is none too few."""
+    files = {file for slug in syllabus() for file in deciding_files(slug) if file.suffix == ".py"}
+    assert len(files) > 500
+    missed = {file: names for file in files if (names := _imported_by_the_parser(file) - _imported(file.read_text()))}
+    assert missed == {}
+    text = (
+        "from autograder.a import (  # with b\n    b as c,\n    d,\n)\nif x:\n    import course.data as e, course.f\n"
+    )
+    names = {"autograder.a", "autograder.a.b", "autograder.a.d", "course.data", "course.f"}
+    assert _imported(text) == names
 
 
 READS = """

@@ -91,6 +91,8 @@ RIGHT: dict[str, list[dict[str, str]]] = {
         {LOG_P: "log_p = logits - torch.logsumexp(logits, dim=1, keepdim=True)"},
         {LOG_P: "log_p = torch.log(p.clamp(min=torch.finfo(p.dtype).tiny))"},
         {LOG_P: "log_p = torch.log(p + 1e-12)"},
+        {LOG_P: "log_p = torch.log(p + 1e-8)"},
+        {LOG_P: "log_p = torch.log_softmax(logits.float(), dim=1)"},
         {LOG_P: "log_p = torch.log(torch.where(p > 0, p, 1.0))"},
         {LOG_P: "", ENTROPY: "entropy = torch.distributions.Categorical(logits=logits).entropy().mean()"},
     ],
@@ -142,6 +144,9 @@ NAMED: list[tuple[str, dict[str, str], str]] = [
     ("fix_08", {LOG_P: "log_p = torch.log(p)", ENTROPY: "entropy = -torch.special.xlogy(p, p).sum(dim=1).mean()"},
      "nan_replaced"),
     ("fix_08", {LOG_P: "log_p = torch.log(p).masked_fill(~allowed, 0.0)"}, "nan_replaced"),
+    ("fix_08", {LOG_P: "log_p = torch.log(p + 1e-6)"}, "small_floor_added"),
+    ("fix_08", {LOG_P: "log_p = (1e-6 + p).log()"}, "small_floor_added"),
+    ("fix_08", {LOG_P: "log_p = torch.log(p + 1e-3)"}, "floor_added"),
     ("fix_10", {"optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05)":
                 "optimizer = torch.optim.SGD(model.parameters(), lr=lr, weight_decay=0.05 / accumulate)"},
      "rate_divided"),

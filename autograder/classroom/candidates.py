@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograder.classroom.answers import holds_work
+from autograder.begun import holds_work
 from autograder.classroom.course_files import SOLUTIONS, is_ours
 from autograder.classroom.hand_in_files import File
 from autograder.classroom.lesson_names import lessons_named, lessons_within

@@ -53,6 +53,7 @@ def start(
 
 def _what_to_do(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
     """The next step, in the form that was asked for: where a newcomer begins, or where this folder's owner is."""
+    from autograder.distribution import how_to_install_extra
     from autograder.learning import order, progress
     from autograder.sections import read_command
     from course.syllabus import syllabus
@@ -66,7 +67,8 @@ def _what_to_do(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
     file = f"{exercise.lesson}.{format_}"
     if format_ == "ipynb":
         yield f"\nNext, open {file} in JupyterLab:"
-        yield "  jupyter lab" if find_spec("jupyterlab") else "  pip install 'backprop-course[notebook]' && jupyter lab"
+        install = "" if find_spec("jupyterlab") else f"{how_to_install_extra('notebook')} && "
+        yield f"  {install}jupyter lab"
         yield f"Begin with {exercise.name} ({minutes}): write it, run its cell, and then the check below it."
         yield "In a second terminal, if you like, see what each save changes:"
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.code import array_line, array_lines, entry_code
+from autograder.diagnosis.code import array_line, array_lines, entry_code, is_expression_of
 from autograder.diagnosis.equality import largest_gap, mismatch, wrong_entries
 from autograder.values import dtype_of, key_text, literal, number, shape_of, summarise, told_apart
 from autograder.wording import clean
@@ -67,7 +67,8 @@ def render_case(
     tallest = max(room - min(len(inputs), MOST_CRAMPED) - (len(outputs) > 1), 1)
     blocks = [_output(*output, rtol, atol, tallest) for output in outputs]
     first = len(blocks[0]) + (len(blocks) > 1) if blocks else 0
-    lines = title + _arguments(inputs, max(room - first, MOST_CRAMPED), tensors)
+    names = set() if function else {name for name, _ in inputs}
+    lines = title + _arguments(inputs, max(room - first, MOST_CRAMPED), tensors, names)
     lines += _fitted(blocks, height - len(lines))
     return "\n".join(clean(line.rstrip(), WIDTH) for line in lines).strip("\n")
 
@@ -144,13 +145,13 @@ def _has_parts(expected: Any) -> bool:
     return isinstance(expected, tuple)
 
 
-def _arguments(inputs: Sequence[Named], room: int, tensors: bool) -> list[str]:
-    """Each argument as code, in as many lines as there is room for; a large array in words."""
+def _arguments(inputs: Sequence[Named], room: int, tensors: bool, names: set[str]) -> list[str]:
+    """Each argument as code, in as many lines as there is room for; a large array in words, an expression as itself."""
     width = max((len(name) for name, _ in inputs), default=0)
     wide = WIDTH - width - len("   = ")
     blocks = []
     for name, value in inputs:
-        short = _in_a_line(value, wide, tensors)
+        short = value if is_expression_of(names - {name}, value) else _in_a_line(value, wide, tensors)
         tall = [short]
         if isinstance(value, str) and "\n" in value:  # a small program, which reads as one
             tall = [clean(line, WIDTH) for line in value.split("\n")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ MOST_ENTRIES = 400
 """Entries of a case that is written out with every digit: more are no use to a reader."""
 _UNNAMED = {"np.array": ("float64", "int64", "bool", "complex128"), "torch.tensor": ("float32", "int64", "bool")}
 """The dtypes that come of writing numbers, so that they need not be said."""
+_LIBRARIES = {"np", "torch"}
 
 
 def entry_code(text: str, kind: str) -> str:
@@ -48,6 +50,18 @@ def array_line(array: np.ndarray, rows: Sequence[Sequence[str]], *, tensors: boo
     """The same in one line."""
     lines = array_lines([[entry.strip() for entry in row] for row in rows], array, tensors=tensors)
     return " ".join(" ".join(line.split()) for line in lines)
+
+
+def is_expression_of(names: Set[str], value: Any) -> bool:
+    """Whether a value is a text that computes with some of these names, and with nothing else that is not known."""
+    try:
+        tree = ast.parse(value, mode="eval") if isinstance(value, str) else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    nodes = [] if tree is None else list(ast.walk(tree.body))
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    used = {node.id for node in nodes if isinstance(node, ast.Name)} - bound
+    return len(nodes) > len((ast.Name, ast.Load)) and bool(used & names) and used <= names | _LIBRARIES
 
 
 def case_code(function: str, arguments: Sequence[tuple[str, Any]], *, positional: int, tensors: bool = False) -> str:

@@ -38,6 +38,8 @@ class Call:
     """How many of the arguments are passed without their names."""
     tensors: bool = False
     """Whether there are PyTorch tensors among them; here they are arrays."""
+    chosen: bool = False
+    """Whether the check has said what is shown in place of a scenario's arguments: all of it is data of the case."""
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,50 @@ Under a sentence stands a bool: whether it is so. The learner is told the senten
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from autograder.judging.expectations import current_record, expect, expect_close
+from autograder.judging.expectations import Call, current_record, expect, expect_close
+
+_Answer = TypeVar("_Answer")
 
 
-def agree(scenario: str, learner: Any, reference: Any, *arguments: Any, case: str, **tolerance: float) -> None:
-    """Expect of a scenario what it gives with the reference; `tolerance` as for `compare`."""
+def shown_as(call: Callable[[], _Answer], values: Mapping[str, Any], *, tensors: bool = False) -> _Answer:
+    """What the call of a scenario returns; feedback shows these values in place of its arguments.
+
+    Together they are a case that a reader can paste. A text that is an expression of the others is written as one.
+    """
+    calls = current_record().calls
+    before = len(calls)
+    try:
+        return call()
+    finally:
+        if len(calls) > before:
+            calls[-1] = Call(calls[-1].function, tuple(values.items()), scenario=True, tensors=tensors, chosen=True)
+
+
+def agree(
+    scenario: str,
+    learner: Any,
+    reference: Any,
+    *arguments: Any,
+    case: str,
+    tensors: Mapping[str, Any] | None = None,
+    **tolerance: float,
+) -> None:
+    """Expect of a scenario what it gives with the reference; `tolerance` as for `compare`.
+
+    Args:
+        tensors: what feedback shows in place of the arguments, as PyTorch tensors.
+    """
     record = current_record()
     record.asked = case
-    expected, got = (getattr(who.scenario, scenario)(*arguments) for who in (reference, learner))
+    expected = getattr(reference.scenario, scenario)(*arguments)
+
+    def ask() -> Any:
+        return getattr(learner.scenario, scenario)(*arguments)
+
+    got = ask() if tensors is None else shown_as(ask, tensors, tensors=True)
     record.asked = ""
     compare(got, expected, case=case, **tolerance)
 

@@ -53,7 +53,7 @@ def call_shown(
     """
     function, arguments = (call.function, call.arguments) if call else ("", ())
     if call and call.scenario:
-        known = _parameters(record, reference)
+        known = frozenset(dict(arguments)) if call.chosen else _parameters(record, reference)
         function, arguments = "", tuple(one for one in arguments if _is_shown(*one, known))
     if case and not (function or arguments or outputs):
         return [f"This was on: {case}."]  # nothing stands below it
@@ -63,7 +63,7 @@ def call_shown(
         arguments,
         outputs,
         case=case,
-        tensors=bool(call and call.tensors and not call.scenario),
+        tensors=bool(call and call.tensors),
         height=max(room, LEAST_ROOM),
         **tolerances,
     )

@@ -13,6 +13,9 @@ from autograder.sections import address_of, where_to_read
 from autograder.wording import points_in_words
 from course.syllabus import Exercise, Lesson
 
+AS_HANDED_OUT = " is as it was handed out."
+"""How it is said, after its name, that nobody has begun to mend a program."""
+
 
 class Shown:
     """Something with words of its own, and a card where there is a notebook."""
@@ -70,6 +73,11 @@ class Feedback(Shown, float):
         self.text = "\n".join([f"{graded['name']}: {status}, {worth}", *lines])
         if said == f"{exercise.name} is not written yet." and not notes and not shown:
             self._html = _unwritten(exercise)
+            return self
+        mark, _, seen = said.partition("\n")
+        if mark == f"{exercise.name}{AS_HANDED_OUT}" and not notes and not shown:
+            told = card.opening("What the check sees", "".join(card.message(seen)))
+            self._html = _unwritten(exercise, "as it was handed out") + told
             return self
         parts = [card.heading(status, graded["name"], f"{worth}, {exercise.tier}")]
         parts += card.message(said) if said else []
@@ -152,10 +160,10 @@ class CheckFailed(Exception):
         return [f"✗ {self.text}"]
 
 
-def _unwritten(exercise: Exercise) -> str:
+def _unwritten(exercise: Exercise, how: str = "not written yet") -> str:
     """One line on an exercise that nobody has begun: no card, as there may be seventeen of them."""
     worth = f"{exercise.points:g} {'point' if exercise.points == 1 else 'points'}"
-    words = f"not written yet ({exercise.tier}, {worth})"
+    words = f"{how} ({exercise.tier}, {worth})"
     stuck = f"A hint: {card.code(_check_of(exercise, 1))}" if exercise.hints else ""
     return f"<div>○ <b>{html.escape(exercise.name)}</b>: {words}. {stuck}</div>"
 

@@ -9,14 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from autograder.begun import exercises_with_work, programs_to_mend
 from autograder.isolation import IsolationError, Workers
 from autograder.judging.collection import with_judge
 from autograder.judging.errors import CheckError
-from autograder.judging.results import SubmissionResult
+from autograder.judging.results import ExerciseResult, SubmissionResult
 from autograder.judging.salt import PUBLIC_SALT, class_key
 from autograder.judging.session import Judge
 from autograder.judging.waiting import said_if_slow
 from autograder.learning import progress
+from autograder.notebook.feedback import AS_HANDED_OUT
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
@@ -46,7 +48,7 @@ def serve(judge: Judge) -> None:
             exercise = request["exercise"]
             try:
                 with said_if_slow(lambda: judge.doing, say):
-                    result = judge.grade(submission, workers, only=[exercise] if exercise else None)
+                    result = graded(judge, submission, workers, only=[exercise] if exercise else None)
             except CheckError as error:  # the kernel waits for an answer
                 answer = {"error": str(error)}
             else:
@@ -57,6 +59,36 @@ def serve(judge: Judge) -> None:
             _tell(answers, {**answer, "number": number})
     finally:
         workers.stop()
+
+
+def graded(judge: Judge, submission: Submission, workers: Workers, only: list[str] | None) -> SubmissionResult:
+    """The result of a submission, in which what nobody has begun is no failure.
+
+    In a lesson of NumPy one exercise may be about PyTorch, and that is not installed. A program that is handed out to
+    be mended fails until it is.
+    """
+    result = judge.grade(submission, workers, only=only)
+    if all(one.status in ("passed", "missing") or one.points for one in result.exercises):
+        return result
+    begun = exercises_with_work(submission.cells, judge.lesson.slug)
+    handed_out = programs_to_mend(judge.lesson.slug) - begun
+    calm = []
+    for one in result.exercises:
+        if _lacks_a_package(one) and one.name not in begun:
+            one = _unwritten(one)
+        elif one.name in handed_out and one.status in ("failed", "error", "timeout") and not one.points:
+            one = replace(one, status="missing", message=f"{one.name}{AS_HANDED_OUT}\n{one.message}")
+        calm.append(one)
+    return replace(result, exercises=type(result.exercises)(calm))
+
+
+def _lacks_a_package(result: ExerciseResult) -> bool:
+    return result.status == "error" and result.message.startswith(f"{result.name} cannot be graded here: ")
+
+
+def _unwritten(result: ExerciseResult) -> ExerciseResult:
+    why = result.message.removeprefix(f"{result.name} ")
+    return replace(result, status="missing", message=f"{result.name} is not written yet, and {why}")
 
 
 def _keep(result: SubmissionResult) -> str:

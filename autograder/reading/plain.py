@@ -1,4 +1,4 @@
-"""MyST as plain Markdown: what a terminal cannot do is said in words, and formulas stay as they are in LaTeX.
+"""MyST as plain Markdown: what a terminal cannot do is said in words, and formulas in the signs that it has.
 
 The chapters' parser comes with Jupyter Book, which learners do without. What the chapters use of MyST is little: fenced
 directives, roles, formulas, labels. What is computed when the book is built (pictures, output, numbers in sentences) is
@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+
+from autograder.reading.formulas import readable
 
 COMPUTED = "[…]"
 """Stands where the book has a number that its build computes."""
@@ -59,7 +61,7 @@ def _blocks(lines: list[str], titles: Mapping[str, str]) -> list[str]:
             flush()
             closing = _DISPLAY.match(lines[end]) if end < len(lines) else None
             number = [f"({closing['label']})"] if closing and closing["label"] else []
-            done += ["", "```latex", *lines[at + 1 : end], "```", *number, ""]
+            done += ["", "```latex", *map(readable, lines[at + 1 : end]), "```", *number, ""]
             at = end + 1
         else:
             if not (_LABEL.match(line) or line.startswith(("% ", "+++"))):
@@ -83,7 +85,7 @@ def _fenced(opened: re.Match[str], body: list[str], titles: Mapping[str, str]) -
     if name == "code-cell":
         return _cell(options, body, titles)
     if name == "math":
-        return ["```latex", *body, "```"]
+        return ["```latex", *map(readable, body), "```"]
     if name == "quiz":
         return _quiz(argument, body, titles)
     title = [f"**{_inline(argument, titles)}**", ""] if argument else []
@@ -145,7 +147,7 @@ def _inline(text: str, titles: Mapping[str, str]) -> str:
         if found["role"]:
             return _role(found["name"], found["content"])
         if found["math"]:
-            return f"`{' '.join(found['math'].split())}`"
+            return f"`{' '.join(readable(found['math']).split())}`"
         if found["code"]:
             return found["code"]
         words, address = found["words"], found["address"]

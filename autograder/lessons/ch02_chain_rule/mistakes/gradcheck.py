@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.diagnosis import misconception, mistake
 
+SIGNATURE = "def gradcheck(f, vjp, inputs, rng):"
 DRAWN = "g = rng.normal(size=np.shape(f(*inputs)))"
 LENGTHS = "if len(gradients) != len(inputs):\n    return False"
 EACH_INPUT = "for i, x in enumerate(inputs):"
@@ -229,7 +230,10 @@ nan_passes = mistake(
 
 another_generator = mistake(
     "gradcheck",
-    {DRAWN: "g = np.random.default_rng().normal(size=np.shape(f(*inputs)))"},
+    {
+        SIGNATURE: SIGNATURE.replace("rng", "rng, calls=iter(range(1, 10**6))"),  # so nothing is luck
+        DRAWN: "g = np.random.default_rng(next(calls)).normal(size=np.shape(f(*inputs)))",
+    },
     says="The random numbers do not come from rng, so every run is another one. Draw g from rng.",
 )
 

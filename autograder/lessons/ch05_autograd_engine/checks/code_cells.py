@@ -5,27 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.judging import EXACT, expect, expect_close
-from autograder.judging.expectations import Call, current_record
+from autograder.judging.expectations import current_record
+from autograder.judging.measured import shown_as
 
 Arrays = dict[str, Any]
 
 
 def run(learner, code, leaves, ask, given=None):
     """What is asked for after a program: learner.scenario.run, with the arrays shown under their names."""
-    return shown(
-        lambda: learner.scenario.run(code, leaves, ask, given or {}), {"code": code, **leaves, **(given or {})}
-    )
-
-
-def shown(call, arguments):
-    """What the call of a scenario returns, which feedback shows as a call with `arguments`."""
-    calls = current_record().calls
-    before = len(calls)
-    try:
-        return call()
-    finally:
-        if len(calls) > before:
-            calls[-1] = Call(calls[-1].function, tuple(arguments.items()), scenario=True)
+    arguments = {"code": code, **leaves, **(given or {})}
+    return shown_as(lambda: learner.scenario.run(code, leaves, ask, given or {}), arguments)
 
 
 def without_notes(answers, own_tape=False):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT
-from autograder.lessons.ch05_autograd_engine.checks.code_cells import expect_answers, shown
+from autograder.judging.measured import shown_as
+from autograder.lessons.ch05_autograd_engine.checks.code_cells import expect_answers
 
 
 def check_expression(learner, reference, rng, expression, leaves, *, case="", given=None, **tolerance):
@@ -13,8 +14,8 @@ def check_expression(learner, reference, rng, expression, leaves, *, case="", gi
     given = given or {}
     value = reference.scenario.run(f"y = {expression}", leaves, ["y.data"], given)["y.data"]
     g = rng.normal(size=np.shape(value)).astype(np.asarray(value).dtype)
-    arguments = {"expression": expression, **leaves, **given, "g": g}
-    got = shown(lambda: learner.scenario.walk_edges(expression, leaves, g, given), arguments)
+    arguments = {**leaves, **given, "y": expression, "g": g}
+    got = shown_as(lambda: learner.scenario.walk_edges(expression, leaves, g, given), arguments)
     expected = reference.scenario.walk_edges(expression, leaves, g, given)
     expect_answers(got, expected, case=case or expression, **(tolerance or EXACT))
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import exercise
+from autograder.judging import F64, exercise
 from autograder.lessons.ch12_debugging.checks.models import classification, layers
 from autograder.lessons.ch12_debugging.checks.programs import rate, run
+
+NO_FLOOR = {"rtol": 0.0, "atol": 3e-6}
+"""Each action adds beta times the floor to the loss: with 1e-6 that is 1.2e-5 at least. Right programs in float32 are
+within 1e-6 of each other, log(p + 1e-8) is 5e-7 away."""
 
 
 def with_forbidden(rng, data, classes, share):
@@ -31,3 +35,15 @@ def test_fix_08(learner, reference, rng):
         last["W"] *= scale  # decided: probabilities of allowed actions are small, too
         case = f"{classes} actions, {steps} batches"
         run("one_model", learner, reference, "fix_08", [first, last], data, settings, case=case)
+
+
+@exercise("fix_08")
+def test_no_floor(learner, reference, rng):
+    """In float64, where most of the loss is the entropy: a number added to all probabilities shows, a tiny one not."""
+    for d, classes, steps in [(2, 3, 1), (3, 8, 6)]:
+        data = with_forbidden(rng, classification(rng, 8, d, classes, steps), classes, 0.4)
+        data = [(X.astype(F64), allowed, y) for X, allowed, y in data]
+        network = [{name: array.astype(F64) for name, array in one.items()} for one in layers(rng, d, 6, classes)]
+        settings = float(rng.uniform(4, 6)), rate(rng, 0.05)
+        case = f"{classes} actions, {steps} batch{'es' if steps > 1 else ''}, float64"
+        run("one_model", learner, reference, "fix_08", network, data, settings, case=case, **NO_FLOOR)

@@ -77,6 +77,14 @@ large_floor = mistake(
     says="The floor for p is so large that honest probabilities lie below it: the entropy and its gradient change. The "
     "smallest positive float is enough: torch.finfo(p.dtype).tiny.",
 )
+FLOOR_ADDED = (
+    "The number that was added to p is there for all actions, not just for those with p = 0, so the entropy and its "
+    "gradient change. It hides the symptom. log_softmax of the logits needs no such number; a floor has to be far "
+    "below any honest probability."
+)
+small_floor_added = mistake("fix_08", {LOG_P: "log_p = torch.log(p + 1e-6)"}, says=FLOOR_ADDED)
+larger_floor_added = mistake("fix_08", {LOG_P: "log_p = torch.log(p + 1e-5)"}, says=FLOOR_ADDED)
+floor_added = mistake("fix_08", {LOG_P: "log_p = torch.log(p + 1e-3)"}, says=FLOOR_ADDED)
 softer_mask = mistake(
     "fix_08",
     {

@@ -8,6 +8,7 @@ checks of estimates together, on visible and on hidden inputs, do so with a prob
 from __future__ import annotations
 
 import math
+import re
 
 from autograder.judging import EXACT, F32, F64, agree, random
 
@@ -22,7 +23,11 @@ def agree_on_product(
 ) -> None:
     a, p, x = drawn(rng, shape, dtype)
     v = random(rng, shape, dtype)
-    agree("product", learner, reference, name, function, a, p, x, v, kind, case=case, **{**EXACT, **tolerance})
+    code = CODE[function]
+    read = {letter: values for letter, values in (("a", a), ("p", p)) if re.search(rf"\b{letter}\b", code)}
+    tensors = {**read, "f": code, "x": x, "v": v}
+    arguments = name, function, a, p, x, v, kind
+    agree("product", learner, reference, *arguments, case=case, tensors=tensors, **{**EXACT, **tolerance})
 
 
 FORMULAS = {
@@ -35,7 +40,19 @@ FORMULAS = {
     "piecewise linear": "f(x) = Σ relu(a·x)",
     "constant": "f(x) = Σ a",
 }
-"""What the scenarios compute: a reader who is shown a, p and x can compute it, too."""
+"""What the scenarios compute, for a title."""
+CODE = {
+    "polynomial": "lambda x: (a * x**3).sum() + (a * x).sum() ** 2",
+    "product of neighbours": "lambda x: (x.reshape(-1)[1:] * x.reshape(-1)[:-1]).prod() + (a * x**2).sum()",
+    "network": "lambda x: (torch.tanh(p * x + (a * x).sum()) ** 2).sum()",
+    "linear": "lambda x: (a * x).sum()",
+    "linear with parameters": "lambda x: (p * x).sum()",
+    "piecewise linear": "lambda x: torch.relu(a * x).sum()",
+    "constant": "lambda x: a.sum()",
+    "parameters alone": "lambda x: (p**2).sum()",
+    "linear and a term of parameters alone": "lambda x: (a * x).sum() + (p**3).sum()",
+}
+"""The same as code: a reader who is shown a, p and x can paste it."""
 
 
 def check_product_with_the_hessian(learner, reference, rng, name):

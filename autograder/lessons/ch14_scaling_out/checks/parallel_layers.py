@@ -12,12 +12,18 @@ def layer(rng, n_out, n_in, bias=True, dtype=F64):
     return random(rng, (n_out, n_in), dtype), random(rng, n_out, dtype) if bias else None
 
 
+def shown(weight, bias, **others):
+    """What feedback shows of a case: the arguments under the names that the exercise gives them."""
+    return {"weight": weight, "bias": bias, **others}
+
+
 def agree_on_values(learner, reference, rng, name):
     """The result, without a backward pass."""
-    for size, (n_out, n_in), lead in [(1, (1, 1), (1,)), (2, (2, 4), (1,)), (2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
-        arguments = *layer(rng, n_out, n_in), random(rng, (*lead, n_in)), size
+    for size, (n_out, n_in), lead in [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
+        (W, b), x = layer(rng, n_out, n_in), random(rng, (*lead, n_in))
         case = f"{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
-        agree("values_of_layer", learner, reference, name, *arguments, case=case, **EXACT)
+        asked = "values_of_layer", learner, reference, name, W, b, x, size
+        agree(*asked, case=case, tensors=shown(W, b, x=x), **EXACT)
 
 
 def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **options):
@@ -26,10 +32,11 @@ def agree_on_layer(learner, reference, rng, name, size, shape, lead, told="", **
     (n_out, n_in), dtype = shape, settings["dtype"]
     x, g = random(rng, (*lead, n_in), dtype), random(rng, (*lead, n_out), dtype)
     where = settings["in_the_middle"], settings["beside"]
-    arguments = *layer(rng, n_out, n_in, settings["bias"], dtype), x, g, size, *where
+    W, b = layer(rng, n_out, n_in, settings["bias"], dtype)
     tolerance = EXACT if dtype is F64 else {"rtol": 1e-4, "atol": 1e-5}
     case = f"{told}{', ' * bool(told)}{cut(size)}, {n_in} inputs, {n_out} outputs, x has shape {(*lead, n_in)}"
-    agree("parallel_layer", learner, reference, name, *arguments, case=case, **tolerance)
+    asked = "parallel_layer", learner, reference, name, W, b, x, g, size, *where
+    agree(*asked, case=case, tensors=shown(W, b, x=x, g=g), **tolerance)
 
 
 SIZES = [(1, (1, 1), (1,)), (2, (2, 2), (1,)), (2, (4, 6), (3,)), (3, (6, 9), (2, 2)), (4, (8, 12), ())]
@@ -54,9 +61,11 @@ def check_beside_other_operations(learner, reference, rng, name):
 def check_of_data(learner, reference, rng, name):
     """x requires no gradient."""
     for size, (n_out, n_in), lead in [(1, (1, 2), (1,)), (2, (4, 6), (3,))]:
-        arguments = *layer(rng, n_out, n_in), random(rng, (*lead, n_in)), random(rng, (*lead, n_out)), size
+        W, b = layer(rng, n_out, n_in)
+        x, g = random(rng, (*lead, n_in)), random(rng, (*lead, n_out))
         case = f"an x that requires no gradient, {cut(size)}, {n_in} inputs, {n_out} outputs"
-        agree("layer_of_data", learner, reference, name, *arguments, case=case, **EXACT)
+        asked = "layer_of_data", learner, reference, name, W, b, x, g, size
+        agree(*asked, case=case, tensors=shown(W, b, x=x, g=g), **EXACT)
 
 
 def check_without_bias(learner, reference, rng, name):
@@ -75,13 +84,15 @@ def check_parts(learner, reference, rng, name):
     """Each rank keeps its part of the weight, a copy."""
     for size, (n_out, n_in), bias in [(1, (2, 2), True), (2, (4, 6), True), (3, (6, 3), False)]:
         case = f"{cut(size)}, weight {n_out} x {n_in}{'' if bias else ', no bias'}"
-        agree("parts_of_layer", learner, reference, name, *layer(rng, n_out, n_in, bias), size, case=case)
+        W, b = layer(rng, n_out, n_in, bias)
+        agree("parts_of_layer", learner, reference, name, W, b, size, case=case, tensors=shown(W, b))
 
 
 def check_uneven_parts(learner, reference, name):
     """ValueError where the outputs, or the inputs, cannot be shared evenly; parts where they can."""
     W, b = np.arange(4.0).reshape(2, 2), np.arange(2.0)
-    agree("parts_of_layer", learner, reference, name, W, b, 2, case=f"{cut(2)}, weight 2 x 2", **EXACT)
+    case = f"{cut(2)}, weight 2 x 2"
+    agree("parts_of_layer", learner, reference, name, W, b, 2, case=case, tensors=shown(W, b), **EXACT)
     for size, n in [(2, 3), (3, 4), (4, 6), (3, 2)]:
         case = f"{n} {'outputs' if name.startswith('Column') else 'inputs'} on {cut(size)}"
         arguments = np.ones((n, n)), np.ones(n), size
@@ -92,6 +103,6 @@ def check_what_is_sent(learner, reference, rng, name):
     """One all-reduce in one of the two directions; the arguments are what they were."""
     for size, (n_out, n_in), lead in [(2, (4, 6), (3,)), (3, (3, 6), (2, 2))]:
         x, g = random(rng, (*lead, n_in)), random(rng, (*lead, n_out))
-        arguments = *layer(rng, n_out, n_in), x, g, size
+        W, b = layer(rng, n_out, n_in)
         case = f"{cut(size)}, x has shape {(*lead, n_in)}, y {(*lead, n_out)}"
-        agree("sent_by_layer", learner, reference, name, *arguments, case=case)
+        agree("sent_by_layer", learner, reference, name, W, b, x, g, size, case=case, tensors=shown(W, b, x=x, g=g))

@@ -27,17 +27,28 @@ _NO_ANSWER = re.compile(
 
 
 def holds_work(cells: Sequence[Cell], slug: str) -> bool:
-    """Whether any exercise of the lesson has code that the course did not hand out.
+    """Whether any exercise of the lesson has code that the course did not hand out."""
+    return bool(exercises_with_work(cells, slug))
+
+
+def exercises_with_work(cells: Sequence[Cell], slug: str) -> set[str]:
+    """The exercises of a lesson that have code which the course did not hand out.
 
     That is a line which is in no stub; where a program to mend is handed out, another order of its lines will do.
     """
     ours, programs = _handed_out(slug)
     theirs: dict[str, list[str]] = {}
+    found = set()
     for name, line in islice(_lines_of(cells, slug), MOST_LINES):
         if name and line not in ours and not _NO_ANSWER.match(line):
-            return True
+            found.add(name)
         theirs.setdefault(name, []).append(line)
-    return any(theirs[name] != lines for name, lines in programs.items() if name in theirs)
+    return found | {name for name, lines in programs.items() if theirs.get(name, lines) != lines}
+
+
+def programs_to_mend(slug: str) -> set[str]:
+    """The exercises of a lesson that are handed out as programs which run, to be mended."""
+    return set(_handed_out(slug)[1])
 
 
 def _lines_of(cells: Sequence[Cell], slug: str) -> Iterator[tuple[str, str]]:

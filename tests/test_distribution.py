@@ -1,0 +1,75 @@
+"""What is said of installing more of the course fits how it was installed."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from autograder import distribution
+from autograder.distribution import how_to_install_extra
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A course that was unpacked somewhere."""
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "pyproject.toml").touch()
+    return tmp_path / "course"
+
+
+def came_from(monkeypatch: pytest.MonkeyPatch, **origin: Any) -> None:
+    text = json.dumps(origin) if origin else None
+    monkeypatch.setattr(distribution, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
+
+
+def test_from_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    came_from(monkeypatch)
+    assert how_to_install_extra("notebook") == "pip install 'backprop-course[notebook]'"
+
+
+@pytest.mark.parametrize(("editable", "option"), [(False, ""), (True, "-e ")])
+def test_from_a_folder(monkeypatch: pytest.MonkeyPatch, folder: Path, editable: bool, option: str) -> None:
+    """`pip install 'backprop-course[notebook]'` finds nothing where the course is on no index."""
+    came_from(monkeypatch, url=folder.as_uri(), dir_info={"editable": True} if editable else {})
+    assert how_to_install_extra("notebook") == f"pip install {option}'{folder}[notebook]'"
+    monkeypatch.chdir(folder)
+    assert how_to_install_extra("notebook") == f"pip install {option}'.[notebook]'"
+
+
+def test_from_a_repository_or_a_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    came_from(monkeypatch, url="https://example.org/course.git", vcs_info={"vcs": "git", "commit_id": "0"})
+    assert how_to_install_extra("grade") == "pip install 'backprop-course[grade] @ git+https://example.org/course.git'"
+    came_from(monkeypatch, url="file:///no/such/course.whl", archive_info={})
+    assert how_to_install_extra("grade") == "pip install 'backprop-course[grade] @ file:///no/such/course.whl'"
+
+
+def test_a_folder_that_is_gone_and_a_note_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    came_from(monkeypatch, url="file:///no/such/folder", dir_info={})
+    assert how_to_install_extra("notebook") == "pip install 'backprop-course[notebook]'"
+    monkeypatch.setattr(distribution, "distribution", lambda _: SimpleNamespace(read_text=lambda _: "[]"))
+    assert how_to_install_extra("notebook") == "pip install 'backprop-course[notebook]'"
+
+
+def test_not_installed_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(_: str) -> None:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(distribution, "distribution", nothing)
+    assert how_to_install_extra("notebook").endswith("[notebook]'")
+    assert "backprop-course" not in how_to_install_extra("notebook")
+
+
+def test_start_says_what_installs_jupyterlab_here(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path
+) -> None:
+    came_from(monkeypatch, url=folder.as_uri(), dir_info={})
+    start = import_module("autograder.commands.start")
+    monkeypatch.setattr(start, "find_spec", lambda name: None)
+    said = list(start._what_to_do(tmp_path, "ipynb", ["ch01_computation_graph"]))
+    assert f"  pip install '{folder}[notebook]' && jupyter lab" in said

@@ -1,0 +1,50 @@
+"""What is true of every known mistake, whatever its lesson."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.authoring.tree import Course
+from autograder.diagnosis import Misconception, misconceptions_in
+from autograder.judging.reference import load_module
+from autograder.places import modules_in
+
+COURSE = Course.at()
+UNSEEDED = {"default_rng", "RandomState", "SeedSequence", "PCG64", "Random", "seed"}
+"""Called without an argument they ask the operating system."""
+OUTSIDE = re.compile(
+    r"\b(urandom|getrandom|secrets|SystemRandom|time_ns|perf_counter|monotonic|np\.random\.(?!default_rng))\b"
+)
+
+
+def texts(known: Misconception) -> Iterator[str]:
+    """The code of a mistake, without what is said of it."""
+    yield from (edit.after for edit in known.edits)
+    if known.function is not None:
+        source = ast.parse(textwrap.dedent(inspect.getsource(known.function))).body[0]
+        assert isinstance(source, ast.FunctionDef)
+        yield "\n".join(ast.unparse(statement) for statement in source.body)
+
+
+def draws_from_outside(text: str) -> bool:
+    """Whether what a piece of code draws is another thing in every process."""
+    bare = re.search(rf"\b({'|'.join(UNSEEDED)})\(\s*(None\s*)?\)", text)
+    return bool(bare or OUTSIDE.search(text))
+
+
+@pytest.mark.parametrize("slug", list(COURSE.lessons))
+def test_no_mistake_depends_on_luck(slug: str) -> None:
+    """What each check says of a known mistake is written down, so it must be the same whenever it is asked."""
+    lucky = [
+        f"{known.exercise}: {known.name}"
+        for file in modules_in(COURSE.mistakes(slug))
+        for known in misconceptions_in(load_module(file))
+        if any(draws_from_outside(text) for text in texts(known))
+    ]
+    assert lucky == []
