@@ -1,0 +1,109 @@
+// Python, in a worker of its own: whoever wants it to stop ends the worker.
+// A message { id, do, ... } is answered by any number of { id, say | loaded | out } and one { id, done } or { id, failed }.
+const HERE = new URL(".", self.location.href);
+let python;
+let have = new Set();
+let now = 0; // the id of the request that is worked on
+let count = null; // what counts the bytes that arrive
+
+const tell = (message) => postMessage({ id: now, ...message });
+
+// Pyodide fetches for itself: what arrives is counted on its way.
+const plain = self.fetch.bind(self);
+self.fetch = async (...asked) => {
+  const answer = await plain(...asked);
+  if (!answer.ok || !answer.body || !count) return answer;
+  const counted = answer.body.pipeThrough(
+    new TransformStream({ transform(piece, to) { count(piece.byteLength); to.enqueue(piece); } }),
+  );
+  return new Response(counted, { status: answer.status, headers: answer.headers });
+};
+
+async function bytes(name) {
+  const answer = await self.fetch(new URL(name, HERE));
+  if (!answer.ok) throw new Error(`${name} is not there (${answer.status})`);
+  return answer.arrayBuffer();
+}
+
+const STEPS = {
+  async python() {
+    const folder = new URL(`python-${PYODIDE}/`, HERE);
+    const { loadPyodide } = await import(new URL("pyodide.mjs", folder));
+    python = await loadPyodide({ indexURL: folder.href });
+    const decoder = new TextDecoder();
+    const write = (piece) => (speak(decoder.decode(piece, { stream: true })), piece.length);
+    python.setStdout({ write });
+    python.setStderr({ write });
+  },
+  numpy: () => python.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }),
+  async grader() {
+    python.unpackArchive(await bytes("grader.tgz"), "gztar", { extractDir: "/course" });
+    python.runPython("import sys; sys.path.insert(0, '/course'); sys.dont_write_bytecode = True");
+  },
+};
+
+// `parts`: python, numpy, grader, or the slug of a lesson, whose checks are read then.
+async function prepare({ parts, sizes }) {
+  const missing = parts.filter((part) => !have.has(part));
+  const total = missing.reduce((sum, part) => sum + (sizes[part] ?? 0), 0);
+  let loaded = 0;
+  count = (more) => tell({ loaded: (loaded += more), total });
+  if (total) tell({ loaded, total });
+  for (const part of missing) {
+    if (STEPS[part]) await STEPS[part]();
+    else {
+      python.unpackArchive(await bytes(`${part}.tgz`), "gztar", { extractDir: "/course" });
+      tell({ say: "Starting the checks" });
+      python.pyimport("autograder.page.check").prepared(part);
+    }
+    have.add(part);
+  }
+  count = null;
+}
+
+// What Python prints goes out in pieces: a loop that prints must not drown the page in messages.
+let waiting = "";
+let last = 0;
+function speak(text) {
+  waiting += text;
+  if (waiting.length > 8192 || performance.now() - last > 60) flush();
+}
+function flush() {
+  if (waiting) tell({ out: waiting });
+  [waiting, last] = ["", performance.now()];
+}
+
+function fromPython(value) {
+  return JSON.parse(value);
+}
+
+const ACTIONS = {
+  prepare,
+  check({ lesson, exercise, notebook }) {
+    const module = python.pyimport("autograder.page.check");
+    return fromPython(module.as_json(lesson, exercise, notebook, (say) => tell({ say })));
+  },
+  plan: ({ cells, at, lessons }) =>
+    fromPython(python.pyimport("autograder.page.live").plan_as_json(JSON.stringify(cells), at, JSON.stringify(lessons))),
+  run({ cells, at, answers }) {
+    const module = python.pyimport("autograder.page.live");
+    const found = fromPython(module.run_as_json(JSON.stringify(cells), at, JSON.stringify(answers)));
+    flush();
+    return found;
+  },
+};
+
+onmessage = async ({ data }) => {
+  now = data.id;
+  try {
+    const done = await ACTIONS[data.do](data);
+    tell({ done: done ?? null });
+  } catch (error) {
+    flush();
+    count = null;
+    const text = String(error?.message ?? error);
+    // a Python that has run out of its memory, or of its stack, is not to be used again
+    const fatal = error?.name !== "PythonError" || /MemoryError|RecursionError/.test(text);
+    tell({ failed: text.trim().split("\n").at(-1), fatal });
+  }
+};
