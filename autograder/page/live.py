@@ -10,7 +10,8 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType, SimpleNamespace
+from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 from autograder.page.needs import Statement, free, imports, needed, statements
@@ -43,7 +44,9 @@ def plan(cells: Sequence[str], at: int, lessons: Sequence[str] = ()) -> Plan:
         for module, names in imports(source):
             root = module.partition(".")[0]
             if module in lessons:
-                named = [name for name in names if name in used] if names else _attributes(cells[at], found.first, source)
+                named = _attributes(cells[at], found.first, source)
+                if names:
+                    named = [name for name in names if name in used or source == cells[at]]
                 found.answers[module] = list(dict.fromkeys([*found.answers.get(module, []), *named]))
             elif root in ELSEWHERE:
                 found.elsewhere = ELSEWHERE[root]
@@ -74,18 +77,19 @@ class State:
         sys.modules["__main__"] = self.module
         self.given: dict[str, Statement | None] = {}
 
-    def run(self, cells: Sequence[str], at: int, answers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    def run(self, cells: Sequence[str], at: int, answers: Mapping[str, ModuleType]) -> dict[str, Any]:
         """Run the cell `at` after what it needs; what it printed has gone to stdout by then."""
         try:
             found = plan(cells, at, list(answers))
         except SyntaxError:
             found = Plan()  # it is told when the cell runs
+        self._take(answers)
         before = self._outdated(found.first)
         place = ""
         try:
             for one in before:
                 place = f"cell {one.cell + 1} above"
-                self._above(one, answers, place)
+                self._above(one, place)
                 self.given |= dict.fromkeys(one.touches, one)
             place = HERE
             value = self._cell(cells[at])
@@ -94,6 +98,15 @@ class State:
             return {"error": told(error), "above": 0 if place == HERE else one.cell + 1, "ran": 0}
         self._forget(cells[at])
         return {"value": "" if value is None else repr(value), "ran": len({one.cell for one in before})}
+
+    def _take(self, answers: Mapping[str, ModuleType]) -> None:
+        """Let lessons' modules be these; who imported others' functions is to do it again."""
+        for slug, module in answers.items():
+            if sys.modules.get(slug) is not module:
+                sys.modules[slug] = module
+                for name, one in self.given.items():
+                    if one is not None and any(imported == slug for imported, _ in imports(one.source)):
+                        self.given[name] = None
 
     def _outdated(self, first: Sequence[Statement]) -> list[Statement]:
         """Those of the statements whose names have no value yet, or had another one since."""
@@ -111,17 +124,7 @@ class State:
                 names |= one.touches
         return again
 
-    def _above(self, one: Statement, answers: Mapping[str, Mapping[str, Any]], label: str) -> None:
-        node = ast.parse(one.source).body[0]
-        if isinstance(node, ast.ImportFrom) and node.module in answers:
-            for alias in node.names:
-                if alias.name in answers[node.module]:
-                    self.module.__dict__[alias.asname or alias.name] = answers[node.module][alias.name]
-            return
-        if isinstance(node, ast.Import) and node.names[0].name in answers:
-            whole = SimpleNamespace(**answers[node.names[0].name])
-            self.module.__dict__[node.names[0].asname or node.names[0].name] = whole
-            return
+    def _above(self, one: Statement, label: str) -> None:
         quiet = sys.stdout
         sys.stdout = _Nowhere()
         try:
@@ -170,11 +173,14 @@ def told(error: BaseException) -> str:
     shown = traceback.TracebackException.from_exception(error, limit=-60)
     seen: traceback.TracebackException | None = shown
     while seen is not None:
-        inside = [i for i, frame in enumerate(seen.stack) if frame.filename == HERE or frame.filename.endswith(" above")]
+        inside = [
+            i for i, frame in enumerate(seen.stack) if frame.filename == HERE or frame.filename.endswith(" above")
+        ]
         del seen.stack[: inside[0] if inside else len(seen.stack)]
         seen = seen.__cause__ or seen.__context__
     text = "".join(shown.format()).rstrip()
-    return text if shown.stack or shown.__cause__ or shown.__context__ else text.removeprefix("Traceback (most recent call last):\n")
+    nowhere = not (shown.stack or shown.__cause__ or shown.__context__)
+    return text.removeprefix("Traceback (most recent call last):\n") if nowhere else text
 
 
 _state = State()
@@ -190,15 +196,37 @@ def plan_as_json(cells: str, at: int, lessons: str) -> str:
 
 
 def run_as_json(cells: str, at: int, answers: str) -> str:
-    """`State.run` for the worker. `answers`: by lesson, its notebook with the reader's answers."""
-    given = {slug: _answers(slug, notebook) for slug, notebook in json.loads(answers).items()}
+    """`State.run` for the worker. `answers`: by lesson, what `answers_of` takes."""
+    given = {slug: _kept(slug, text) for slug, text in json.loads(answers).items()}
     return json.dumps(_state.run(json.loads(cells), at, given))
 
 
-def _answers(slug: str, notebook: str) -> dict[str, Any]:
-    """What the cells of a lesson's notebook define, as far as they go."""
+@lru_cache(maxsize=32)
+def _kept(slug: str, text: str) -> ModuleType:
+    """The same answers are the same objects: nobody who has them is to take them again."""
+    return answers_of(slug, **json.loads(text))
+
+
+def answers_of(slug: str, notebook: str, own: Sequence[str], solved: str | None) -> ModuleType:
+    """What a lesson's exercises are for a cell of the page: `own` ones are the reader's, others the course's.
+
+    Args:
+        notebook: the lesson's, with the reader's answers.
+        solved: the lesson's solutions; None where a copy of the book has none.
+    """
     submission = importlib.import_module("autograder.submission").parse_submission(f"{slug}.ipynb", notebook.encode())
-    program = importlib.import_module("autograder.worker.execution").Program(slug)
-    for cell in submission.cells:
-        program.run_cell(cell.source, cell.label, cell.offset)
-    return dict(program.module.__dict__)
+    mine = _ran(f"{slug}_here", [(cell.source, cell.label) for cell in submission.cells])
+    if solved is None:
+        return mine
+    module = _ran(slug, [(solved, "cell of the course")])
+    module.__dict__.update({name: vars(mine)[name] for name in own if name in vars(mine)})
+    return module
+
+
+def _ran(name: str, cells: Sequence[tuple[str, str]]) -> ModuleType:
+    """The module that cells fill, as far as they go."""
+    program = importlib.import_module("autograder.worker.execution").Program(name)
+    for source, label in cells:
+        program.run_cell(source, label, 0)
+    module: ModuleType = program.module
+    return module

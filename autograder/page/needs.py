@@ -1,7 +1,7 @@
 """What a cell of a page needs of the cells above it, statement by statement.
 
-A page's hidden cells also draw, glue numbers into sentences and import PyTorch. A reader who runs one cell wants none of
-that: so only those statements run that give what it uses, what these use, and so on.
+A page's hidden cells also draw, glue numbers into sentences and import PyTorch. A reader who runs one cell wants none
+of that: so only those statements run that give what it uses, what these use, and so on.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class Statement:
     changes: frozenset[str]
     """The names whose values it may change in place."""
     uses: frozenset[str]
+    later: frozenset[str]
+    """Those of them that only functions use which it defines: they may get their values below it."""
 
     @property
     def touches(self) -> frozenset[str]:
@@ -49,7 +51,9 @@ def statements(cell: int, source: str) -> tuple[Statement, ...]:
         names = Names()
         names.visit(node)
         changed = frozenset(_changed(node)) - names.bound
-        found.append(Statement(cell, first, text, frozenset(names.bound), changed, frozenset(names.used)))
+        later = frozenset(names.later - names.used)
+        used = frozenset(names.used | names.later)
+        found.append(Statement(cell, first, text, frozenset(names.bound), changed, used, later))
     return tuple(found)
 
 
@@ -71,13 +75,16 @@ def needed(cells: Sequence[str], at: int, foreign: Iterable[str] = ()) -> list[S
         with suppress(SyntaxError):
             above += statements(cell, cells[cell])
     strange = _made_of(above, foreign)
-    wanted = set(free(cells[at]))
-    taken: list[Statement] = []
-    for one in reversed(above):
-        if one.gives & wanted or (one.changes & wanted and not one.uses & strange):
-            taken.append(one)
-            wanted = (wanted - (one.gives - one.uses)) | one.uses
-    return taken[::-1]
+    at_the_end, taken = set(free(cells[at])), list[Statement]()
+    while True:  # a function may call one that is defined below it: that is wanted at the end, too
+        wanted, taken = set(at_the_end), []
+        for one in reversed(above):
+            if one.gives & wanted or (one.changes & wanted and not one.uses & strange):
+                taken.append(one)
+                wanted = (wanted - (one.gives - one.uses)) | one.uses
+        if at_the_end >= (later := set().union(*(one.later for one in taken))):
+            return taken[::-1]
+        at_the_end |= later
 
 
 def _made_of(above: Sequence[Statement], foreign: Iterable[str]) -> set[str]:
@@ -108,6 +115,8 @@ class Names(ast.NodeVisitor):
     def __init__(self, local: frozenset[str] = frozenset()) -> None:
         self.bound: set[str] = set()
         self.used: set[str] = set()
+        self.later: set[str] = set()
+        """Used in functions: when these are called."""
         self._local = local
         """Names of the functions around it."""
 
@@ -153,7 +162,8 @@ class Names(ast.NodeVisitor):
         self.bound.add(node.name)
         self._within(node.args, node.body)
 
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.visit_FunctionDef(node)  # type: ignore[arg-type]
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         for part in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
@@ -173,8 +183,13 @@ class Names(ast.NodeVisitor):
         inside = Names(self._local | targets.bound)
         inside.generic_visit(node)
         self.used |= inside.used - self.bound
+        self.later |= inside.later - self.bound
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            self._comprehension(node)
+        else:
+            super().visit(node)
 
     def _within(self, arguments: ast.arguments | None, body: Sequence[ast.AST]) -> None:
         """What a function uses of the module: it may be bound by the time that it is called."""
@@ -188,7 +203,7 @@ class Names(ast.NodeVisitor):
         inside = Names(self._local | local | first.bound)
         for part in body:
             inside.visit(part)
-        self.used |= inside.used - self.bound
+        self.later |= (inside.used | inside.later) - self.bound
 
 
 def imports(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -213,7 +228,9 @@ def _changed(node: ast.stmt) -> Iterator[str]:
         elif not (isinstance(call.func, ast.Name) and call.func.id in SHOWS):
             for value in (*call.args, *(keyword.value for keyword in call.keywords)):
                 yield from _root(value)
-                if isinstance(value, ast.Call):  # backward(power(a, 2), 1.0): what is made of a is changed, and a with it
+                if isinstance(
+                    value, ast.Call
+                ):  # backward(power(a, 2), 1.0): what is made of a is changed, and a with it
                     yield from _named(value.args)
 
 

@@ -141,7 +141,9 @@ def _cells_of(cells: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     """The text and the cells of one exercise: from its heading to its check, less what introduces the lesson."""
     own = [i for i, cell in enumerate(cells) if cell["metadata"].get("exercise") == name]
     first = next(i for i in range(own[0], -1, -1) if "".join(cells[i]["source"]).startswith(f"## `{name}`"))
-    return [cell for cell in cells[first : own[-1] + 1] if not {"check", "setup"} & set(cell["metadata"].get("tags", ()))]
+    return [
+        cell for cell in cells[first : own[-1] + 1] if not {"check", "setup"} & set(cell["metadata"].get("tags", ()))
+    ]
 
 
 class Progress(SphinxDirective):
@@ -151,16 +153,16 @@ class Progress(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         if self.arguments:
-            exercises = [[one.name, one.points] for one in in_pages(self.arguments[0])]
-            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(exercises)}
+            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(_points(self.arguments[0]))}
         else:
-            lessons = [
-                {"slug": slug, "title": find_lesson(slug).title, "exercises": [[e.name, e.points] for e in in_pages(slug)]}
-                for slug in self.config.page_lessons
-                if slug in self.env.found_docs
-            ]
+            found = [find_lesson(slug) for slug in self.config.page_lessons if slug in self.env.found_docs]
+            lessons = [{"slug": one.slug, "title": one.title, "exercises": _points(one.slug)} for one in found]
             data = {"data_lessons": json.dumps(lessons), "hidden": ""}
         return [block("div", class_="page-progress", **data)]
+
+
+def _points(slug: str) -> list[list[Any]]:
+    return [[one.name, one.points] for one in in_pages(slug)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from docutils import nodes
-from myst_parser.config.main import MdParserConfig
 from myst_nb.core.read import read_myst_markdown_notebook
+from myst_parser.config.main import MdParserConfig
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +34,8 @@ def mark(app: Sphinx, doctree: nodes.document) -> None:
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     sources = [cell.source for cell in cells]
     shown = [i for i, cell in enumerate(cells) if "remove-cell" not in cell.metadata.get("tags", ())]
-    found = list(doctree.findall(lambda node: isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"))
+    containers = doctree.findall(nodes.container)
+    found = [node for node in containers if node.get("nb_element") == "cell_code"]
     if len(found) != len(shown):
         raise ValueError(f"{name}: {len(found)} code cells in the page, and {len(shown)} in its source")
     for at, node in zip(shown, found, strict=True):

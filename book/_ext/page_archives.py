@@ -37,14 +37,17 @@ def common(release: Path) -> bytes:
     files["autograder/notebook/__init__.py"] = b""  # its own asks for a kernel
     files |= _tree(course, [one for one in course.iterdir() if one.name not in NO_COURSE], "course")
     for name in PACKAGES:
-        found = importlib.util.find_spec(name)
-        assert found is not None
-        assert found.origin is not None
-        origin = Path(found.origin)
-        root = origin if origin.stem == name else origin.parent  # a module, or a package
-        base = root.parent if root == origin else root
-        files |= {at.removeprefix("./"): text for at, text in _tree(base, [root], "." if root == origin else name).items() if _used(at)}
+        files |= {at: text for at, text in _package(name).items() if _used(at)}
     return _archive({at: _short(content) if at.endswith(".py") else content for at, content in files.items()})
+
+
+def _package(name: str) -> dict[str, bytes]:
+    """The files of a package that is installed here, or of a module."""
+    found = importlib.util.find_spec(name)
+    assert found is not None
+    assert found.origin is not None
+    file = Path(found.origin)
+    return {file.name: file.read_bytes()} if file.stem == name else _tree(file.parent, [file.parent], name)
 
 
 def of_lesson(release: Path, slug: str) -> bytes:

@@ -96,8 +96,9 @@ def assemble(app: Sphinx, error: Exception | None) -> None:
     (python / entry["file_name"]).write_bytes(app.page_wheel)
     _write_archives(out, slugs)
     sizes = {"python": sum((python / name).stat().st_size for name in CORE), "numpy": len(app.page_wheel)}
+    solved = _write_solutions(out, slugs)
     sizes |= {part: (out / f"{part}.tgz").stat().st_size for part in ("grader", *slugs)}
-    (out / "manifest.json").write_text(json.dumps({"sizes": sizes}), encoding="utf-8")
+    (out / "manifest.json").write_text(json.dumps({"sizes": sizes, "solved": solved}), encoding="utf-8")
     _write_service_worker(Path(app.outdir))
 
 
@@ -111,6 +112,18 @@ def _write_archives(out: Path, slugs: list[str]) -> None:
         released = Path(folder, "release")
         release(Course.at(), released, slugs, say=logger.info)
         write(released, slugs, out)
+
+
+def _write_solutions(out: Path, slugs: list[str]) -> list[str]:
+    """The course's own answers, for after a pass and for cells that call them; a release leaves these files out."""
+    from autograder.learning.solutions import solution_of
+    from course.syllabus import find_lesson
+
+    for slug in slugs:
+        own = {one.name: {"text": solution_of(one), "why": one.why} for one in find_lesson(slug).exercises}
+        module = (ROOT / "solutions" / f"{slug}.py").read_text(encoding="utf-8")
+        (out / f"{slug}.solved.json").write_text(json.dumps({"module": module, "exercises": own}), encoding="utf-8")
+    return slugs
 
 
 def _write_service_worker(out: Path) -> None:

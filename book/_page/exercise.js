@@ -1,6 +1,6 @@
 // An exercise in the section that teaches it: editors for its cells, Check, and the card of a notebook's check.
 import { Code, element, Line, Switch } from "./code.js";
-import { stop, withPython } from "./python.js";
+import { solution, stop, withPython } from "./python.js";
 import { problem, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
@@ -23,10 +23,10 @@ export class Exercise {
         reset.hidden = !code.changed;
         write.hidden = Boolean(code.editor);
       };
-      code.opened = () => code.changes();
       const opened = code.open.bind(code);
       code.open = async () => { await opened(); code.changes(); };
-      part.append(element("div", { class: "page-tools" }, write, reset));
+      code.tools = [write, reset];
+      code.part = part;
       code.changes();
       return code;
     });
@@ -34,7 +34,9 @@ export class Exercise {
     this.line = new Line();
     this.card = element("div", { class: "exercise-card", tabindex: "-1" });
     section.querySelector(".exercise-elsewhere").hidden = true;
-    section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, this.line.box), this.card);
+    const [only, another] = this.codes; // the buttons of a single cell stand beside Check
+    if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
+    section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.card);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
     this.mark();
   }
@@ -74,6 +76,15 @@ export class Exercise {
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points: found.points, of: found.of, best, misconception: name }));
     this.section.dataset.status = found.status;
     this.mark();
+    if (found.status === "passed") this.compare();
+  }
+
+  // After a pass: how the course does it, where this copy of the book may tell.
+  async compare() {
+    const { text, why } = (await solution(this.lesson))?.exercises[this.name] ?? {};
+    if (!text) return;
+    const inside = [element("pre", {}, text), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : [])];
+    this.card.append(element("details", { class: "exercise-own" }, element("summary", {}, "The course's own way"), ...inside));
   }
 
   // Hints open one within the other: how many were opened is remembered.

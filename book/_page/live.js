@@ -1,10 +1,10 @@
 // The page's own code: Edit, Run, Stop. What a cell needs of the cells above runs before it, hidden ones included.
 import { Code, element, Line, Switch } from "./code.js";
-import { lessonNotebook, stop, Stopped, withPython } from "./python.js";
+import { lessonNotebook, solution, stop, Stopped, withPython } from "./python.js";
 import { draftKey, read } from "./store.js";
 import { filled } from "./work.js";
 
-const SECONDS = 120;
+const SECONDS = 600;
 const MOST = 100_000; // characters of output that a page shows
 const HERE = new URL(".", import.meta.url);
 
@@ -92,16 +92,20 @@ class Live {
       this.line.show({ text: `This cell needs ${plan.elsewhere}, which a browser does not have: run it in the chapter's notebook.` });
       return null;
     }
-    const missing = [];
     const answers = {};
+    const borrowed = [];
     for (const [slug, names] of Object.entries(plan.answers)) {
-      missing.push(...(await unwritten(slug, names)));
-      answers[slug] = JSON.stringify(await filled(slug));
+      const missing = await unwritten(slug, names);
+      const solved = missing.length ? await solution(slug) : null;
+      if (missing.length && !solved) {
+        this.line.show({ text: `This cell calls ${missing.join(" and ")}, ${missing.length > 1 ? "exercises" : "an exercise"} that you have not written yet.` });
+        return null;
+      }
+      borrowed.push(...missing);
+      const own = names.filter((name) => !missing.includes(name));
+      answers[slug] = JSON.stringify({ notebook: JSON.stringify(await filled(slug)), own, solved: solved?.module ?? null });
     }
-    if (missing.length) {
-      this.line.show({ text: `This cell calls ${[...new Set(missing)].join(" and ")}, which you have not written yet: it is an exercise.` });
-      return null;
-    }
+    this.borrowed = [...new Set(borrowed)];
     if (plan.numpy || Object.keys(answers).length) await ready(["numpy"]);
     this.line.show({ text: "Running" });
     this.fresh();
@@ -109,10 +113,13 @@ class Live {
   }
 
   shown({ value, error, ran, above }) {
-    const text = ran ? `Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.` : "";
-    this.line.show({ text: above ? "A cell above, which this one needs, ended in an error." : text });
+    const said = [];
+    if (above) said.push("A cell above, which this one needs, ended in an error.");
+    if (ran) said.push(`Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.`);
+    if (this.borrowed.length) said.push(`${this.borrowed.join(" and ")}: the course's own, as yours ${this.borrowed.length > 1 ? "are" : "is"} not written yet.`);
     if (value) this.print(value);
     if (error) this.print(error, "live-error");
+    this.line.show({ text: said.join(" ") || (this.out.textContent ? "" : "It ran, and printed nothing.") });
   }
 }
 

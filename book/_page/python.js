@@ -107,8 +107,6 @@ async function inTurn(parts, work, show, out, seconds) {
     return await work((message) => mine.ask(message, hear), ready);
   } catch (error) {
     if (error.fatal && mine) drop(mine);
-    if (/fetch|network|import/i.test(error.message) && !(error instanceof Stopped) && !mine?.parts.has("python"))
-      throw new Failed("Python could not be fetched: is there a network? Nothing you typed is lost.");
     throw error;
   } finally {
     clearTimeout(clock);
@@ -128,6 +126,14 @@ export function stop(why = "Stopped.") {
   one.end?.(new Stopped(why));
   drop(one);
 }
+
+// The course's own answers to a lesson: { module, exercises: { name: { text, why } } }; null where this copy has none.
+const solutions = {};
+export const solution = (slug) =>
+  (solutions[slug] ??= files().then(async ({ solved }) => {
+    const answer = solved.includes(slug) ? await fetch(new URL(`${slug}.solved.json`, HERE)) : { ok: false };
+    return answer.ok ? answer.json() : null;
+  }).catch(() => null));
 
 export const lessonNotebook = async (slug) => {
   await files();

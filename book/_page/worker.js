@@ -4,6 +4,7 @@ const HERE = new URL(".", self.location.href);
 let python;
 let have = new Set();
 let now = 0; // the id of the request that is worked on
+let dying = false; // Pyodide says how it dies, at length
 let count = null; // what counts the bytes that arrive
 
 const tell = (message) => postMessage({ id: now, ...message });
@@ -33,7 +34,7 @@ const STEPS = {
     const decoder = new TextDecoder();
     const write = (piece) => (speak(decoder.decode(piece, { stream: true })), piece.length);
     python.setStdout({ write });
-    python.setStderr({ write });
+    python.setStderr({ write: (piece) => (/^Stack \(most recent|^Fatal/.test(decoder.decode(piece)) ? (dying = true) : dying || write(piece), piece.length) });
   },
   numpy: () => python.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }),
   async grader() {
@@ -47,9 +48,11 @@ async function prepare({ parts, sizes }) {
   const missing = parts.filter((part) => !have.has(part));
   const total = missing.reduce((sum, part) => sum + (sizes[part] ?? 0), 0);
   let loaded = 0;
-  count = (more) => tell({ loaded: (loaded += more), total });
+  let due = 0; // what has arrived once this part has: then it is unpacked, which takes a while
+  count = (more) => tell((loaded += more) < due ? { loaded, total } : { say: "Starting Python" });
   if (total) tell({ loaded, total });
   for (const part of missing) {
+    due += sizes[part] ?? 0;
     if (STEPS[part]) await STEPS[part]();
     else {
       python.unpackArchive(await bytes(`${part}.tgz`), "gztar", { extractDir: "/course" });
@@ -93,6 +96,13 @@ const ACTIONS = {
   },
 };
 
+const ANEW = "Python starts anew with the next click, and nothing you typed is lost.";
+const IN_WORDS = [
+  [/call stack size/, `It called itself deeper than a browser's Python can follow. ${ANEW}`],
+  [/MemoryError|out of memory|Array buffer allocation|memory access/i, `It took more memory than a browser gives. ${ANEW}`],
+  [/Failed to fetch|NetworkError|imported module|is not there|Load failed/i, "Python could not be fetched: is there a network? Nothing you typed is lost."],
+];
+
 onmessage = async ({ data }) => {
   now = data.id;
   try {
@@ -103,7 +113,7 @@ onmessage = async ({ data }) => {
     count = null;
     const text = String(error?.message ?? error);
     // a Python that has run out of its memory, or of its stack, is not to be used again
-    const fatal = error?.name !== "PythonError" || /MemoryError|RecursionError/.test(text);
-    tell({ failed: text.trim().split("\n").at(-1), fatal });
+    const fatal = error?.name !== "PythonError" || /MemoryError/.test(text);
+    tell({ failed: IN_WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? text.trim().split("\n").at(-1), fatal });
   }
 };
