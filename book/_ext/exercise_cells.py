@@ -26,6 +26,8 @@ from autograder.reading.labels import sections  # noqa: E402
 from course.syllabus import Exercise, find_lesson  # noqa: E402
 
 _HEADING = re.compile(r"^#{1,6} ")
+_CHECK = re.compile(r'run\s`check\("[\w.]+"\)`')
+"""How a notebook says what a button does here."""
 _SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
 
 
@@ -126,6 +128,7 @@ class ExerciseCell(SphinxDirective):
         if cell["cell_type"] == "markdown":
             body = nodes.container(classes=["exercise-contract"])
             text = _SECTION.sub("", re.sub(r"^#{1,6} .*$", "", source, flags=re.MULTILINE)).strip()
+            text = _CHECK.sub("press Check", text)
             self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, body)
             return [body] if text else []
         code = nodes.literal_block(source, source, language="python3")

@@ -4,8 +4,8 @@ import { listen, result } from "./store.js";
 import { load, save } from "./work.js";
 
 function standing(lesson, exercises) {
-  const found = exercises.map(([name, points]) => ({ points, ...result(lesson, name) }));
-  const solved = found.filter((one) => one.best >= one.points).length;
+  const found = exercises.map(([name, points]) => ({ ...result(lesson, name), points }));
+  const solved = found.filter((one) => (one.best ?? 0) >= one.points).length;
   return {
     solved,
     tried: found.filter((one) => one.status && one.status !== "missing").length,
@@ -35,7 +35,7 @@ export function chapter(box) {
   const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
   box.append(
     element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", said),
-    element("p", { class: "page-small" }, "Write and check them where they stand. Python runs in this browser, nothing is sent anywhere, and what is checked here is for learning: it gives no credit. Your work is saved as the chapter's notebook, which can be handed in."),
+    element("p", { class: "page-small" }, "Write and check them where they stand. Python runs in this browser, nothing is sent anywhere, and what is checked here is for learning: it gives no credit. Your work is saved as the chapter's notebook, which can be handed in. Code with PyTorch or Matplotlib needs a notebook: in a checkout of the course, JupyterLab with Jupytext opens ", element("code", {}, `book/${lesson}.md`), " as one."),
   );
   show();
   listen(show);
