@@ -14,7 +14,7 @@ from typing import Any
 from widget_pages import Browser, Quiet
 
 ONLY_HERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
-PATIENCE = 180.0
+PATIENCE = 90.0
 """Seconds for what takes a few on an idle machine."""
 WHOLE_RUN = 900
 CTRL = 2
@@ -77,7 +77,10 @@ class Reader(Browser):
     def fill(self, selector: str, code: str) -> None:
         """Open the editor in an element, and type this in the place of all that is there."""
         if not self.js(f"Boolean(document.querySelector({selector + ' .cm-content'!r}))"):
-            self.js(f"document.querySelector({selector + ' pre'!r}).click()")
+            if selector.startswith(".exercise"):
+                self.js(f"document.querySelector({selector + ' pre'!r}).click()")
+            else:  # a click on code of the page is a reader's who copies it
+                self.press(selector, "Edit")
             self.until(f"Boolean(document.querySelector({selector + ' .cm-content'!r}))")
         self.js(f"document.querySelector({selector + ' .cm-content'!r}).focus()")
         self.chord("a", CTRL, "selectAll")

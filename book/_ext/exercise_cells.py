@@ -26,6 +26,8 @@ from autograder.reading.labels import sections  # noqa: E402
 from course.syllabus import Exercise, find_lesson  # noqa: E402
 
 _HEADING = re.compile(r"^#{1,6} ")
+OF_LESSONS = "\n## The lessons\n"
+"""Below this heading of the front page readers find how far they are; at the end of a page without it."""
 _CHECK = re.compile(r'run\s`check\("[\w.]+"\)`')
 """How a notebook says what a button does here."""
 _SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
@@ -39,7 +41,8 @@ def in_pages(slug: str) -> list[Exercise]:
 def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put each exercise where its section's own text ends: before the first heading within it, or the next one."""
     if docname == app.config.root_doc and app.config.page_lessons:
-        source[0] = source[0].rstrip() + "\n\n```{exercise-progress}\n```\n"
+        before, heading, after = source[0].partition(OF_LESSONS)
+        source[0] = f"{before}{heading}\n```{{exercise-progress}}\n```\n{after}"
     if docname not in app.config.page_lessons:
         return
     lines, found = source[0].splitlines(), sections(source[0])
