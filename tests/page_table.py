@@ -82,10 +82,8 @@ def main(page: Path, slugs: list[str]) -> int:
         count, differ, seconds = compared(page, slug)
         wrong += differ
         times += seconds
-        print(
-            f"{slug}: {count} answers, {differ} differ; {statistics.median(seconds):.2f} s a check, {max(seconds):.1f} at most",
-            flush=True,
-        )
+        took = f"{statistics.median(seconds):.2f} s a check, {max(seconds):.1f} at most"
+        print(f"{slug}: {count} answers, {differ} differ; {took}", flush=True)
     print(f"all: {len(times)} answers, {wrong} differ; 9 of 10 within {statistics.quantiles(times, n=10)[-1]:.2f} s")
     return int(bool(wrong))
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import autograder.page.wide  # noqa: F401  # before anybody takes note of what NumPy has
 from autograder.judging.errors import CheckError
 from autograder.judging.here import graded_here
 from autograder.judging.session import Judge, with_judge
