@@ -18,10 +18,10 @@ export class Code {
     this.original = still.querySelector("pre").textContent.replace(/\n$/, "");
     this.page = still.querySelector("pre").innerHTML;
     this.showDraft();
-    listen((changed, value, elsewhere) => {
+    listen((changed, value) => {
       if (changed !== this.key) return;
-      if (elsewhere && this.editor) this.editor.text = value ?? this.original;
-      else if (!this.editor) this.showDraft();
+      if (this.editor) this.editor.text = value ?? this.original; // from another tab, or from a file
+      else this.showDraft();
       this.changes();
     });
   }

@@ -2,8 +2,10 @@
 const PREFIX = "backprop:";
 let refused = "";
 const heard = new Set();
+const unkept = new Map(); // what storage has refused, for as long as the page is open
 
 export function read(key) {
+  if (unkept.has(key)) return unkept.get(key);
   try { return localStorage.getItem(PREFIX + key); } catch { return null; }
 }
 
@@ -11,8 +13,10 @@ export function write(key, value) {
   try {
     if (value === null) localStorage.removeItem(PREFIX + key);
     else localStorage.setItem(PREFIX + key, value);
+    unkept.delete(key);
     refused = "";
   } catch (error) {
+    unkept.set(key, value);
     refused = error.name === "QuotaExceededError"
       ? "This browser's storage is full: what you type is lost when you leave. Save your work as a notebook."
       : "This browser stores nothing for this page: what you type is lost when you leave. Save your work as a notebook.";
@@ -23,10 +27,10 @@ export function write(key, value) {
 
 export const problem = () => refused;
 
-// Told of changes here and in other tabs: (key, value, elsewhere).
+// Told of changes here and in other tabs.
 export function listen(to) { heard.add(to); }
 addEventListener("storage", ({ key, newValue }) => {
-  if (key?.startsWith(PREFIX)) heard.forEach((to) => to(key.slice(PREFIX.length), newValue, true));
+  if (key?.startsWith(PREFIX)) heard.forEach((to) => to(key.slice(PREFIX.length), newValue));
 });
 
 export const draftKey = (cell) => `draft:${cell}`;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -72,6 +73,16 @@ def test_a_wrong_answer_and_a_right_one_as_the_command_tells_them(reader: Reader
     assert reader.complaints() == []
 
 
+def saved_work(reader: Reader) -> str:
+    """The notebook that "Save my work" writes."""
+    take = "(blob) => (blob.text().then((text) => (saved = text)), 'about:blank')"
+    reader.js(f"window.saved = null; URL.createObjectURL = {take}; true")
+    reader.js("HTMLAnchorElement.prototype.click = () => {}; true")
+    reader.press(".page-progress", "Save my work")
+    reader.until("Boolean(saved)")
+    return str(reader.js("saved"))
+
+
 def as_the_command(reader: Reader, folder: Path) -> str:
     """What `backprop check` says first of what the page would save."""
     reader.js(
@@ -88,6 +99,31 @@ def as_the_command(reader: Reader, folder: Path) -> str:
     lines = [line.strip() for line in run.stdout.splitlines() if "mask" in line]
     assert lines, run.stdout + run.stderr
     return re.sub(r"^.*relu_vjp\S*\s+", "", lines[0]) if "relu_vjp:" in lines[0] else lines[0]
+
+
+def test_work_that_was_saved_is_taken_back(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.fill(reader.exercise("tanh_vjp"), "def tanh_vjp(g, y):\n    return 42\n")
+    saved = saved_work(reader)
+    assert "return 42" in saved
+    reader.press(reader.exercise("tanh_vjp"), "Reset")
+    for text, said in ((saved, "Loaded "), ("{}", "no notebook"), ('{"cells": []}', "none of its exercises")):
+        reader.js(
+            f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], 'mine.ipynb'));"
+            "input = document.querySelector('.page-progress input');"
+            "input.files = files.files; input.dispatchEvent(new Event('change')); true"
+        )
+        reader.until(f"document.querySelector('.page-progress [role=status]').innerText.includes({said!r})")
+    assert "return 42" in reader.text(reader.exercise("tanh_vjp", ".cm-content"))
+    reader.press(reader.exercise("tanh_vjp"), "Reset")
+
+
+def test_storage_that_is_refused_loses_nothing_that_is_on_the_page(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.js("Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }; true")
+    reader.fill(reader.exercise("relu_vjp"), RIGHT)
+    assert "passed" in reader.checked("relu_vjp")
+    assert "storage is full" in reader.text(reader.exercise("relu_vjp", ".page-line"))
 
 
 def test_reload_keeps_the_draft_and_a_second_tab_follows(reader: Reader, server: Server) -> None:
