@@ -98,7 +98,10 @@ def assemble(app: Sphinx, error: Exception | None) -> None:
     sizes = {"python": sum((python / name).stat().st_size for name in CORE), "numpy": len(app.page_wheel)}
     solved = _write_solutions(out, slugs)
     sizes |= {part: (out / f"{part}.tgz").stat().st_size for part in ("grader", *slugs)}
-    (out / "manifest.json").write_text(json.dumps({"sizes": sizes, "solved": solved}), encoding="utf-8")
+    content = b"".join((out / f"{part}.tgz").read_bytes() for part in ("grader", *slugs))
+    version = hashlib.sha256(content + entry["sha256"].encode()).hexdigest()[:16]
+    manifest = {"sizes": sizes, "solved": solved, "version": version}
+    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     _write_service_worker(Path(app.outdir))
 
 

@@ -47,11 +47,11 @@ class Interpreter {
     });
   }
 
-  async prepare(parts, hear) {
+  async prepare(parts, hear, spare = false) {
     const missing = parts.filter((part) => !this.parts.has(part));
     if (!missing.length) return;
-    const { sizes } = await files();
-    await this.ask({ do: "prepare", parts: missing, sizes }, hear);
+    const { sizes, version } = await files();
+    await this.ask({ do: "prepare", parts: missing, sizes, version, spare }, hear);
     missing.forEach((part) => this.parts.add(part));
   }
 }
@@ -69,7 +69,7 @@ function makeSpareLater() {
     if (working || spare || !current) return;
     const next = new Interpreter();
     try {
-      await next.prepare([...current.parts], () => {});
+      await next.prepare([...current.parts], () => {}, true);
       if (spare) next.worker.terminate();
       else spare = next;
     } catch { next.worker.terminate(); } // it is only a spare

@@ -26,6 +26,42 @@ async function bytes(name) {
   return answer.arrayBuffer();
 }
 
+// What Python has compiled is kept, for one version of all sources: compiling takes a browser seconds.
+const KEPT = "backprop-compiled";
+const OLD = `
+import importlib.util, os
+for folder, _, files in os.walk(os.path.dirname(importlib.util.find_spec("numpy").origin)):
+    for file in files:
+        os.utime(f"{folder}/{file}", (0, 0))
+`;
+const PACK = `
+import io, tarfile
+packed = io.BytesIO()
+with tarfile.open(fileobj=packed, mode="w") as archive:
+    archive.add("/compiled", ".")
+packed.getvalue()
+`;
+let restored = false;
+
+async function restore(version) {
+  try {
+    const found = await (await caches.open(KEPT)).match(`${HERE}${version}`);
+    if (!found) return;
+    python.unpackArchive(await found.arrayBuffer(), "tar", { extractDir: "/compiled" });
+    restored = true;
+  } catch { /* not kept here: it is compiled again */ }
+}
+
+async function keepCompiled(version) {
+  if (restored) return;
+  try {
+    const packed = python.runPython(PACK);
+    await caches.delete(KEPT);
+    await (await caches.open(KEPT)).put(`${HERE}${version}`, new Response(packed.toJs()));
+    packed.destroy();
+  } catch { /* a full disk, or a browser that keeps nothing */ }
+}
+
 const STEPS = {
   async python() {
     const folder = new URL(`python-${PYODIDE}/`, HERE);
@@ -33,18 +69,23 @@ const STEPS = {
     python = await loadPyodide({ indexURL: folder.href });
     const decoder = new TextDecoder();
     const write = (piece) => (speak(decoder.decode(piece, { stream: true })), piece.length);
+    python.FS.mkdir("/compiled"); // Python makes folders in it, but not itself
+    python.runPython("import sys; sys.pycache_prefix, sys.dont_write_bytecode = '/compiled', False");
     python.setStdout({ write });
     python.setStderr({ write: (piece) => (/^Stack \(most recent|^Fatal/.test(decoder.decode(piece)) ? (dying = true) : dying || write(piece), piece.length) });
   },
-  numpy: () => python.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }),
+  async numpy() {
+    await python.loadPackage("numpy", { messageCallback() {}, errorCallback() {} });
+    python.runPython(OLD); // what was compiled belongs to a source of that age
+  },
   async grader() {
     python.unpackArchive(await bytes("grader.tgz"), "gztar", { extractDir: "/course" });
-    python.runPython("import sys; sys.path.insert(0, '/course'); sys.dont_write_bytecode = True");
+    python.runPython("import sys; sys.path.insert(0, '/course')");
   },
 };
 
 // `parts`: python, numpy, grader, or the slug of a lesson, whose checks are read then.
-async function prepare({ parts, sizes }) {
+async function prepare({ parts, sizes, version, spare }) {
   const missing = parts.filter((part) => !have.has(part));
   const total = missing.reduce((sum, part) => sum + (sizes[part] ?? 0), 0);
   let loaded = 0;
@@ -60,8 +101,10 @@ async function prepare({ parts, sizes }) {
       python.pyimport("autograder.page.check").prepared(part);
     }
     have.add(part);
+    if (part === "python") await restore(version);
   }
   count = null;
+  if (spare) await keepCompiled(version); // nobody waits for it
 }
 
 // What Python prints goes out in pieces: a loop that prints must not drown the page in messages.
