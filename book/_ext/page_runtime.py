@@ -41,9 +41,12 @@ def look(app: Sphinx) -> None:
     app.page_wheel = None
     if app.builder.format != "html" or not lessons_of(app):
         return
+    styles = Path(app.outdir, "_static", "page")
+    styles.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SCRIPTS / "cells.css", styles)  # exercises are in pages without Python as well
     try:
         app.page_wheel = wheel(_pyodide(app), ROOT.parent / "shared" / "wheels", BOOK / "_build" / "wheels")
-    except (NoWheel, OSError) as error:
+    except (NoWheel, OSError, ValueError) as error:
         message = f"pages are built without Python: {error}"
         if os.environ.get("CI"):
             raise ExtensionError(message) from error
@@ -71,13 +74,15 @@ def bundle(out: Path, modules: Path, version: str) -> None:
     )
     if run.returncode:
         raise ExtensionError(f"esbuild: {run.stderr.strip()}")
-    shutil.copy(SCRIPTS / "cells.css", out / "_static" / "page")
 
 
 def add_script(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """The scripts, on pages that have something for them."""
-    if app.page_wheel and (pagename in lessons_of(app) or pagename == app.config.root_doc):
-        app.add_js_file("page/cells.js", type="module")
+    """The scripts and their styles, on pages that have something for them."""
+    lessons = lessons_of(app)
+    if lessons and (pagename in lessons or pagename == app.config.root_doc):
+        app.add_css_file("page/cells.css")
+        if app.page_wheel:
+            app.add_js_file("page/cells.js", type="module")
 
 
 def assemble(app: Sphinx, error: Exception | None) -> None:
@@ -140,7 +145,6 @@ def _write_service_worker(out: Path) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("page_lessons", [], "env")
-    app.add_css_file("page/cells.css")
     app.connect("builder-inited", look)
     app.connect("html-page-context", add_script)
     app.connect("build-finished", assemble)
