@@ -35,7 +35,10 @@ export function chapter(box) {
   const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
   box.append(
     element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", said),
-    element("p", { class: "page-small" }, "Write and check them where they stand. Python runs in this browser, nothing is sent anywhere, and what is checked here is for learning: it gives no credit. Your work is saved as the chapter's notebook, which can be handed in. Code with PyTorch or Matplotlib needs a notebook: in a checkout of the course, JupyterLab with Jupytext opens ", element("code", {}, `book/${lesson}.md`), " as one."),
+    element("details", { class: "page-small" },
+      element("summary", {}, "Write and check them where they stand, for learning: it gives no credit."),
+      element("p", {}, "Python runs in this browser, and nothing is sent anywhere. Your work is saved as the chapter's notebook, which can be handed in. Code with PyTorch or Matplotlib needs a notebook: in a checkout of the course, JupyterLab with Jupytext opens ", element("code", {}, `book/${lesson}.md`), " as one."),
+    ),
   );
   show();
   listen(show);
