@@ -13,7 +13,7 @@ PIP := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip --disa
 # Images of containers set it; each of the thousands of processes of a test would compile all of our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help learn setup grade test quick lint types unit pages health book browser clean book-then-pages unit-then-health
+.PHONY: help learn setup grade test quick lint types unit pages health book browser page-table clean book-then-pages unit-then-health
 .DELETE_ON_ERROR:
 
 help:
@@ -96,6 +96,10 @@ browser:
 	  echo "Installing Chromium"; \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	} || { echo "Install Chromium: the tests open pages in a browser."; exit 1; }
+
+# Longer than CI has: each exercise of the pages, right and with two known mistakes, in the Python of a page and here.
+page-table: .venv/.all
+	PYTHONPATH=. $(BIN)/python tests/page_table.py book/_build/html/_static/page
 
 health: .venv/.all
 	$(BIN)/backprop build --check --nbgrader

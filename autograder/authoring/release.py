@@ -90,7 +90,8 @@ def _write(course: Course, folder: Path, slugs: list[str], pages: bool, say: Cal
     if pages:
         if not course.pages.is_dir():
             raise AuthoringError("the book is not built: run 'make book', or release without --book")
-        shutil.copytree(course.pages, released.pages, ignore=shutil.ignore_patterns("_sources", "*.ipynb"))
+        answers = shutil.ignore_patterns("_sources", "*.ipynb", "*.solved.json")
+        shutil.copytree(course.pages, released.pages, ignore=answers)
 
 
 def _answer_book(course: Course, slug: str, say: Callable[[str], None]) -> bytes:

@@ -1,0 +1,65 @@
+"""Checks what a reader has written in a page: the notebook's judge, in the one process that a browser has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import autograder.page.wide  # noqa: F401  # before anybody takes note of what NumPy has
+from autograder.judging.errors import CheckError
+from autograder.judging.here import graded_here
+from autograder.judging.session import Judge, with_judge
+from autograder.page.card import shown
+from autograder.submission import SubmissionError, parse_submission
+from course.syllabus import find_lesson
+
+Say = Callable[[str], object]
+_judges: dict[str, Judge] = {}
+"""By lesson: collecting the checks takes longer than most of them do."""
+_say: list[Say] = []
+
+
+def prepared(slug: str) -> Judge:
+    """The judge of a lesson, made once."""
+    if slug not in _judges:
+        judge = with_judge(find_lesson(slug), lambda judge: judge)
+        kind = type(judge)
+        judge.__class__ = type(f"Telling{kind.__name__}", (_Telling, kind), {})
+        _judges[slug] = judge
+    return _judges[slug]
+
+
+class _Telling:
+    """A judge that says what it is doing as it goes on: nobody can look, as nothing else runs meanwhile."""
+
+    @property
+    def doing(self) -> str:
+        return str(self.__dict__.get("doing", ""))
+
+    @doing.setter
+    def doing(self, text: str) -> None:
+        self.__dict__["doing"] = text
+        for say in _say:
+            say(text)
+
+
+def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None) -> dict[str, Any]:
+    """What a check of one exercise shows, given the lesson's notebook with the reader's answers in its cells.
+
+    `say` is told what goes on. Where nothing can be graded, the only key is `error`.
+    """
+    _say[:] = [say]
+    try:
+        judge = prepared(slug)
+        (result,) = graded_here(judge, parse_submission(f"{slug}.ipynb", notebook.encode()), [exercise])
+    except (CheckError, SubmissionError) as error:
+        return {"error": str(error)}
+    finally:
+        _say.clear()
+    return shown(judge.lesson.exercise(exercise), result)
+
+
+def as_json(slug: str, exercise: str, notebook: str, say: Say) -> str:
+    """`check` for the worker."""
+    return json.dumps(check(slug, exercise, notebook, say))

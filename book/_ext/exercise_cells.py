@@ -1,0 +1,179 @@
+"""A lesson's exercises in its chapter: each at the end of the section that teaches it, without a word in the source.
+
+The section is the one that has the exercise's label (`ch06-relu-vjp`). Contract, stub and what is given come from the
+lesson's notebook. The directive `exercise` is what is put there; it may be written by hand as well.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from autograder.reading.labels import sections  # noqa: E402
+from course.syllabus import Exercise, find_lesson  # noqa: E402
+
+_HEADING = re.compile(r"^#{1,6} ")
+OF_LESSONS = "\n## The lessons\n"
+"""Below this heading of the front page readers find how far they are; at the end of a page without it."""
+_CHECK = re.compile(r'run\s`check\("[\w.]+"\)`')
+"""How a notebook says what a button does here."""
+_SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
+
+
+def in_pages(slug: str) -> list[Exercise]:
+    """The exercises of a lesson that one process without PyTorch can grade."""
+    return [one for one in find_lesson(slug).exercises if "torch" not in one.kit.packages]
+
+
+def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put each exercise where its section's own text ends: before the first heading within it, or the next one."""
+    if docname == app.config.root_doc and app.config.page_lessons:
+        before, heading, after = source[0].partition(OF_LESSONS)
+        source[0] = f"{before}{heading}\n```{{exercise-progress}}\n```\n{after}"
+    if docname not in app.config.page_lessons:
+        return
+    lines, found = source[0].splitlines(), sections(source[0])
+    places: dict[int, list[Exercise]] = {}
+    for exercise in in_pages(docname):
+        if exercise.anchor in found:
+            places.setdefault(_end(lines, exercise.anchor), []).append(exercise)
+    top = next(number for number, line in enumerate(lines) if line.startswith("# ")) + 1
+    for at in sorted({*places, top}, reverse=True):
+        put = ["", "```{exercise-progress} " + docname, "```", ""] if at == top else []
+        for one in places.get(at, ()):
+            put += ["", "```{exercise} " + f"{one.lesson} {one.name}", "```", ""]
+        lines[at:at] = put
+    source[0] = "\n".join(lines) + "\n"
+
+
+def _end(lines: list[str], label: str) -> int:
+    """The line before which the text of a label's section, without the sections in it, has ended."""
+    fence, begun = "", False
+    for number in range(lines.index(f"({label})="), len(lines)):
+        line = lines[number]
+        mark = re.match(r"^ {0,3}(`{3,}|~{3,}|:{3,})", line)
+        if mark and (not fence or (line.strip().startswith(fence) and not line.strip().strip(fence[0]))):
+            fence = "" if fence else mark[1]
+        elif not fence and _HEADING.match(line):
+            if begun:
+                return _above_labels(lines, number)
+            begun = True
+    return len(lines)
+
+
+def _above_labels(lines: list[str], heading: int) -> int:
+    while re.match(r"^\([\w-]+\)=$", lines[heading - 1]):
+        heading -= 1
+    return heading
+
+
+class Block(nodes.General, nodes.Element):
+    """An HTML element with attributes; its children are its content."""
+
+
+def visit_block(self: HTML5Translator, node: Block) -> None:
+    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in node["attributes"].items())
+    self.body.append(f"<{node['tag']}{attributes}>\n")
+
+
+def depart_block(self: HTML5Translator, node: Block) -> None:
+    self.body.append(f"</{node['tag']}>\n")
+
+
+def block(tag: str, *children: nodes.Node, **attributes: str) -> Block:
+    node = Block(tag=tag, attributes={name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()})
+    node += list(children)
+    return node
+
+
+class ExerciseCell(SphinxDirective):
+    """`exercise ch06_vjps relu_vjp`: its contract, and its cells as the page's script makes them live."""
+
+    required_arguments = 2
+
+    def run(self) -> list[nodes.Node]:
+        slug, name = self.arguments
+        exercise = find_lesson(slug).exercise(name)
+        file = ROOT / "exercises" / f"{slug}.ipynb"
+        self.env.note_dependency(str(file))
+        cells = _cells_of(json.loads(file.read_text(encoding="utf-8"))["cells"], name)
+        points = f"{exercise.points:g} {'point' if exercise.points == 1 else 'points'}"
+        head = block("p", class_="exercise-head")
+        head += block("span", nodes.Text("Exercise"), class_="exercise-kind")
+        head += [nodes.Text(" "), nodes.literal("", name), nodes.Text(" ")]
+        head += block("span", nodes.Text(f"{exercise.tier}, {points}"), class_="exercise-worth")
+        head += [nodes.Text(" "), block("span", class_="exercise-mark")]
+        section = block("div", head, class_="exercise", data_exercise=name, data_lesson=slug)
+        for cell in cells:
+            section += self.of_cell(cell, name)
+        short = f"{slug.partition('_')[0]}/{name}"
+        where = nodes.paragraph(classes=["exercise-elsewhere"])
+        where += [nodes.Text("Solve it in the notebook "), nodes.literal("", f"exercises/{slug}.ipynb")]
+        where += [nodes.Text("; "), nodes.literal("", f"backprop check {short}"), nodes.Text(" checks it.")]
+        section += where
+        return [section]
+
+    def of_cell(self, cell: dict[str, Any], name: str) -> list[nodes.Node]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            body = nodes.container(classes=["exercise-contract"])
+            text = _SECTION.sub("", re.sub(r"^#{1,6} .*$", "", source, flags=re.MULTILINE)).strip()
+            text = _CHECK.sub("press Check", text)
+            self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, body)
+            return [body] if text else []
+        code = nodes.literal_block(source, source, language="python3")
+        part = cell["metadata"].get("part", "")
+        if not cell["metadata"].get("exercise"):
+            given = block("details", block("summary", nodes.Text("Given")), code, class_="exercise-given")
+            return [given]
+        label = f"Your {name}" + (f", {part}" if part else "")
+        return [block("div", code, class_="exercise-part", data_cell=cell["id"], data_label=label)]
+
+
+def _cells_of(cells: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """The text and the cells of one exercise: from its heading to its check, less what introduces the lesson."""
+    own = [i for i, cell in enumerate(cells) if cell["metadata"].get("exercise") == name]
+    first = next(i for i in range(own[0], -1, -1) if "".join(cells[i]["source"]).startswith(f"## `{name}`"))
+    return [
+        cell for cell in cells[first : own[-1] + 1] if not {"check", "setup"} & set(cell["metadata"].get("tags", ()))
+    ]
+
+
+class Progress(SphinxDirective):
+    """How far the reader is, of one lesson, or of all that have exercises in their pages."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        if self.arguments:
+            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(_points(self.arguments[0]))}
+        else:
+            found = [find_lesson(slug) for slug in self.config.page_lessons if slug in self.env.found_docs]
+            lessons = [{"slug": one.slug, "title": one.title, "exercises": _points(one.slug)} for one in found]
+            data = {"data_lessons": json.dumps(lessons), "hidden": ""}
+        return [block("div", class_="page-progress", **data)]
+
+
+def _points(slug: str) -> list[list[Any]]:
+    return [[one.name, one.points] for one in in_pages(slug)]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_node(Block, html=(visit_block, depart_block))
+    app.add_directive("exercise", ExerciseCell)
+    app.add_directive("exercise-progress", Progress)
+    app.connect("source-read", put_exercises)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,151 @@
+"""Python in the book's pages: what they fetch when a reader asks for it, put together when the book is built.
+
+In the built book's `_static/page/` are the scripts (`_page/`, bundled by esbuild), Pyodide from npm with NumPy's wheel
+beside it, and the grader, with an archive for each lesson of `page_lessons`. Where Python cannot be had, or a book has
+none of these lessons, pages are whole without it: their exercises say where else to solve them. With `$CI` set, that is
+an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from page_archives import write
+from page_wheel import NoWheel, entry_of, wheel
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+BOOK = Path(__file__).resolve().parents[1]
+ROOT = BOOK.parent
+SCRIPTS = BOOK / "_page"
+CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+
+
+def lessons_of(app: Sphinx) -> list[str]:
+    """The lessons whose pages have Python, of those that this book has."""
+    return [slug for slug in app.config.page_lessons if Path(app.srcdir, f"{slug}.md").is_file()]
+
+
+def look(app: Sphinx) -> None:
+    """Find what Python is made of, before pages are written: they say what they have."""
+    app.page_wheel = None
+    if app.builder.format != "html" or not lessons_of(app):
+        return
+    styles = Path(app.outdir, "_static", "page")
+    styles.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SCRIPTS / "cells.css", styles)  # exercises are in pages without Python as well
+    try:
+        app.page_wheel = wheel(_pyodide(app), ROOT.parent / "shared" / "wheels", BOOK / "_build" / "wheels")
+    except (NoWheel, OSError, ValueError) as error:
+        message = f"pages are built without Python: {error}"
+        if os.environ.get("CI"):
+            raise ExtensionError(message) from error
+        logger.info(message)
+        return
+    bundle(Path(app.outdir), _pyodide(app).parent, _version(_pyodide(app)))
+
+
+def _pyodide(app: Sphinx) -> Path:
+    return Path(app.srcdir, "node_modules", "pyodide")
+
+
+def _version(pyodide: Path) -> str:
+    return str(json.loads((pyodide / "package.json").read_text(encoding="utf-8"))["version"])
+
+
+def bundle(out: Path, modules: Path, version: str) -> None:
+    """The scripts, each with what it imports; the editor is a part of its own, which a page loads when it needs it."""
+    esbuild = modules / ".bin" / "esbuild"
+    command = [str(esbuild), "cells.js", "worker.js", "--bundle", "--splitting", "--format=esm", "--minify"]
+    command += [f"--outdir={out / '_static' / 'page'}", f'--define:PYODIDE="{version}"', "--log-level=error"]
+    command += ["--chunk-names=[name]", "--legal-comments=none", "--target=es2022"]
+    run = subprocess.run(
+        command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ, "NODE_PATH": str(modules)}
+    )
+    if run.returncode:
+        raise ExtensionError(f"esbuild: {run.stderr.strip()}")
+
+
+def add_script(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """The scripts and their styles, on pages that have something for them."""
+    lessons = lessons_of(app)
+    if lessons and (pagename in lessons or pagename == app.config.root_doc):
+        app.add_css_file("page/cells.css")
+        if app.page_wheel:
+            app.add_js_file("page/cells.js", type="module")
+
+
+def assemble(app: Sphinx, error: Exception | None) -> None:
+    """Write what the scripts fetch."""
+    if error is not None or not app.page_wheel:
+        return
+    out, pyodide, slugs = Path(app.outdir, "_static", "page"), _pyodide(app), lessons_of(app)
+    python = out / f"python-{_version(pyodide)}"
+    python.mkdir(exist_ok=True)
+    for name in CORE:
+        shutil.copyfile(pyodide / name, python / name)
+    lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))
+    entry = entry_of(lock)
+    lock["packages"] = {"numpy": entry}
+    (python / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    (python / entry["file_name"]).write_bytes(app.page_wheel)
+    _write_archives(out, slugs)
+    sizes = {"python": sum((python / name).stat().st_size for name in CORE), "numpy": len(app.page_wheel)}
+    solved = _write_solutions(out, slugs)
+    sizes |= {part: (out / f"{part}.tgz").stat().st_size for part in ("grader", *slugs)}
+    content = b"".join((out / f"{part}.tgz").read_bytes() for part in ("grader", *slugs))
+    version = hashlib.sha256(content + entry["sha256"].encode()).hexdigest()[:16]
+    manifest = {"sizes": sizes, "solved": solved, "version": version}
+    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    _write_service_worker(Path(app.outdir))
+
+
+def _write_archives(out: Path, slugs: list[str]) -> None:
+    """The grader's archives, of a release made for it: no answer is in them."""
+    sys.path.insert(0, str(ROOT))
+    from autograder.authoring.release import release
+    from autograder.authoring.tree import Course
+
+    with tempfile.TemporaryDirectory() as folder:
+        released = Path(folder, "release")
+        release(Course.at(), released, slugs, say=logger.info)
+        write(released, slugs, out)
+
+
+def _write_solutions(out: Path, slugs: list[str]) -> list[str]:
+    """The course's own answers, for after a pass and for cells that call them; a release leaves these files out."""
+    from autograder.learning.solutions import solution_of
+    from course.syllabus import find_lesson
+
+    for slug in slugs:
+        own = {one.name: {"text": solution_of(one), "why": one.why} for one in find_lesson(slug).exercises}
+        module = (ROOT / "solutions" / f"{slug}.py").read_text(encoding="utf-8")
+        (out / f"{slug}.solved.json").write_text(json.dumps({"module": module, "exercises": own}), encoding="utf-8")
+    return slugs
+
+
+def _write_service_worker(out: Path) -> None:
+    """It stands at the book's top, as it keeps all of the book, and names the version of what it keeps."""
+    digest = hashlib.sha256()
+    for file in sorted(file for file in out.rglob("*") if file.is_file() and file.name != "sw.js"):
+        digest.update(file.relative_to(out).as_posix().encode() + file.read_bytes())
+    text = (SCRIPTS / "sw.js").read_text(encoding="utf-8").replace("VERSION}", f"{digest.hexdigest()[:12]}}}")
+    (out / "sw.js").write_text(text.replace("${" + digest.hexdigest()[:12] + "}", digest.hexdigest()[:12]), "utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_config_value("page_lessons", [], "env")
+    app.connect("builder-inited", look)
+    app.connect("html-page-context", add_script)
+    app.connect("build-finished", assemble)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,46 @@
+// The editor, CodeMirror 6: loaded when somebody begins to write.
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+// Colours are those of the page's own code, which its stylesheet holds for both themes.
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword], class: "page-k" },
+  { tag: [tags.string, tags.special(tags.string)], class: "page-s" },
+  { tag: tags.comment, class: "page-c" },
+  { tag: [tags.number, tags.bool, tags.null], class: "page-n" },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], class: "page-f" },
+]);
+
+// `run` is called for Ctrl+Enter and Shift+Enter, `changed` with the text after each change.
+export function open(parent, text, { label, run, changed }) {
+  const act = () => (run(), true);
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
+        EditorState.tabSize.of(4), indentUnit.of("    "), python(), syntaxHighlighting(colours),
+        keymap.of([
+          { key: "Mod-Enter", run: act }, { key: "Shift-Enter", run: act },
+          ...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab,
+        ]),
+        EditorView.contentAttributes.of({ "aria-label": `${label}. Escape, then Tab, leaves the editor.`, spellcheck: "false" }),
+        EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
+      ],
+    }),
+  });
+  return {
+    get text() { return view.state.doc.toString(); },
+    set text(value) {
+      if (value !== this.text) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
+    },
+    get focused() { return view.hasFocus; },
+    focus() { view.focus(); },
+  };
+}

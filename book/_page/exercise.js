@@ -1,0 +1,103 @@
+// An exercise in the section that teaches it: editors for its cells, Check, and the card of a notebook's check.
+import { Code, element, Line, Switch } from "./code.js";
+import { solution, stop, withPython } from "./python.js";
+import { problem, result, resultKey, write } from "./store.js";
+import { filled } from "./work.js";
+
+const SECONDS = 60;
+const THRICE = 3;
+
+export class Exercise {
+  constructor(section) {
+    const { lesson, exercise } = section.dataset;
+    Object.assign(this, { section, lesson, name: exercise, mistakes: {} });
+    const check = () => this.check();
+    this.codes = [...section.querySelectorAll(".exercise-part")].map((part) => {
+      const still = part.querySelector(".highlight").parentElement;
+      const code = new Code(still, part.dataset.cell, part.dataset.label, check);
+      const write = element("button", { type: "button", class: "page-button", onclick: () => code.open() }, code.changed ? "Go on writing" : "Write");
+      const reset = element("button", { type: "button", class: "page-button page-quiet", onclick: () => code.reset() }, "Reset");
+      still.addEventListener("click", (event) => event.target.closest("button") || code.open());
+      still.classList.add("page-still");
+      code.changes = () => {
+        reset.hidden = !code.changed;
+        write.hidden = Boolean(code.editor);
+      };
+      const opened = code.open.bind(code);
+      code.open = async () => { await opened(); code.changes(); };
+      code.tools = [write, reset];
+      code.part = part;
+      code.changes();
+      return code;
+    });
+    this.switch = new Switch("Check", check, () => stop());
+    this.line = new Line();
+    this.card = element("div", { class: "exercise-card", tabindex: "-1" });
+    section.querySelector(".exercise-elsewhere").hidden = true;
+    const [only, another] = this.codes; // the buttons of a single cell stand beside Check
+    if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
+    section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.card);
+    this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
+    this.mark();
+  }
+
+  async check() {
+    if (!this.switch.halt.hidden) return;
+    this.switch.busy(true);
+    this.card.replaceChildren();
+    try {
+      const notebook = JSON.stringify(await filled(this.lesson));
+      const began = performance.now();
+      const found = await withPython(
+        ["python", "numpy", "grader", this.lesson],
+        (ask) => ask({ do: "check", lesson: this.lesson, exercise: this.name, notebook }),
+        { show: (now) => this.line.show(now), seconds: SECONDS },
+      );
+      this.section.dataset.ms = Math.round(performance.now() - began);
+      this.line.show({ text: problem() });
+      this.show(found);
+    } catch (error) {
+      this.line.show({ text: error.message });
+    } finally {
+      this.switch.busy(false);
+    }
+  }
+
+  show(found) {
+    if (found.error) return this.line.show({ text: found.error });
+    this.card.innerHTML = found.html; // of our own making: what the reader wrote is escaped in it
+    const name = found.misconception;
+    if (name && (this.mistakes[name] = (this.mistakes[name] ?? 0) + 1) >= THRICE) {
+      const title = this.section.closest("section[id]");
+      this.card.append(element("p", {}, "The same mistake for the third time: ", element("a", { href: `#${title.id}` }, "read the section again"), " before you go on."));
+    }
+    const before = result(this.lesson, this.name) ?? {};
+    const best = Math.max(before.best ?? 0, found.points);
+    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points: found.points, of: found.of, best, misconception: name }));
+    this.section.dataset.status = found.status;
+    this.mark();
+    if (found.status === "passed") this.compare();
+  }
+
+  // After a pass: how the course does it, where this copy of the book may tell.
+  async compare() {
+    const { text, why } = (await solution(this.lesson))?.exercises[this.name] ?? {};
+    if (!text) return;
+    const inside = [element("pre", {}, text), ...(why ? [element("p", {}, element("b", {}, "Why. "), why)] : [])];
+    this.card.append(element("details", { class: "exercise-own" }, element("summary", {}, "The course's own way"), ...inside));
+  }
+
+  // Hints open one within the other: how many were opened is remembered.
+  counted(details) {
+    if (!details.open || !/^Hint \d/.test(details.querySelector("summary")?.textContent ?? "")) return;
+    const asked = Number(details.querySelector("summary").textContent.match(/\d+/)[0]);
+    const before = result(this.lesson, this.name) ?? {};
+    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, hints: Math.max(before.hints ?? 0, asked) }));
+  }
+
+  mark() {
+    const { status, best, of } = result(this.lesson, this.name) ?? {};
+    const place = this.section.querySelector(".exercise-mark");
+    place.textContent = !status || status === "missing" ? "" : best >= of ? "✓ solved" : `${best} of ${of} points so far`;
+  }
+}

@@ -1,0 +1,139 @@
+// The page's own code: Edit, Run, Stop. What a cell needs of the cells above runs before it, hidden ones included.
+import { Code, element, Line, Switch } from "./code.js";
+import { lessonNotebook, solution, stop, Stopped, withPython } from "./python.js";
+import { draftKey, read } from "./store.js";
+import { filled } from "./work.js";
+
+const SECONDS = 600;
+const MOST = 100_000; // characters of output that a page shows
+const HERE = new URL(".", import.meta.url);
+
+let page; // all code of the page, hidden cells too: { cells: [...], lessons: [...] }
+const source = (name) =>
+  (page ??= fetch(new URL(`${name}.cells.json`, HERE)).then((answer) => answer.json()).catch((error) => {
+    page = undefined;
+    throw error;
+  }));
+
+class Live {
+  constructor(box, at, name, all) {
+    Object.assign(this, { box, at, name, all });
+    const run = () => this.run();
+    this.code = new Code(box.querySelector(".cell_input"), `${name}/${at}`, "Code of the page", run);
+    this.switch = new Switch("Run", run, () => stop());
+    this.line = new Line();
+    const edit = element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.open() }, "Edit");
+    const reset = element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.reset() }, "Reset");
+    this.code.changes = () => {
+      edit.hidden = Boolean(this.code.editor);
+      reset.hidden = !this.code.changed && !this.built;
+    };
+    this.switch.start.classList.remove("page-main");
+    this.tools = element("div", { class: "page-tools live-tools" }, this.switch.start, this.switch.halt, edit, reset, this.line.box);
+    box.querySelector(".cell_input").after(this.tools);
+    this.code.changes();
+  }
+
+  async open() {
+    await this.code.open();
+    this.code.changes();
+  }
+
+  reset() {
+    this.code.reset();
+    if (this.built) {
+      this.out.remove();
+      this.built.forEach((one) => (one.hidden = false));
+      this.built = undefined;
+    }
+    this.line.show();
+    this.code.changes();
+  }
+
+  // The output of the build makes place for that of the reader's run.
+  fresh() {
+    this.built ??= [...this.box.querySelectorAll(":scope > .cell_output")].map((one) => ((one.hidden = true), one));
+    this.out ??= element("pre", { class: "live-out", tabindex: "0", "aria-label": "Output" });
+    this.out.replaceChildren();
+    this.tools.after(this.out);
+    this.code.changes();
+  }
+
+  print(text, kind) {
+    if (this.out.textContent.length > MOST) return;
+    const cut = this.out.textContent.length + text.length > MOST;
+    this.out.append(element("span", { class: kind ?? false }, cut ? text.slice(0, MOST - this.out.textContent.length) + "\n… and more, which is not shown" : text));
+  }
+
+  async run() {
+    if (!this.switch.halt.hidden) return;
+    this.switch.busy(true);
+    try {
+      const { cells, lessons } = await source(this.name);
+      const now = [...cells];
+      for (const one of this.all) now[one.at] = one.code.text;
+      const found = await withPython(["python", "grader"], (ask, ready) => this.asked(ask, ready, now, lessons), {
+        show: (what) => this.line.show(what),
+        out: (text) => this.print(text),
+        seconds: SECONDS,
+      });
+      if (found) this.shown(found);
+    } catch (error) {
+      if (error instanceof Stopped && this.out) this.print(`${this.out.textContent ? "\n" : ""}${error.message}`, "live-error");
+      this.line.show({ text: error instanceof Stopped && this.out ? "" : error.message });
+    } finally {
+      this.switch.busy(false);
+    }
+  }
+
+  async asked(ask, ready, cells, lessons) {
+    const plan = await ask({ do: "plan", cells, at: this.at, lessons });
+    if (plan.elsewhere) {
+      this.line.show({ text: `This cell needs ${plan.elsewhere}, which a browser does not have: run it in the chapter's notebook.` });
+      return null;
+    }
+    const answers = {};
+    const borrowed = [];
+    for (const [slug, names] of Object.entries(plan.answers)) {
+      const missing = await unwritten(slug, names);
+      const solved = missing.length ? await solution(slug) : null;
+      if (missing.length && !solved) {
+        this.line.show({ text: `This cell calls ${missing.join(" and ")}, ${missing.length > 1 ? "exercises" : "an exercise"} that you have not written yet.` });
+        return null;
+      }
+      borrowed.push(...missing);
+      const own = names.filter((name) => !missing.includes(name));
+      answers[slug] = JSON.stringify({ notebook: JSON.stringify(await filled(slug)), own, solved: solved?.module ?? null });
+    }
+    this.borrowed = [...new Set(borrowed)];
+    if (plan.numpy || Object.keys(answers).length) await ready(["numpy"]);
+    this.line.show({ text: "Running" });
+    this.fresh();
+    return ask({ do: "run", cells, at: this.at, answers });
+  }
+
+  shown({ value, error, ran, above }) {
+    const said = [];
+    if (above) said.push("A cell above, which this one needs, ended in an error.");
+    if (ran) said.push(`Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.`);
+    if (this.borrowed.length) said.push(`${this.borrowed.join(" and ")}: the course's own, as yours ${this.borrowed.length > 1 ? "are" : "is"} not written yet.`);
+    if (value) this.print(value);
+    if (error) this.print(error, "live-error");
+    this.line.show({ text: said.join(" ") || (this.out.textContent ? "" : "It ran, and printed nothing.") });
+  }
+}
+
+async function unwritten(slug, names) {
+  const { cells } = await lessonNotebook(slug);
+  const untouched = (cell) => /NotImplementedError/.test(read(draftKey(cell.id)) ?? [cell.source].flat().join(""));
+  return names.filter((name) => cells.some((cell) => cell.metadata?.exercise === name && untouched(cell)));
+}
+
+export function livePage() {
+  const all = [];
+  for (const box of document.querySelectorAll(".cell[class*='live-cell-']")) {
+    const [, at] = box.className.match(/live-cell-(\d+)/);
+    const name = document.querySelector("[data-live-page]")?.dataset.livePage ?? location.pathname.split("/").at(-1).replace(/\.html$/, "");
+    all.push(new Live(box, Number(at), name, all));
+  }
+}

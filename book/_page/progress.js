@@ -1,0 +1,59 @@
+// How far the reader is: on the front page a line for each chapter, in a chapter a line at its top.
+import { element } from "./code.js";
+import { listen, result } from "./store.js";
+import { load, save } from "./work.js";
+
+function standing(lesson, exercises) {
+  const found = exercises.map(([name, points]) => ({ ...result(lesson, name), points }));
+  const solved = found.filter((one) => (one.best ?? 0) >= one.points).length;
+  return {
+    solved,
+    tried: found.filter((one) => one.status && one.status !== "missing").length,
+    earned: found.reduce((sum, one) => sum + (one.best ?? 0), 0),
+    points: found.reduce((sum, one) => sum + one.points, 0),
+    all: found.length,
+  };
+}
+
+const inWords = ({ solved, all, earned, points }) => `${solved} of ${all} solved, ${Math.round(earned * 100) / 100} of ${points} points`;
+
+export function chapter(box) {
+  const { lesson } = box.dataset;
+  const exercises = JSON.parse(box.dataset.exercises);
+  const words = element("span");
+  const said = element("span", { role: "status", class: "page-quiet" });
+  const show = () => (words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`);
+  const file = element("input", { type: "file", accept: ".ipynb,application/x-ipynb+json,.json", hidden: true });
+  const tell = async (work) => {
+    try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
+  };
+  file.addEventListener("change", () => tell(async () => {
+    const loaded = await load(lesson, file.files[0]);
+    file.value = "";
+    return loaded;
+  }));
+  const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
+  box.append(
+    element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", said),
+    element("details", { class: "page-small" },
+      element("summary", {}, "Write and check them where they stand, for learning: it gives no credit."),
+      element("p", {}, "Python runs in this browser, and nothing is sent anywhere. Your work is saved as the chapter's notebook, which can be handed in. Code with PyTorch or Matplotlib needs a notebook: in a checkout of the course, JupyterLab with Jupytext opens ", element("code", {}, `book/${lesson}.md`), " as one."),
+    ),
+  );
+  show();
+  listen(show);
+}
+
+export function front(box) {
+  const lessons = JSON.parse(box.dataset.lessons);
+  const show = () => {
+    const begun = lessons.map((one) => ({ ...one, ...standing(one.slug, one.exercises) })).filter((one) => one.tried);
+    box.hidden = !begun.length;
+    box.replaceChildren(
+      element("p", { class: "page-head" }, "Where you are"),
+      element("ul", {}, ...begun.map((one) => element("li", {}, element("a", { href: `${one.slug}.html` }, one.title), `: ${inWords(one)}`))),
+    );
+  };
+  show();
+  listen(show);
+}

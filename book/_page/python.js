@@ -1,0 +1,143 @@
+// The page's Python: one worker that works, and a spare one that is warm, so that Stop is ending the first.
+import { keep } from "./offline.js";
+
+const HERE = new URL(".", import.meta.url);
+const MIB = 2 ** 20;
+const SPARE_AFTER = 1500; // ms of rest before the spare is made: not while a reader waits
+
+export class Stopped extends Error {}
+export class Failed extends Error {}
+
+let manifest;
+async function files() {
+  manifest ??= fetch(new URL("manifest.json", HERE)).then((answer) => {
+    if (!answer.ok) throw new Failed("Python is not part of this copy of the book.");
+    return answer.json();
+  });
+  try {
+    return await manifest;
+  } catch (error) {
+    manifest = undefined;
+    throw error instanceof Failed ? error : new Failed("Python could not be fetched: is there a network? Nothing you typed is lost.");
+  }
+}
+
+class Interpreter {
+  constructor() {
+    this.worker = new Worker(new URL("worker.js", HERE), { type: "module" });
+    this.parts = new Set();
+    this.asked = 0;
+  }
+
+  ask(message, hear = () => {}) {
+    const id = ++this.asked;
+    return new Promise((done, failed) => {
+      this.end = (error) => { this.worker.terminate(); failed(error); };
+      this.worker.onmessage = ({ data }) => {
+        if (data.id !== id) return;
+        if ("done" in data) done(data.done);
+        else if ("failed" in data) failed(Object.assign(new Failed(data.failed), { fatal: data.fatal }));
+        else hear(data);
+      };
+      this.worker.onerror = (event) => {
+        event.preventDefault?.();
+        failed(Object.assign(new Failed("Python has ended, perhaps for want of memory. It is started anew with the next click."), { fatal: true }));
+      };
+      this.worker.postMessage({ ...message, id });
+    });
+  }
+
+  async prepare(parts, hear, spare = false) {
+    const missing = parts.filter((part) => !this.parts.has(part));
+    if (!missing.length) return;
+    const { sizes, version } = await files();
+    await this.ask({ do: "prepare", parts: missing, sizes, version, spare }, hear);
+    missing.forEach((part) => this.parts.add(part));
+  }
+}
+
+let current, spare, resting, working = false;
+
+function roomForASpare() {
+  return (navigator.deviceMemory ?? 8) >= 4; // browsers that do not say it are desktops' more often than not
+}
+
+function makeSpareLater() {
+  clearTimeout(resting);
+  if (spare || !roomForASpare()) return;
+  resting = setTimeout(async () => {
+    if (working || spare || !current) return;
+    const next = new Interpreter();
+    try {
+      await next.prepare([...current.parts], () => {}, true);
+      if (spare) next.worker.terminate();
+      else spare = next;
+    } catch { next.worker.terminate(); } // it is only a spare
+  }, SPARE_AFTER);
+}
+
+function inWords({ say, loaded, total }) {
+  if (say) return { text: say };
+  if (loaded >= total) return { text: "Starting Python" };
+  const share = `${(loaded / MIB).toFixed(0)} of ${(total / MIB).toFixed(0)} MB`;
+  return { text: `Getting Python: ${share}`, share: loaded / total };
+}
+
+// Work for Python, one after the other: `work(ask)` gets a function that asks the interpreter.
+// `show({ text, share })` is told what goes on, `out(text)` what is printed; `seconds` end it.
+let queue = Promise.resolve();
+export function withPython(parts, work, { show = () => {}, out = () => {}, seconds = 60 } = {}) {
+  const turn = queue.then(() => inTurn(parts, work, show, out, seconds));
+  queue = turn.catch(() => {});
+  return turn;
+}
+
+async function inTurn(parts, work, show, out, seconds) {
+  clearTimeout(resting);
+  working = true;
+  let mine, clock;
+  const hear = (message) => ("out" in message ? out(message.out) : show(inWords(message)));
+  try {
+    show({ text: current?.parts.size ? "Running" : "Starting Python" });
+    await keep(); // before anything is fetched, so that it is fetched once
+    mine = current ??= new Interpreter();
+    const ready = (more) => mine.prepare(more, hear);
+    await ready(parts);
+    clock = setTimeout(() => stop(`Stopped after ${seconds} seconds. Is there a loop that does not end?`), seconds * 1000);
+    return await work((message) => mine.ask(message, hear), ready);
+  } catch (error) {
+    if (error.fatal && mine) drop(mine);
+    throw error;
+  } finally {
+    clearTimeout(clock);
+    working = false;
+    makeSpareLater();
+  }
+}
+
+function drop(one) {
+  one.worker.terminate();
+  if (current === one) { current = spare; spare = undefined; }
+}
+
+export function stop(why = "Stopped.") {
+  const one = current;
+  if (!one || !working) return;
+  one.end?.(new Stopped(why));
+  drop(one);
+}
+
+// The course's own answers to a lesson: { module, exercises: { name: { text, why } } }; null where this copy has none.
+const solutions = {};
+export const solution = (slug) =>
+  (solutions[slug] ??= files().then(async ({ solved }) => {
+    const answer = solved.includes(slug) ? await fetch(new URL(`${slug}.solved.json`, HERE)) : { ok: false };
+    return answer.ok ? answer.json() : null;
+  }).catch(() => null));
+
+export const lessonNotebook = async (slug) => {
+  await files();
+  const answer = await fetch(new URL(`${slug}.json`, HERE));
+  if (!answer.ok) throw new Failed(`The notebook of ${slug} is not part of this copy of the book.`);
+  return answer.json();
+};

@@ -1,0 +1,40 @@
+// What a page remembers, in this browser: drafts, and how the exercises went. Storage may be full, or refused.
+const PREFIX = "backprop:";
+let refused = "";
+const heard = new Set();
+const unkept = new Map(); // what storage has refused, for as long as the page is open
+
+export function read(key) {
+  if (unkept.has(key)) return unkept.get(key);
+  try { return localStorage.getItem(PREFIX + key); } catch { return null; }
+}
+
+export function write(key, value) {
+  try {
+    if (value === null) localStorage.removeItem(PREFIX + key);
+    else localStorage.setItem(PREFIX + key, value);
+    unkept.delete(key);
+    refused = "";
+  } catch (error) {
+    unkept.set(key, value);
+    refused = error.name === "QuotaExceededError"
+      ? "This browser's storage is full: what you type is lost when you leave. Save your work as a notebook."
+      : "This browser stores nothing for this page: what you type is lost when you leave. Save your work as a notebook.";
+  }
+  heard.forEach((listen) => listen(key, value));
+  return refused;
+}
+
+export const problem = () => refused;
+
+// Told of changes here and in other tabs.
+export function listen(to) { heard.add(to); }
+addEventListener("storage", ({ key, newValue }) => {
+  if (key?.startsWith(PREFIX)) heard.forEach((to) => to(key.slice(PREFIX.length), newValue));
+});
+
+export const draftKey = (cell) => `draft:${cell}`;
+export const resultKey = (lesson, exercise) => `result:${lesson}/${exercise}`;
+export function result(lesson, exercise) {
+  try { return JSON.parse(read(resultKey(lesson, exercise))); } catch { return null; }
+}

@@ -1,0 +1,53 @@
+// Keeps the book and its Python for when there is no network. VERSION is the build's: a new one starts afresh.
+const NAME = `backprop-book-${VERSION}`;
+const FOR_GOOD = /\/_static\/page\/python-[\d.]+\//; // their address names their version
+
+addEventListener("install", () => skipWaiting());
+
+addEventListener("activate", (event) => {
+  const old = async () => {
+    const names = await caches.keys();
+    await Promise.all(names.filter((name) => name.startsWith("backprop-book-") && name !== NAME).map((name) => caches.delete(name)));
+    await clients.claim();
+  };
+  event.waitUntil(old());
+});
+
+// A page tells what it had loaded before there was anyone to keep it.
+addEventListener("message", (event) => {
+  const add = async () => {
+    const cache = await caches.open(NAME);
+    for (const address of event.data.keep ?? []) {
+      if (await cache.match(address)) continue;
+      await cache.add(address).catch(() => {});
+    }
+    event.source?.postMessage({ kept: true });
+  };
+  event.waitUntil(add());
+});
+
+async function kept(request) {
+  const found = await (await caches.open(NAME)).match(request, { ignoreSearch: request.mode === "navigate" });
+  if (!found) throw new TypeError("not kept");
+  return found;
+}
+
+async function fetched(request, wait) {
+  const answer = await fetch(request);
+  if (answer.ok && answer.status === 200) {
+    const copy = answer.clone();
+    // a full disk refuses: the page has what it asked for all the same
+    wait(caches.open(NAME).then((cache) => cache.put(request, copy)).catch(() => {}));
+  }
+  return answer;
+}
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || !request.url.startsWith(registration.scope)) return;
+  const wait = (promise) => event.waitUntil(promise);
+  const ways = FOR_GOOD.test(request.url)
+    ? () => kept(request).catch(() => fetched(request, wait))
+    : () => fetched(request, wait).catch((error) => kept(request).catch(() => { throw error; }));
+  event.respondWith(ways());
+});

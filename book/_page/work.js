@@ -1,0 +1,44 @@
+// A lesson's notebook with what was written in the page, and back.
+import { element } from "./code.js";
+import { lessonNotebook } from "./python.js";
+import { draftKey, read, write } from "./store.js";
+
+const joined = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
+const solvable = (cell) => cell.cell_type === "code" && cell.metadata?.exercise;
+// Cells of a notebook that was written elsewhere are found by what the course wrote into them.
+const nameOf = (cell) => `${cell.metadata.exercise}/${cell.metadata.part ?? ""}`;
+
+export async function filled(slug) {
+  const notebook = await lessonNotebook(slug);
+  for (const cell of notebook.cells) {
+    const draft = solvable(cell) ? read(draftKey(cell.id)) : null;
+    if (draft !== null) cell.source = draft;
+  }
+  return notebook;
+}
+
+export async function save(slug) {
+  const text = JSON.stringify(await filled(slug), null, 1) + "\n";
+  const address = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
+  element("a", { href: address, download: `${slug}.ipynb` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+// What was loaded, in words; an Error says what is wrong with the file.
+export async function load(slug, file) {
+  let theirs;
+  try { theirs = JSON.parse(await file.text()); } catch { throw new Error(`${file.name} is no notebook.`); }
+  if (!Array.isArray(theirs.cells)) throw new Error(`${file.name} is no notebook.`);
+  const own = (await lessonNotebook(slug)).cells.filter(solvable);
+  const found = new Map(theirs.cells.filter(solvable).map((cell) => [nameOf(cell), joined(cell.source)]));
+  const known = own.filter((cell) => found.has(nameOf(cell)));
+  if (!known.length) throw new Error(`${file.name} is not a notebook of this chapter: it has none of its exercises.`);
+  let taken = 0;
+  for (const cell of known) {
+    const source = found.get(nameOf(cell));
+    const begun = source !== joined(cell.source);
+    taken += begun;
+    if (begun) write(draftKey(cell.id), source);
+  }
+  return `Loaded ${taken} ${taken === 1 ? "answer" : "answers"} of ${file.name}.`;
+}

@@ -1,0 +1,220 @@
+"""Exercises and code in the pages of the built book: a real browser, a plain file server, and no other host."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from live_pages import Reader, Server, plain_server
+from widget_pages import contrast
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
+
+ROOT = Path(__file__).parents[2]
+PAGE = "ch06_vjps.html"
+RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+WRONG = "def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n"
+CELL = ".first-live"
+"""The first cell of the page that can run."""
+LOOP = "n = 0\nwhile True:\n    n += 1\n    if n % 100_000 == 0:\n        print(n)\n"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    built = Path(os.environ.get("BOOK_HTML", ROOT / "book" / "_build" / "html"))
+    if not (built / "_static" / "page" / "manifest.json").is_file():
+        pytest.skip("the book was built without Python for its pages")
+    with plain_server(built) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def reader(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    running = Reader(tmp_path_factory.mktemp("profile"), server)
+    yield running
+    running.close()
+
+
+def requests(reader: Reader) -> list[str]:
+    asked = [event["params"] for event in reader.events if event.get("method") == "Network.requestWillBeSent"]
+    return [one["request"]["url"] for one in asked]
+
+
+def test_nothing_of_python_is_fetched_before_it_is_asked_for(reader: Reader) -> None:
+    reader.visit(PAGE)
+    own = [url.rpartition("/")[2] for url in requests(reader) if "/_static/page/" in url]
+    assert {name.partition("?")[0] for name in own} == {"cells.css", "cells.js"}
+    assert not reader.js(
+        f"document.querySelectorAll({reader.exercise('relu_vjp', 'button:not([hidden])')!r}).length === 0"
+    )
+
+
+def test_a_wrong_answer_and_a_right_one_as_the_command_tells_them(reader: Reader, tmp_path: Path) -> None:
+    reader.visit(PAGE)
+    reader.fill(reader.exercise("relu_vjp"), WRONG)
+    card = reader.checked("relu_vjp")
+    told = [line for line in card.splitlines() if line][1]
+    assert told == as_the_command(reader, tmp_path)
+    assert "Hint 1 of" in card
+    reader.fill(reader.exercise("relu_vjp"), RIGHT)
+    card = reader.checked("relu_vjp")
+    assert "passed" in card
+    assert "2 of 2 points" in card
+    assert "solved" in reader.text(reader.exercise("relu_vjp", ".exercise-mark"))
+    assert "1 of 18 solved, 2 of" in reader.text(".page-progress")
+    assert reader.complaints() == []
+
+
+def saved_work(reader: Reader) -> str:
+    """The notebook that "Save my work" writes."""
+    take = "(blob) => (blob.text().then((text) => (saved = text)), 'about:blank')"
+    reader.js(f"window.saved = null; URL.createObjectURL = {take}; true")
+    reader.js("HTMLAnchorElement.prototype.click = () => {}; true")
+    reader.press(".page-progress", "Save my work")
+    reader.until("Boolean(saved)")
+    return str(reader.js("saved"))
+
+
+def as_the_command(reader: Reader, folder: Path) -> str:
+    """What `backprop check` says first of what the page would save."""
+    reader.js(
+        "window.saved = null; URL.createObjectURL = (blob) => (blob.text().then((t) => (saved = t)), 'about:blank')"
+    )
+    reader.js("HTMLAnchorElement.prototype.click = () => {}")
+    reader.press(".page-progress", "Save my work")
+    reader.until("saved")
+    file = folder / "ch06_vjps.ipynb"
+    file.write_text(reader.js("saved"), encoding="utf-8")
+    command = [str(Path(sys.executable).with_name("backprop")), "check", "ch06/relu_vjp"]
+    environment = {**os.environ, "COLUMNS": "300", "NO_COLOR": "1"}
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+    lines = [line.strip() for line in run.stdout.splitlines() if "mask" in line]
+    assert lines, run.stdout + run.stderr
+    return re.sub(r"^.*relu_vjp\S*\s+", "", lines[0]) if "relu_vjp:" in lines[0] else lines[0]
+
+
+def test_work_that_was_saved_is_taken_back(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.fill(reader.exercise("tanh_vjp"), "def tanh_vjp(g, y):\n    return 42\n")
+    saved = saved_work(reader)
+    assert "return 42" in saved
+    reader.press(reader.exercise("tanh_vjp"), "Reset")
+    for text, said in ((saved, "Loaded "), ("{}", "no notebook"), ('{"cells": []}', "none of its exercises")):
+        reader.js(
+            f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], 'mine.ipynb'));"
+            "input = document.querySelector('.page-progress input');"
+            "input.files = files.files; input.dispatchEvent(new Event('change')); true"
+        )
+        reader.until(f"document.querySelector('.page-progress [role=status]').innerText.includes({said!r})")
+    assert "return 42" in reader.text(reader.exercise("tanh_vjp", ".cm-content"))
+    reader.press(reader.exercise("tanh_vjp"), "Reset")
+
+
+def test_storage_that_is_refused_loses_nothing_that_is_on_the_page(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.js("Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }; true")
+    reader.fill(reader.exercise("relu_vjp"), RIGHT)
+    assert "passed" in reader.checked("relu_vjp")
+    assert "storage is full" in reader.text(reader.exercise("relu_vjp", ".page-line"))
+
+
+def test_reload_keeps_the_draft_and_a_second_tab_follows(reader: Reader, server: Server) -> None:
+    reader.visit(PAGE)
+    reader.fill(reader.exercise("tanh_vjp"), "def tanh_vjp(g, y):\n    return 17\n")
+    reader.until("localStorage.getItem('backprop:draft:ch06-tanh_vjp')")
+    reader.visit(PAGE)
+    assert "return 17" in reader.text(reader.exercise("tanh_vjp", "pre"))
+    reader.fill(reader.exercise("tanh_vjp"), "def tanh_vjp(g, y):\n    return 18\n")
+    # another tab is another document with the same storage: a frame is one
+    frame = "window.frame = document.createElement('iframe')"
+    reader.js(f"({frame}).src = {PAGE!r}; document.body.append(frame); new Promise((done) => (frame.onload = done))")
+    reader.until("frame.contentDocument.documentElement.dataset.cells === 'ready'")
+    key = "'backprop:draft:ch06-tanh_vjp'"
+    reader.js(f"document.activeElement.blur(); frame.contentWindow.localStorage.setItem({key}, 'def tanh_vjp(): 19')")
+    reader.until(f"document.querySelector({reader.exercise('tanh_vjp', '.cm-content')!r}).innerText.includes('19')")
+    reader.press(reader.exercise("tanh_vjp"), "Reset")
+    assert "your code here" in reader.text(reader.exercise("tanh_vjp", ".cm-content"))
+
+
+def test_run_an_error_and_stop(reader: Reader) -> None:
+    reader.visit(PAGE)
+    reader.js("document.querySelector(\"[class*='live-cell-']\").classList.add('first-live')")
+    reader.fill(CELL, "import numpy as np\nprint('hello', np.arange(3))\n1 / 0\n")
+    reader.press(CELL, "Run")
+    reader.until(f"Boolean(document.querySelector({CELL + ' .live-error'!r}))")
+    said = reader.text(f"{CELL} .live-out")
+    assert said.splitlines() == [
+        "hello [0 1 2]",
+        "Traceback (most recent call last):",
+        '  File "this cell", line 3, in <module>',
+        "    1 / 0",
+        "    ~~^~~",
+        "ZeroDivisionError: division by zero",
+    ]
+    reader.fill(CELL, LOOP)
+    reader.press(CELL, "Run")
+    reader.until(f"document.querySelector({CELL + ' .live-out'!r}).innerText.includes('200000')")
+    reader.press(CELL, "Stop")
+    reader.until(f"document.querySelector({CELL + ' .live-error'!r})?.innerText.includes('Stopped')")
+    assert "while True" in reader.text(f"{CELL} .cm-content")
+    reader.press(CELL, "Reset")
+    reader.press(CELL, "Run")  # another interpreter, which runs what this cell needs
+    reader.until(f"!document.querySelector({CELL + ' .live-tools button'!r}).hidden")
+    assert "Error" not in reader.text(f"{CELL} .live-out")
+
+
+def test_keys_alone(reader: Reader) -> None:
+    reader.visit(PAGE)
+    at = reader.exercise("relu_vjp", "button")
+    reader.js(f"[...document.querySelectorAll({at!r})].find((one) => /rit/.test(one.textContent)).focus()")
+    reader.key("Enter", 13)
+    reader.until("document.activeElement.classList.contains('cm-content')")
+    reader.chord("a", 2, "selectAll")
+    reader.call("Input.insertText", text=RIGHT)
+    reader.key("Tab", 9)
+    assert "cm-content" in reader.focused()  # it indents
+    reader.key("Escape", 27)
+    reader.key("Tab", 9)
+    assert "cm-content" not in reader.focused()
+    reader.js(f"document.querySelector({reader.exercise('relu_vjp', '.cm-content')!r}).focus()")
+    reader.chord("Enter", 2, code=13)
+    reader.until(
+        f"document.querySelector({reader.exercise('relu_vjp', '.exercise-card')!r}).innerText.includes('passed')"
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_fits_a_phone_and_can_be_read(reader: Reader, theme: str) -> None:
+    reader.visit(PAGE, 390, theme)
+    assert reader.js("document.documentElement.scrollWidth") <= 390
+    reader.fill(reader.exercise("relu_vjp"), WRONG)
+    assert reader.js("document.documentElement.scrollWidth") <= 390
+    colour = "(s, what) => getComputedStyle(document.querySelector(s))[what]"
+    for ink, paper in ((".cm-content", ".cm-editor"), (".page-k", ".cm-editor"), (".cm-gutters", ".cm-editor")):
+        front = reader.js(f"({colour})({reader.exercise('relu_vjp', ink)!r}, 'color')")
+        back = reader.js(f"({colour})({reader.exercise('relu_vjp', paper)!r}, 'backgroundColor')")
+        assert contrast(front, back) >= 4.5, (ink, front, back)
+    button = reader.exercise("relu_vjp", ".page-main")
+    front, back = (reader.js(f"({colour})({button!r}, {what!r})") for what in ("color", "backgroundColor"))
+    assert contrast(front, back) >= 4.5
+
+
+def test_offline_from_the_first_time_on(reader: Reader, server: Server) -> None:
+    reader.visit(PAGE)
+    reader.fill(reader.exercise("relu_vjp"), RIGHT)
+    assert "passed" in reader.checked("relu_vjp")
+    reader.js("navigator.serviceWorker.ready.then(() => true)")
+    server.gone = True
+    try:
+        reader.visit(PAGE)
+        assert "passed" in reader.checked("relu_vjp")
+    finally:
+        server.gone = False

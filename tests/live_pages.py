@@ -1,0 +1,109 @@
+"""A page of the book that runs Python, and a reader who types, presses and looks at it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from widget_pages import Browser, Quiet
+
+ONLY_HERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+PATIENCE = 90.0
+"""Seconds for what takes a few on an idle machine."""
+WHOLE_RUN = 900
+CTRL = 2
+
+
+class Server(ThreadingHTTPServer):
+    """A plain file server that can be gone for a while."""
+
+    gone = False
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return not self.gone
+
+
+@contextmanager
+def plain_server(folder: Path) -> Iterator[Server]:
+    server = Server(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+
+
+class Reader(Browser):
+    """A browser on a page with exercises and live code."""
+
+    def __init__(self, profile: Path, server: Server) -> None:
+        super().__init__(profile, ONLY_HERE)
+        self.watchdog.cancel()
+        self.watchdog = threading.Timer(WHOLE_RUN, self.process.kill)
+        self.watchdog.start()
+        self.call("Log.enable")
+        self.address = f"http://127.0.0.1:{server.server_address[1]}"
+
+    def visit(self, page: str, width: int = 1200, theme: str = "light") -> None:
+        self.open(f"{self.address}/{page}", width, theme)
+        self.until("document.documentElement.dataset.cells === 'ready'")
+
+    def until(self, condition: str, seconds: float = PATIENCE) -> None:
+        """Wait until something is so in the page."""
+        end = time.monotonic() + seconds
+        while not self.js(condition):
+            assert time.monotonic() < end, condition
+            time.sleep(0.05)
+
+    def exercise(self, name: str, inside: str = "") -> str:
+        return f'.exercise[data-exercise="{name}"] {inside}'.strip()
+
+    def text(self, selector: str) -> str:
+        return str(self.js(f"document.querySelector({selector!r})?.innerText ?? ''"))
+
+    def press(self, selector: str, words: str) -> None:
+        """Press the visible button with these words."""
+        found = f"[...document.querySelectorAll({selector + ' button'!r})]"
+        button = f"{found}.find((one) => !one.hidden && one.textContent === {words!r})"
+        self.until(f"Boolean({button})")
+        self.js(f"{button}.click()")
+
+    def fill(self, selector: str, code: str) -> None:
+        """Open the editor in an element, and type this in the place of all that is there."""
+        if not self.js(f"Boolean(document.querySelector({selector + ' .cm-content'!r}))"):
+            if selector.startswith(".exercise"):
+                self.js(f"document.querySelector({selector + ' pre'!r}).click()")
+            else:  # a click on code of the page is a reader's who copies it
+                self.press(selector, "Edit")
+            self.until(f"Boolean(document.querySelector({selector + ' .cm-content'!r}))")
+        self.js(f"document.querySelector({selector + ' .cm-content'!r}).focus()")
+        self.chord("a", CTRL, "selectAll")
+        self.call("Input.insertText", text=code)
+
+    def chord(self, key: str, modifiers: int = 0, command: str = "", code: int = 0) -> None:
+        """Press a key with others held: 2 is Ctrl, 8 is Shift."""
+        press = {"key": key, "windowsVirtualKeyCode": code or ord(key.upper()[0]), "modifiers": modifiers}
+        more = {"commands": [command]} if command else {}
+        self.call("Input.dispatchKeyEvent", type="rawKeyDown", **press, **more)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **press)
+
+    def checked(self, name: str) -> str:
+        """Press Check, and what the card says then."""
+        self.press(self.exercise(name), "Check")
+        card = self.exercise(name, ".exercise-card")
+        self.until(f"document.querySelector({card!r}).innerText")
+        return self.text(card)
+
+    def focused(self) -> str:
+        return str(self.js("document.activeElement.className + ' ' + document.activeElement.textContent.slice(0, 40)"))
+
+    def complaints(self) -> list[str]:
+        """What the console says that is no remark, and requests to other hosts."""
+        said = [event["params"]["entry"] for event in self.events if event.get("method") == "Log.entryAdded"]
+        return [one["text"] for one in said if one["level"] == "error"] + self.faults()

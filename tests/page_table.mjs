@@ -1,0 +1,20 @@
+// Checks answers with what a built book's pages fetch, in Pyodide: node page_table.mjs PAGE LESSON CASES
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [page, lesson, cases] = process.argv.slice(2);
+process.on("uncaughtException", (error) => {
+  console.error(error.message); // without the line of Pyodide that it comes from, which is the whole program
+  process.exit(1);
+});
+const home = path.join(page, fs.readdirSync(page).find((name) => name.startsWith("python-")));
+const { loadPyodide } = await import(pathToFileURL(path.join(home, "pyodide.mjs")).href);
+const python = await loadPyodide({ indexURL: home });
+await python.loadPackage("numpy", { messageCallback() {} });
+for (const part of ["grader", lesson])
+  python.unpackArchive(new Uint8Array(fs.readFileSync(path.join(page, `${part}.tgz`))), "gztar", { extractDir: "/course" });
+python.runPython("import sys; sys.path.insert(0, '/course'); sys.dont_write_bytecode = True");
+python.globals.set("told", (line) => console.log(line));
+python.globals.set("found", fs.readFileSync(cases, "utf-8"));
+python.runPython(fs.readFileSync(path.join(import.meta.dirname, "page_table_checks.py"), "utf-8"));

@@ -1,0 +1,147 @@
+"""What a page runs in its worker: what a cell needs of the cells above it, how it ends, and the card of a check."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.page.check import check
+from autograder.page.live import State, answers_of, plan
+from autograder.page.needs import free, needed, statements
+
+ROOT = Path(__file__).parents[1]
+SLUG = "ch01_computation_graph"
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> State:
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    return State()
+
+
+def lines(cells: list[str], at: int, *foreign: str) -> list[str]:
+    return [one.source.strip() for one in needed(cells, at, foreign)]
+
+
+def test_only_what_gives_its_names_runs_before() -> None:
+    cells = ["import torch\nimport math\nx = 2\ny = torch.ones(x)", "def f(a):\n    return math.sqrt(a)", "f(x)"]
+    assert lines(cells, 2) == ["import math", "x = 2", "def f(a):\n    return math.sqrt(a)"]
+
+
+def test_a_function_may_call_what_is_defined_below_it() -> None:
+    assert lines(["def f():\n    return g()", "def g():\n    return 1", "f()"], 2) == [
+        "def f():\n    return g()",
+        "def g():\n    return 1",
+    ]
+
+
+def test_what_changes_a_value_is_needed_and_what_draws_it_is_not() -> None:
+    cells = [
+        "a = [1]\nb = [2]",
+        "a.append(3)\nglue('n', a)\nb[0] = 5",
+        "import torch\nfig = torch.figure()\nfig.plot(a)",
+        "a",
+    ]
+    assert lines(cells, 3, "torch") == ["a = [1]", "a.append(3)"]
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("for i in rows:\n    print(i)", {"rows"}),
+        ("x = x + 1", {"x"}),
+        ("[y for y in ys if y > z]", {"ys", "z"}),
+        ("n += 1", {"n"}),
+        ("def f(a, *, b=c):\n    d = a\n    return d + e", {"c", "e"}),
+        ("with open(p) as file:\n    file.read()", {"p"}),
+    ],
+)
+def test_names_that_a_cell_takes_from_above(source: str, names: set[str]) -> None:
+    assert free(source) == names
+
+
+def test_a_cell_runs_again_what_another_has_changed(state: State, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = ["print('above')\na = [0]", "a.append(1)\nprint(a)", "a"]
+    assert state.run(cells, 1, {})["ran"] == 1
+    assert state.run(cells, 1, {})["ran"] == 1  # the first one's list has been changed by now
+    assert capsys.readouterr().out == "[0, 1]\n" * 2
+    assert state.run(cells, 2, {})["value"] == "[0, 1]"
+
+
+def test_what_is_unchanged_runs_once(state: State) -> None:
+    cells = ["a = 1", "a + 1", "a + 2"]
+    assert [state.run(cells, 1, {})["ran"], state.run(cells, 2, {})["ran"]] == [1, 0]
+    assert state.run(["a = 5", *cells[1:]], 2, {}) == {"value": "7", "ran": 1}
+
+
+def test_an_error_is_python_s_own_from_the_reader_s_line_on(state: State) -> None:
+    told = state.run(["def f(x):\n    return 1 / x", "\nf(0)"], 1, {})["error"]
+    assert told.startswith('Traceback (most recent call last):\n  File "this cell", line 2, in <module>\n    f(0)\n')
+    assert '  File "cell 1 above", line 2, in f\n' in told
+    assert told.endswith("ZeroDivisionError: division by zero")
+    assert "live.py" not in told
+
+
+def test_a_syntax_error_is_told_and_one_above_is_left_out(state: State) -> None:
+    assert "SyntaxError" in state.run(["f(", "1 + 1"], 0, {})["error"]
+    assert state.run(["f(", "1 + 1"], 1, {})["value"] == "2"
+
+
+def test_what_a_page_lacks_is_said() -> None:
+    assert plan(["import torch", "torch.ones(2)"], 1).elsewhere == "PyTorch"
+    assert plan(["from course.figures import style", "style()"], 1).elsewhere == "Matplotlib"
+    assert plan(["import numpy as np", "np.ones(2)"], 1).numpy
+    assert not plan(["import numpy as np", "1 + 1"], 1).numpy
+
+
+def test_exercises_are_the_reader_s_own_or_the_course_s(state: State) -> None:
+    notebook = json.loads((ROOT / "exercises" / f"{SLUG}.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("exercise") == "forward":
+            cell["source"] = "def forward(a, b, c):\n    return 'mine'"
+    solved = (ROOT / "solutions" / f"{SLUG}.py").read_text(encoding="utf-8")
+    cells = [
+        f"from {SLUG} import forward, neuron_gradients",
+        "forward(1, 2, 3)",
+        "sorted(neuron_gradients(1., 1., 1., 1.))",
+    ]
+    assert plan(cells, 1, [SLUG]).answers == {SLUG: ["forward"]}
+    module = answers_of(SLUG, json.dumps(notebook), ["forward"], solved)
+    assert state.run(cells, 1, {SLUG: module})["value"] == "'mine'"
+    assert state.run(cells, 2, {SLUG: module})["value"] == "['b', 'w', 'x', 'y']"
+    sys.modules.pop(SLUG)
+
+
+def test_statements_of_one_line_are_two() -> None:
+    assert [one.source for one in statements(0, "a = 1; b = 2")] == ["a = 1", "b = 2"]
+
+
+def test_a_check_shows_the_card_of_a_notebook_s() -> None:
+    notebook = json.loads((ROOT / "exercises" / f"{SLUG}.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("exercise") == "forward":
+            cell["source"] = "def forward(a, b, c):\n    return {'d': a * b, 'e': a * b + c, 'L': (a * b + c) * 2}"
+    said: list[str] = []
+    found = check(SLUG, "forward", json.dumps(notebook), said.append)
+    assert (found["status"], found["misconception"]) == ("failed", "doubled_for_squared")
+    assert "Hint 1 of" in found["html"]
+    assert "backprop" not in found["html"]  # there is no terminal in a page
+    assert any("check 2 of" in line for line in said)
+
+
+def test_a_page_needs_no_more_than_a_browser_has() -> None:
+    program = (
+        "import sys\n"
+        "for name in ('psutil', 'fcntl', 'resource', 'ctypes', 'multiprocessing', 'filelock', 'IPython', 'rich'):\n"
+        "    sys.modules[name] = None\n"
+        "import types\n"
+        "sys.modules['autograder.notebook'] = package = types.ModuleType('autograder.notebook')\n"
+        "package.__path__ = ['autograder/notebook']\n"
+        "import autograder.page.check, autograder.page.live\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
