@@ -31,13 +31,20 @@ ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def release(
-    course: Course, out: Path, slugs: Iterable[str] = (), *, pages: bool = False, say: Callable[[str], None] = print
+    course: Course,
+    out: Path,
+    slugs: Iterable[str] = (),
+    *,
+    pages: bool = False,
+    search: bool = True,
+    say: Callable[[str], None] = print,
 ) -> None:
     """Write the course without its answers into the new folder `out`, or into a zip of that name.
 
     Args:
         slugs: the lessons that it has; all if none are named.
         pages: whether the built book comes with it.
+        search: whether answer books that have to be written name slips and pairs; that takes most of the time.
         say: is told what takes a while.
 
     Raises:
@@ -50,7 +57,7 @@ def release(
     folder = out.with_name(f".{out.name}.part") if zipped else out
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        _write(course, folder, list(slugs) or list(course.lessons), pages, say)
+        _write(course, folder, list(slugs) or list(course.lessons), pages, search, say)
         if zipped:
             _zip(folder, out)
     except BaseException:  # half a release is none
@@ -60,7 +67,9 @@ def release(
         shutil.rmtree(folder)
 
 
-def _write(course: Course, folder: Path, slugs: list[str], pages: bool, say: Callable[[str], None]) -> None:
+def _write(
+    course: Course, folder: Path, slugs: list[str], pages: bool, search: bool, say: Callable[[str], None]
+) -> None:
     released = Places(folder)
     shutil.copytree(course.root / "autograder", folder / "autograder", ignore=_left_out(course, slugs))
     for file in _modules_of_the_course(course, slugs):
@@ -74,7 +83,7 @@ def _write(course: Course, folder: Path, slugs: list[str], pages: bool, say: Cal
             target = folder / file.relative_to(course.root)
             target.parent.mkdir(exist_ok=True)
             shutil.copy(file, target)
-        released.answer_book(slug).write_bytes(_answer_book(course, slug, say))
+        released.answer_book(slug).write_bytes(_answer_book(course, slug, search, say))
     syllabus = folder / "course" / "syllabus.toml"
     syllabus.write_text(only_lessons(syllabus.read_text(encoding="utf-8"), set(slugs)), encoding="utf-8")
     first = course.lessons[slugs[0]]
@@ -94,14 +103,16 @@ def _write(course: Course, folder: Path, slugs: list[str], pages: bool, say: Cal
         shutil.copytree(course.pages, released.pages, ignore=answers)
 
 
-def _answer_book(course: Course, slug: str, say: Callable[[str], None]) -> bytes:
+def _answer_book(course: Course, slug: str, search: bool, say: Callable[[str], None]) -> bytes:
     """The lesson's book: the one that lies beside its checks, if that was made of what is there now."""
     file = course.answer_book(slug)
     with suppress(FileNotFoundError, StaleBook):
         if read_book(file).version == grader_version(slug):
             return file.read_bytes()
     say(f"{slug}: writing its answer book, a minute or two")
-    content = written_for(course.lessons[slug], course).book.to_bytes()
+    content = written_for(course.lessons[slug], course, search=search).book.to_bytes()
+    if not search:  # the next release may want all of it
+        return content
     with suppress(OSError):  # a course that may not be written to: the book is written again the next time
         file.write_bytes(content)
     return content

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import autograder.page.wide  # noqa: F401  # before anybody takes note of what NumPy has
+from autograder.judging.collection import with_judge
 from autograder.judging.errors import CheckError
 from autograder.judging.here import graded_here
-from autograder.judging.session import Judge, with_judge
+from autograder.judging.session import Judge
 from autograder.page.card import shown
 from autograder.submission import SubmissionError, parse_submission
 from course.syllabus import find_lesson
