@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -241,6 +242,23 @@ def test_a_syllabus_of_some_lessons_is_one(tmp_path: Path) -> None:
     slugs = list(read_syllabus(ROOT / "course" / "syllabus.toml"))
     (tmp_path / "syllabus.toml").write_text(only_lessons(text, {slugs[5], slugs[0]}), encoding="utf-8")
     assert list(read_syllabus(tmp_path / "syllabus.toml")) == [slugs[0], slugs[5]]
+
+
+def test_pages_come_without_the_courses_own_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And do not ask for them: after a pass, the console of a page had a 404."""
+    built = tmp_path / "html" / "_static" / "page"
+    built.mkdir(parents=True)
+    (built / f"{SLUG}.solved.json").write_text("{}")
+    (built / "manifest.json").write_text(json.dumps({"solved": [SLUG], "version": "1"}))
+    root = Course.at().root
+    pages = property(lambda self: (tmp_path if self.root == root else self.root) / "html")
+    monkeypatch.setattr("autograder.places.Places.pages", pages)
+    monkeypatch.setattr("autograder.authoring.release._answer_book", lambda *args: b"")
+    out = tmp_path / "out"
+    release(Course.at(), out, [SLUG], pages=True, say=lambda line: None)
+    page = out / "html" / "_static" / "page"
+    assert json.loads((page / "manifest.json").read_text()) == {"solved": [], "version": "1"}
+    assert not list(page.glob("*.solved.json"))
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:

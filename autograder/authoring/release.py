@@ -101,6 +101,15 @@ def _write(
             raise AuthoringError("the book is not built: run 'make book', or release without --book")
         answers = shutil.ignore_patterns("_sources", "*.ipynb", "*.solved.json")
         shutil.copytree(course.pages, released.pages, ignore=answers)
+        _without_own_answers(released.pages)
+
+
+def _without_own_answers(pages: Path) -> None:
+    """Let the scripts of these pages not ask for what is not there."""
+    manifest = pages / "_static" / "page" / "manifest.json"
+    with suppress(FileNotFoundError):  # pages without Python
+        said = json.loads(manifest.read_text(encoding="utf-8"))
+        manifest.write_text(json.dumps({**said, "solved": []}), encoding="utf-8")
 
 
 def _answer_book(course: Course, slug: str, search: bool, say: Callable[[str], None]) -> bytes:

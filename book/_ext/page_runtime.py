@@ -139,8 +139,8 @@ def _write_service_worker(out: Path) -> None:
     digest = hashlib.sha256()
     for file in sorted(file for file in out.rglob("*") if file.is_file() and file.name != "sw.js"):
         digest.update(file.relative_to(out).as_posix().encode() + file.read_bytes())
-    text = (SCRIPTS / "sw.js").read_text(encoding="utf-8").replace("VERSION}", f"{digest.hexdigest()[:12]}}}")
-    (out / "sw.js").write_text(text.replace("${" + digest.hexdigest()[:12] + "}", digest.hexdigest()[:12]), "utf-8")
+    text = (SCRIPTS / "sw.js").read_text(encoding="utf-8")
+    (out / "sw.js").write_text(text.replace("${VERSION}", digest.hexdigest()[:12]), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
