@@ -15,11 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.answerbook import AnswerBook
 from autograder.classroom import claims
 from autograder.classroom.class_folder import find_work
 from autograder.classroom.class_level import ClassUnclearError
 from autograder.classroom.class_record import ClassRecord
 from autograder.judging.source_text import SourceText
+from autograder.judging.version import grader_version
 from autograder.submission import read_submission
 from course.syllabus import find_lesson
 
@@ -205,3 +207,25 @@ def test_names_of_64_kib_are_not_kept(backprop: Command, tmp_path: Path) -> None
     rows = ClassRecord(tmp_path / "res").not_recognised
     assert {row.student for row in rows} == {"mallory"}
     assert max(len(row.file) for row in rows) < 500
+
+
+def test_an_answer_book_that_is_handed_in_is_not_read(backprop: Command, tmp_path: Path) -> None:
+    """A learner's copy with a book in which wrong answers are right, and no check rejects anything."""
+    slug = LESSON.removesuffix(".py")
+    book = AnswerBook(slug, grader_version(slug), {"relu_vjp": []}, right={"relu_vjp": {}})
+    file = Path("autograder", "lessons", slug, "answers.book")
+    for student, answer in {"ann": RIGHT, "mallory": RIGHT.replace("x > 0", "x >= 0")}.items():
+        written(tmp_path / "class" / student, {LESSON: answer})
+        for folder in ("", "my-work"):
+            at = tmp_path / "class" / student / folder / file
+            at.parent.mkdir(parents=True, exist_ok=True)
+            at.write_bytes(book.to_bytes())
+    done = backprop("grade", tmp_path / "class", "--out", tmp_path / "results", "--jobs", "1")
+    assert "answers.book: no lesson of that name" in done.stderr
+    points = {}
+    for student in ("ann", "mallory"):
+        found = json.loads((tmp_path / "results" / student / f"{slug}.json").read_text())
+        points[student] = next(one for one in found["exercises"] if one["name"] == "relu_vjp")
+    assert points["ann"]["points"] == points["ann"]["max_points"]
+    assert points["mallory"]["points"] < points["ann"]["points"]
+    assert "x > 0" in points["mallory"]["message"]
