@@ -19,7 +19,7 @@ from autograder.page.needs import Statement, free, imports, needed, statements
 
 ELSEWHERE = {"torch": "PyTorch", "matplotlib": "Matplotlib", "IPython": "IPython", "myst_nb": "the book's own tools"}
 """Packages that a page does not have, as they are called."""
-IN_A_PAGE = ("course.data", "course.debugging", "course.graph", "course.memory", "course.published", "course.syllabus")
+IN_A_PAGE = ("course.data", "course.graph", "course.memory", "course.published", "course.syllabus")
 """Modules of the course that a page has."""
 HERE = "this cell"
 """What tracebacks call the cell; cells above are `cell 3 above`."""
@@ -53,7 +53,7 @@ def plan(cells: Sequence[str], at: int, lessons: Sequence[str] = ()) -> Plan:
                 found.elsewhere = ELSEWHERE[root]
             elif root == "course" and module not in IN_A_PAGE:
                 found.elsewhere = found.elsewhere or _wants(module)
-            found.numpy |= root == "numpy" or module in ("course.data", "course.debugging")
+            found.numpy |= root == "numpy" or module == "course.data"
     return found
 
 
