@@ -76,16 +76,17 @@ def test_a_submission_whose_judging_does_not_end_has_no_points_and_the_next_has_
 
     def use(judge: Judge) -> list[Any]:
         workers = Workers(judge.lesson, "process")
-        original = getattr(judge, where)
+        whose = judge.mistakes if where == "explain" else judge
+        original = getattr(whose, where)
         if where == "explain":
-            monkeypatch.setattr(judge, "explain", lambda *args, **guess: work(60.0))
+            monkeypatch.setattr(judge.mistakes, "explain", lambda *args, **guess: work(60.0))
         else:
             compare = judge._checks.observe
             monkeypatch.setattr(judge._checks, "observe", lambda item, *enough: [work(60.0), compare(item)][1])
         try:
             first = judge.grade(Submission.of_cells("work.ipynb", [wrong]), workers)
             monkeypatch.undo()
-            assert getattr(judge, where) == original
+            assert getattr(whose, where) == original
             return [first, judge.grade(Submission.of_cells("work.ipynb", [right]), workers)]
         finally:
             workers.stop()

@@ -54,8 +54,8 @@ export class Exercise {
         { show: (now) => this.line.show(now), seconds: SECONDS },
       );
       this.section.dataset.ms = Math.round(performance.now() - began);
-      this.line.show({ text: problem() });
       this.show(found);
+      if (!found.error) this.line.show({ text: problem() }); // what was kept of it, or not
     } catch (error) {
       this.line.show({ text: error.message });
     } finally {
