@@ -30,6 +30,7 @@ from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record, current_record
 from autograder.judging.keys import key_of
 from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.judging.recorder import Recorder
 from autograder.judging.reference import Reference
 from autograder.judging.searching import WORTH_SEARCHING, Candidate, NoAnswer
 from autograder.judging.session import Judge
@@ -49,15 +50,15 @@ class Asked(Reference):
 
     def __init__(self, lesson: Lesson, *more: Any) -> None:
         super().__init__(lesson, *more)
-        self._noting = False
+        self._noting = self._noting_call_backs = False
         self.answers: dict[tuple[str, str], Answer] = {}
         self.called_back: defaultdict[str, list[Any]] = defaultdict(list)
         self.no_data: list[str] = []
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
-        """Note what is asked inside."""
-        self._noting = True
+    def noted(self, *, call_backs: bool = True) -> Iterator[None]:
+        """Note what is asked inside; `call_backs`: and what is asked with functions in it, which its place tells."""
+        self._noting, self._noting_call_backs = True, call_backs
         try:
             yield
         finally:
@@ -78,7 +79,8 @@ class Asked(Reference):
         try:
             key_of(key)
         except WireError:
-            self.called_back[_asker()].append(value)
+            if self._noting_call_backs:
+                self.called_back[_asker()].append(value)
             return
         asked = question(key)
         self.answers.setdefault((asked.structure, asked.exact), Answer(asked, value))
@@ -159,6 +161,8 @@ def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dic
         if not record.passed:
             raise CheckError(f"{name} refuses the solution of {exercise.name}; mend one of them")
         _note_unit_gradients(record, reference)
+        with reference.noted(call_backs=False):  # who is answered otherwise may ask otherwise: of an own tape, say
+            judge.observe([item], Recorder(reference, otherwise=True))
         seen[name] = record_as_data(record)
     return seen
 

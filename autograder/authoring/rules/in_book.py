@@ -17,6 +17,7 @@ from autograder.judging.diagnose import summary
 from autograder.judging.errors import CheckError
 from autograder.judging.expectations import Record
 from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.judging.recorder import Recorder
 from autograder.judging.reference import Reference
 from autograder.judging.searching import WORTH_SEARCHING
 from autograder.judging.session import Judge
@@ -77,6 +78,12 @@ def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[
         for exercise in judge.lesson.exercises
         for record in judge.observe(judge.items_of(exercise.name), reference.local())
         if not record.passed
+    ]
+    problems += [
+        f"the answer book cannot tell where a right answer is of another kind: {exercise.name}: {record.check}"
+        for exercise in judge.lesson.exercises
+        for record in judge.observe(judge.items_of(exercise.name), Recorder(reference, otherwise=True))
+        if isinstance(record.ended_by, NotInBook)
     ]
     by_name = {(known.exercise, known.name): known for known in said.said}
     for known in judge.mistakes.known:
