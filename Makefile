@@ -56,8 +56,6 @@ setup: .venv/.all
 grade: .venv/.grader
 	@$(BIN)/backprop grade autograder/sample_class --out $(RESULTS)
 
-# Pages are tried with answer books that name known mistakes alone: to try slips takes most of the time.
-test: export BACKPROP_QUICK_BOOKS = 1
 # The book is built on one processor, tests and health rules wait now and then: so they run beside each other.
 test: lint browser
 	@$(MAKE) --no-print-directory --jobs=3 types book-then-pages unit-then-health
