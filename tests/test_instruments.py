@@ -319,6 +319,34 @@ def _constants(a: Tensor) -> Tensor:
     return out
 
 
+def test_freed_memory_that_holds_the_result_already_is_not_traced() -> None:
+    def empty(a: Tensor) -> Tensor:
+        return torch.empty_like(a)
+
+    def resized(a: Tensor) -> Tensor:
+        return torch.empty(0).resize_(a.shape)
+
+    for allocate in (empty, resized):
+        for _ in range(100):
+            a = torch.linspace(0, 1, 2000)
+            freed = [a * 2 for _ in range(8)]
+            del freed
+            with TracedStorages([a]) as live:
+                out = allocate(a)
+                out.numpy()[...] = a.numpy() * 2
+            assert not live.is_traced(out)
+            del out, live  # or no memory is used again
+
+
+def test_what_is_resized_keeps_its_numbers() -> None:
+    a = vector().detach()
+    with TracedStorages([a]) as live:
+        out = a * 2
+        out.resize_(200)
+    assert live.is_traced(out)
+    assert out[:100].equal(a * 2)
+
+
 @pytest.mark.parametrize(
     "compute",
     [_from_numpy, _into_memory, _without_modes, _written_without_modes, _number_by_number, _constants],

@@ -58,6 +58,9 @@ class TracedStorages(LiveStorages):
         out = super().__torch_dispatch__(func, types, args, kwargs)
         if fresh or not _is_view(func):
             made = list(tensors_in((out,)))
+            if func.overloadpacket in _UNWRITTEN:  # type: ignore[attr-defined]
+                for tensor in made:
+                    self._overwrite(tensor)
             for tensor in made + used if func._schema.is_mutable else made:  # type: ignore[attr-defined]
                 self._remember(tensor)
         return out
@@ -66,12 +69,33 @@ class TracedStorages(LiveStorages):
         known = self._contents.get(tensor.untyped_storage()._cdata)
         return known is not None and torch.equal(known, _bytes_of(tensor))
 
+    def _overwrite(self, tensor: Tensor) -> None:
+        """Give memory that no operation has written numbers that nobody computes (NaN, -1 or true).
+
+        Freed memory may hold the very result: who then writes it there, out of sight, would not change a byte.
+        """
+        storage = tensor.untyped_storage()
+        known = self._contents.get(storage._cdata)
+        before = 0 if known is None else known.untyped_storage().nbytes()  # what was resized keeps what it had
+        memory = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
+        memory[before:] = 1 if tensor.dtype == torch.bool else 255
+
     def _remember(self, tensor: Tensor) -> None:
         self._contents[tensor.untyped_storage()._cdata] = _bytes_of(tensor).clone()
 
     def _free(self, address: int) -> None:
         super()._free(address)
         self._contents.pop(address, None)
+
+
+_UNWRITTEN = frozenset(
+    getattr(torch.ops.aten, name)
+    for name in (
+        *("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"),
+        *("resize", "resize_", "resize_as_"),
+    )
+)
+"""Operations that give memory with whatever it holds."""
 
 
 @cache
