@@ -70,6 +70,7 @@ quick: lint types
 lint: .venv/.all
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
 
 types: .venv/.all
 	$(BIN)/mypy

@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 from autograder.authoring.stubs import notebook_text, solved_notebook
+from autograder.collection import with_judge
 from autograder.isolation import Workers
-from autograder.judging.collection import with_judge
 from autograder.judging.session import Judge
 from autograder.submission import read_submission
 from course.syllabus import find_lesson

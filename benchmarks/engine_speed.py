@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from autograder.judging.reference import load_module
+from autograder.judging.checking.reference import load_module
 from course.data import load_digits_train
 
 SOLUTIONS = Path(__file__).resolve().parents[1] / "solutions"

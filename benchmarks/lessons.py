@@ -19,9 +19,9 @@ from pathlib import Path
 
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
+from autograder.collection import with_judge
 from autograder.diagnosis import EditError, Misconception
-from autograder.judging.collection import with_judge
-from autograder.judging.local_run import LocalRun
+from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.session import Judge
 from course.syllabus import Lesson
 from measuring import MeasuringError, children_cpu, measure, self_check

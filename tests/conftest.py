@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation import Worker, start_worker
-from autograder.judging.run import SubmissionRun
-from autograder.judging.submission_process import SubmissionProcess
+from autograder.judging.asking.run import SubmissionRun
+from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson

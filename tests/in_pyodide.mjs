@@ -31,7 +31,7 @@ for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"
     shutil.copytree(f"{packages}/{name}", site / name, dirs_exist_ok=True)
 sys.path.insert(0, "/folder/release")
 from autograder.judging.here import graded_here
-from autograder.judging.collection import with_judge
+from autograder.collection import with_judge
 from autograder.submission import parse_submission
 from course.syllabus import find_lesson
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
-from autograder.judging.reference import Reference
+from autograder.judging.checking.reference import Reference
 
 FOLDER = Path(__file__).parent
 IN_CPYTHON = """import sys

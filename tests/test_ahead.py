@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.collection import with_judge
 from autograder.isolation import Workers, forking
 from autograder.isolation.forking import ForkingWorker
-from autograder.judging.collection import with_judge
-from autograder.judging.keys import key_of
+from autograder.judging.asking.run import request_of
 from autograder.judging.recorder import Recorder
-from autograder.judging.run import request_of
+from autograder.judging.records.keys import key_of
 from autograder.judging.session import Judge
 from autograder.submission import Submission, read_submission
 from autograder.worker import wire

@@ -19,11 +19,11 @@ import pytest
 from test_red_team import Servers
 from traces import look
 
+from autograder.collection import with_judge
 from autograder.isolation import Workers, sandbox
 from autograder.isolation.choice import start_worker
-from autograder.judging.collection import with_judge
-from autograder.judging.run import SubmissionRun, request_of
-from autograder.judging.submission_process import SubmissionProcess
+from autograder.judging.asking.run import SubmissionRun, request_of
+from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.submission import Submission, read_submission
 from autograder.worker.landlock import FULL_ABI, landlock_abi
 from course.syllabus import find_lesson

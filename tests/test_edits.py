@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Edit, EditError, Misconception, edited, misconceptions_in, mistake
-from autograder.judging.reference import function_of, misconceptions_of
+from autograder.judging.checking.reference import function_of, misconceptions_of
 
 SOURCE = '''\
 def double(x):

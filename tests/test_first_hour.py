@@ -16,13 +16,13 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from autograder.authoring.stubs import HOW
+from autograder.collection import with_judge
 from autograder.commands import app
 from autograder.diagnosis.case import render_case
 from autograder.isolation import Workers, packages
-from autograder.judging.collection import with_judge
-from autograder.judging.results import ExerciseResult
+from autograder.judging.explaining.shown_case import call_shown
+from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
-from autograder.judging.shown_case import call_shown
 from autograder.notebook import server
 from autograder.notebook.feedback import Feedback
 from autograder.notebook.missing import explain, for_a_cell

@@ -19,16 +19,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from autograder.collection import with_judge
 from autograder.isolation import Connection, Worker
-from autograder.judging.collection import with_judge
-from autograder.judging.errors import LearnerError, read_failure
-from autograder.judging.expectations import recording
-from autograder.judging.learner import Learner
-from autograder.judging.reference import Reference
-from autograder.judging.run import SubmissionRun
+from autograder.judging.asking.run import SubmissionRun
+from autograder.judging.asking.submission_process import SubmissionProcess
+from autograder.judging.asking.transport import Transport
+from autograder.judging.checking.learner import Learner
+from autograder.judging.checking.reference import Reference
+from autograder.judging.records.errors import LearnerError, read_failure
+from autograder.judging.records.record import recording
 from autograder.judging.session import Judge
-from autograder.judging.submission_process import SubmissionProcess
-from autograder.judging.transport import Transport
 from autograder.submission import Cell, Submission, SubmissionError, read_submission
 from autograder.wording import clean
 from autograder.worker import wire

@@ -14,9 +14,9 @@ import pytest
 from autograder.authoring import answer_books
 from autograder.authoring.release import release
 from autograder.authoring.tree import Course
-from autograder.judging.collection import with_judge
+from autograder.collection import with_judge
 from autograder.judging.here import graded_here
-from autograder.judging.results import ExerciseResult
+from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
 from autograder.submission import Submission, parse_submission
 from course.syllabus import find_lesson

@@ -18,25 +18,18 @@ import pytest
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work
+from autograder.collection import with_judge
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import HEIGHT
 from autograder.isolation import IsolationError, Workers
-from autograder.judging.collection import with_judge
-from autograder.judging.diagnose import Diagnosis, Evidence, diagnose
-from autograder.judging.errors import CheckError, Raised
-from autograder.judging.expectations import (
-    OF_ANOTHER_TYPE,
-    Call,
-    Record,
-    current_record,
-    expect,
-    expect_close,
-    expect_raises,
-    recording,
-)
-from autograder.judging.known_mistakes import KnownMistakes
-from autograder.judging.plugin import identify
-from autograder.judging.results import ExerciseResult, SubmissionResult, write_json
+from autograder.judging.checking.expectations import expect, expect_close, expect_raises
+from autograder.judging.checking.plugin import identify
+from autograder.judging.explaining.diagnosis import Diagnosis, diagnose
+from autograder.judging.explaining.evidence import Evidence
+from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.records.errors import CheckError, Raised
+from autograder.judging.records.record import OF_ANOTHER_TYPE, Call, Record, current_record, recording
+from autograder.judging.records.results import ExerciseResult, SubmissionResult, write_json
 from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge
 from autograder.places import Places
@@ -764,7 +757,7 @@ def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callabl
 
 def test_a_lesson_whose_package_is_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without PyTorch its lessons ended in a traceback, and the grading of a class with them."""
-    monkeypatch.setattr("autograder.judging.collection.find_spec", lambda name: None if name == "torch" else name)
+    monkeypatch.setattr("autograder.collection.find_spec", lambda name: None if name == "torch" else name)
     with pytest.raises(IsolationError, match=r"^ch08_custom_functions needs torch: pip install .*torch$"):
         with_judge(find_lesson("ch08_custom_functions"), lambda judge: judge)
     with_judge(find_lesson("ch06_vjps"), lambda judge: judge)

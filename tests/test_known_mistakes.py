@@ -12,7 +12,7 @@ import pytest
 
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception, misconceptions_in
-from autograder.judging.reference import load_module
+from autograder.judging.checking.reference import load_module
 from autograder.places import modules_in
 
 COURSE = Course.at()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judging.results import ExerciseResult, SubmissionResult
-from autograder.judging.status import ExerciseStatus
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.status import ExerciseStatus
 from autograder.learning import order, progress
 from autograder.learning.edited import Edits
 from autograder.learning.solutions import NoSolutions, in_a_line, solution_of

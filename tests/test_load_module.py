@@ -10,7 +10,7 @@ import pytest
 
 LOAD = """
 import pathlib, sys
-from autograder.judging.reference import load_module
+from autograder.judging.checking.reference import load_module
 load_module(pathlib.Path(sys.argv[1]))
 print("torch" in sys.modules)
 """

@@ -18,7 +18,7 @@ import pytest
 
 from autograder.authoring.stubs import notebook_text, solved_notebook
 from autograder.authoring.tree import ROOT
-from autograder.judging.collection import with_judge
+from autograder.collection import with_judge
 from autograder.judging.session import Judge
 from autograder.workbook import as_python
 from course.syllabus import find_lesson

@@ -7,9 +7,9 @@ import torch
 
 from autograder.authoring.mistaken import solved_cells
 from autograder.authoring.tree import Course
+from autograder.collection import with_judge
 from autograder.diagnosis.edits import Edit
 from autograder.isolation import Workers
-from autograder.judging.collection import with_judge
 from autograder.judging.session import Judge
 from autograder.submission import Submission
 from autograder.worker.modes import left_as_found

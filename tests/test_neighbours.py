@@ -22,8 +22,8 @@ from autograder.classroom.grading import ungraded
 from autograder.classroom.plan import Plan
 from autograder.classroom.results_folder import hold
 from autograder.isolation import IsolationError, Worker, forking, sandbox, start_worker
-from autograder.judging.run import SubmissionRun, request_of
-from autograder.judging.submission_process import SubmissionProcess
+from autograder.judging.asking.run import SubmissionRun, request_of
+from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from autograder.worker.uncompiled import SHAPES

@@ -437,7 +437,7 @@ def test_a_solved_notebook_passes_every_check(slug: str) -> None:
 
 COURSE_IN_ERROR = """
 import sys
-from autograder.judging.errors import CheckError
+from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from autograder.notebook.server import main
 

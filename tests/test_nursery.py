@@ -14,7 +14,7 @@ from autograder.classroom import pool
 from autograder.classroom.class_folder import Work
 from autograder.classroom.messages import Ready, Settings, hear, tell
 from autograder.classroom.nursery import Nursery
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from course.syllabus import Kit
 
 RELU = "import numpy as np\n\ndef relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)\n"

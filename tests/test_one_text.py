@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judging.one_text import one_text
+from autograder.judging.checking.one_text import one_text
 from autograder.places import Places, file_of, files_of, modules_in
 from course.syllabus import syllabus
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.collection import with_judge
 from autograder.isolation import Workers
-from autograder.judging.collection import with_judge
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from autograder.judging.session import Judge
 from autograder.submission import read_submission
 from course.syllabus import find_lesson

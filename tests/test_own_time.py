@@ -20,8 +20,8 @@ from autograder.classroom.grading import ungraded
 from autograder.classroom.messages import Ready, Settings
 from autograder.isolation import Starved, own_time
 from autograder.isolation.own_time import OwnTime
-from autograder.judging.errors import STARVED
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.errors import STARVED
+from autograder.judging.records.results import SubmissionResult
 from autograder.worker import wire
 from autograder.worker.channel import Channel, DeadlinePassed
 

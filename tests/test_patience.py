@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from autograder.collection import with_judge
 from autograder.isolation import Workers
-from autograder.judging import account
-from autograder.judging.collection import with_judge
-from autograder.judging.errors import TimedOut
-from autograder.judging.patience import Patience, unhurried
+from autograder.judging.asking import account
+from autograder.judging.asking.patience import Patience, unhurried
+from autograder.judging.records.errors import TimedOut
 from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import find_lesson

@@ -16,7 +16,7 @@ import psutil
 import pytest
 import torch
 
-from autograder.judging.reference import load_module
+from autograder.judging.checking.reference import load_module
 from autograder.places import Places
 from course import process_groups
 from course.process_groups import Call, Group, GroupError, in_processes, in_threads

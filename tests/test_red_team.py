@@ -27,11 +27,11 @@ import pytest
 from traces import left_behind, look, processes_of
 
 from autograder.isolation import Worker, start_worker
-from autograder.judging import account, submission_process
-from autograder.judging import run as judging_run
-from autograder.judging.errors import Crashed, TimedOut, WorkerLost
-from autograder.judging.run import SubmissionRun, request_of
-from autograder.judging.submission_process import SubmissionProcess
+from autograder.judging.asking import account, submission_process
+from autograder.judging.asking import run as judging_run
+from autograder.judging.asking.run import SubmissionRun, request_of
+from autograder.judging.asking.submission_process import SubmissionProcess
+from autograder.judging.records.errors import Crashed, TimedOut, WorkerLost
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
@@ -208,9 +208,9 @@ def backprop(*arguments: object, folder: Path, timeout: float = 500) -> subproce
 def visible_answers(exercise: str) -> dict[tuple[Any, ...], Any]:
     """The arguments and answers of the calls that the visible checks of an exercise make; plain numbers only."""
     program = f"""
-from autograder.judging.plugin import identify
-from autograder.judging.local_run import LocalRun
-from autograder.judging.collection import with_judge
+from autograder.judging.checking.plugin import identify
+from autograder.judging.asking.local_run import LocalRun
+from autograder.collection import with_judge
 from course.syllabus import find_lesson
 
 def observe(judge):

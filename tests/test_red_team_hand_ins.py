@@ -20,7 +20,7 @@ from autograder.classroom import claims
 from autograder.classroom.class_folder import find_work
 from autograder.classroom.class_level import ClassUnclearError
 from autograder.classroom.class_record import ClassRecord
-from autograder.judging.source_text import SourceText
+from autograder.judging.asking.source_text import SourceText
 from autograder.judging.version import grader_version
 from autograder.submission import read_submission
 from course.syllabus import find_lesson

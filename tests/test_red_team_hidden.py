@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.judging.collection import with_judge
+from autograder.collection import with_judge
+from autograder.judging.checking.salt import class_key, new_salt
 from autograder.judging.recorder import Recorder
-from autograder.judging.salt import class_key, new_salt
+from autograder.judging.records.withheld import OUTCOMES
 from autograder.judging.session import Judge
-from autograder.judging.withheld import OUTCOMES
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
 

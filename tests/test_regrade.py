@@ -234,7 +234,7 @@ def note(event, arguments):
 grader_version(sys.argv[1])  # reads what it covers: before we look
 sys.addaudithook(note)
 from autograder.isolation import Workers
-from autograder.judging.collection import with_judge
+from autograder.collection import with_judge
 from autograder.submission import read_submission
 
 lesson = find_lesson(sys.argv[1])

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from autograder.authoring.stubs import solved_notebook, stub_notebook
+from autograder.collection import with_judge
 from autograder.diagnosis import Edit
 from autograder.diagnosis.edits import edited
-from autograder.judging.collection import with_judge
 from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge
 from autograder.places import Places

@@ -24,8 +24,8 @@ from lxml import etree, html
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult, write_json
-from autograder.judging.status import ExerciseStatus
+from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult, write_json
+from autograder.judging.records.status import ExerciseStatus
 from autograder.reports.attempts import make_all
 from autograder.reports.class_results import ClassResults, StudentWork
 from autograder.reports.formats import MAKERS, Order, make_report

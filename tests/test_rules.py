@@ -29,8 +29,8 @@ from autograder.authoring.rules import (
 )
 from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from autograder.authoring.tree import Course
+from autograder.collection import with_judge
 from autograder.commands import app
-from autograder.judging.collection import with_judge
 from autograder.places import file_of
 from course.syllabus import Exercise, syllabus
 

@@ -13,11 +13,11 @@ import pytest
 
 from autograder.isolation import Worker, start_worker
 from autograder.isolation.base import kill_tree
-from autograder.judging import transport
-from autograder.judging.errors import Crashed, TimedOut
-from autograder.judging.run import SubmissionRun, request_of
-from autograder.judging.source_text import SourceText
-from autograder.judging.submission_process import SubmissionProcess
+from autograder.judging.asking import transport
+from autograder.judging.asking.run import SubmissionRun, request_of
+from autograder.judging.asking.source_text import SourceText
+from autograder.judging.asking.submission_process import SubmissionProcess
+from autograder.judging.records.errors import Crashed, TimedOut
 from autograder.submission import Submission, parse_submission
 from course.syllabus import find_lesson
 

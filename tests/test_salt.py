@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judging.salt import ENOUGH_BITS, PUBLIC_SALT, class_key, fingerprint, guesses_in_bits, new_salt
+from autograder.judging.checking.salt import ENOUGH_BITS, PUBLIC_SALT, class_key, fingerprint, guesses_in_bits, new_salt
 
 BACKPROP = Path(sys.executable).with_name("backprop")
 

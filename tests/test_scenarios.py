@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.authoring.local import examine
+from autograder.collection import with_judge
 from autograder.isolation import PackageMissing, Workers
-from autograder.judging.collection import with_judge
-from autograder.judging.local import examine
-from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.lessons.ch08_custom_functions.scenarios.run_gradcheck import verdict
 from autograder.submission import Submission
 from autograder.worker.functions import resolve

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from autograder.collection import with_judge
 from autograder.diagnosis.mutation.cells import parts_of
 from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import variants
 from autograder.isolation import Workers
-from autograder.judging import searching
-from autograder.judging.collection import with_judge
-from autograder.judging.expectations import Record
-from autograder.judging.reference import Reference
-from autograder.judging.results import ExerciseResult
-from autograder.judging.searching import TooLong, at_most
+from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining import searching
+from autograder.judging.explaining.searching import TooLong, at_most
+from autograder.judging.records.record import Record
+from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import Exercise, Kit, Lesson, find_lesson

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.collection import with_judge
 from autograder.diagnosis import edited
 from autograder.diagnosis.case import render_case
-from autograder.judging.collection import with_judge
 from autograder.judging.session import Judge
 from autograder.lessons.ch13_beyond_first_order.checks.hessian_products import CODE
 from autograder.lessons.ch13_beyond_first_order.scenarios.hessian_products import FUNCTIONS

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.collection import with_judge
 from autograder.isolation import Workers
-from autograder.judging.collection import with_judge
-from autograder.judging.diagnose import diagnose
-from autograder.judging.expectations import Comparison, Record
+from autograder.judging.explaining.diagnosis import diagnose
+from autograder.judging.records.record import Comparison, Record
 from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge
 from autograder.places import Places

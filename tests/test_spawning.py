@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.isolation.spawning import SpawningWorker
-from autograder.judging.errors import Crashed, TimedOut
-from autograder.judging.run import SubmissionRun, request_of
-from autograder.judging.submission_process import SubmissionProcess
+from autograder.judging.asking.run import SubmissionRun, request_of
+from autograder.judging.asking.submission_process import SubmissionProcess
+from autograder.judging.records.errors import Crashed, TimedOut
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from autograder.collection import with_judge
 from autograder.isolation import Workers
-from autograder.judging.collection import with_judge
-from autograder.judging.results import ExerciseResult
+from autograder.judging.records.results import ExerciseResult
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson

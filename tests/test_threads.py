@@ -17,7 +17,7 @@ from autograder.threads import ONE_THREAD
 from course.syllabus import syllabus
 
 JUDGE = """
-from autograder.judging.collection import with_judge
+from autograder.collection import with_judge
 from course.syllabus import find_lesson
 
 def use(judge):
@@ -27,7 +27,7 @@ def use(judge):
 print(with_judge(find_lesson("ch04_detachment"), use))
 """
 ORACLES = """
-from autograder.judging.local import failing_oracles
+from autograder.authoring.local import failing_oracles
 from course.syllabus import find_lesson
 
 assert failing_oracles(find_lesson("ch04_detachment"), only="freeze") == []

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.authoring.two_mistakes import BY_NUMBERS, FALSE, TRUE, Drawn, main, verdict
 from autograder.diagnosis import Misconception
-from autograder.judging.diagnose import Diagnosis
+from autograder.judging.explaining.diagnosis import Diagnosis
 
 ONE, OTHER, THIRD = (Misconception("softmax_vjp", name, f"This is {name}.") for name in ("one", "other", "third"))
 

@@ -89,9 +89,9 @@ def test_a_learner_starts_and_checks(installed: Path, tmp_path: Path) -> None:
     wrong = run(installed, "check", "ch06/relu_vjp", cwd=tmp_path, code=1)
     assert "the mask is x > 0" in wrong.stdout
     code = (
-        "from autograder.places import Places; from autograder.judging.rejections import is_of; from course.syllabus "
+        "from autograder.places import Places; from autograder.judging.explaining.rejections import is_of; "
+        "from course.syllabus import syllabus; print(all(is_of(Places(), slug) for slug in syllabus()))"
     )
-    code += "import syllabus; print(all(is_of(Places(), slug) for slug in syllabus()))"
     packed = [str(installed / "bin" / "python"), "-c", code]
     assert subprocess.run(packed, cwd=tmp_path, env={}, capture_output=True, text=True, check=True).stdout == "True\n"
     (tmp_path / f"{LESSON}.py").write_text("def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n")

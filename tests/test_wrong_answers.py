@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from autograder.collection import with_judge
 from autograder.diagnosis.edits import Edit, edited
-from autograder.judging.collection import with_judge
-from autograder.judging.plugin import identify
+from autograder.judging.checking.plugin import identify
 from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge
 from autograder.places import Places

@@ -17,8 +17,8 @@ import pytest
 from conftest import Command
 
 from autograder.isolation import IsolationError, Worker, start_worker, zygote
-from autograder.judging.run import SubmissionRun, request_of
-from autograder.judging.submission_process import SubmissionProcess
+from autograder.judging.asking.run import SubmissionRun, request_of
+from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from course.syllabus import Kit, find_lesson
 

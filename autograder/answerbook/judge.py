@@ -6,7 +6,7 @@ import pytest
 
 from autograder.answerbook.book import StaleBook, read_book
 from autograder.answerbook.reference import BookReference
-from autograder.judging.errors import CheckError
+from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from autograder.places import Places
 from course.syllabus import Lesson

@@ -14,10 +14,10 @@ from autograder.answerbook.records import record_of
 from autograder.answerbook.reference import BookReference
 from autograder.answerbook.slips import WrittenSearch
 from autograder.diagnosis import Misconception
-from autograder.judging.expectations import Record
-from autograder.judging.known_mistakes import KnownMistakes, Observe
-from autograder.judging.plugin import CheckId, identify
-from autograder.judging.searching import Search
+from autograder.judging.checking.plugin import CheckId, identify
+from autograder.judging.explaining.known_mistakes import KnownMistakes, Observe
+from autograder.judging.explaining.searching import Search
+from autograder.judging.records.record import Record
 from autograder.judging.version import grader_version
 from course.syllabus import Exercise
 

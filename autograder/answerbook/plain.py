@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.keys import Key, key_of
+from autograder.judging.records.keys import Key, key_of
 from autograder.worker.wire import WireError
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.diagnosis.sketches import Sketch, sketch_of
-from autograder.judging import errors
-from autograder.judging.errors import LearnerError, Raised
-from autograder.judging.expectations import Comparison, Record
+from autograder.judging.records import errors
+from autograder.judging.records.errors import LearnerError, Raised
+from autograder.judging.records.record import Comparison, Record
 from autograder.worker.execution import Failure
 
 KINDS: dict[str, type[LearnerError]] = {

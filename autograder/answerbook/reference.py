@@ -12,10 +12,10 @@ from typing import Any
 from autograder.answerbook.book import AnswerBook
 from autograder.answerbook.questions import NEAR, Question, question
 from autograder.diagnosis import Misconception
-from autograder.judging.errors import LearnerError
-from autograder.judging.expectations import Record, current_record
-from autograder.judging.keys import key_of
-from autograder.judging.reference import Reference
+from autograder.judging.checking.reference import Reference
+from autograder.judging.records.errors import LearnerError
+from autograder.judging.records.keys import key_of
+from autograder.judging.records.record import Record, current_record
 from autograder.places import Places
 from autograder.worker.wire import WireError
 from course.syllabus import Lesson

@@ -9,9 +9,9 @@ from typing import Any
 from autograder.answerbook.book import AnswerBook
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.sketches import Sketch, sketch_of
-from autograder.judging.diagnose import Evidence, ending
-from autograder.judging.expectations import Comparison, Record
-from autograder.judging.searching import Candidate, Search, SearchEnded
+from autograder.judging.explaining.evidence import Evidence, ending
+from autograder.judging.explaining.searching import Candidate, Search, SearchEnded
+from autograder.judging.records.record import Comparison, Record
 
 Seen = list[Any] | None
 """What one check saw, in a few numbers; None where it passes."""

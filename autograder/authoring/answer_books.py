@@ -24,17 +24,17 @@ from autograder.answerbook.questions import question
 from autograder.answerbook.records import record_as_data
 from autograder.answerbook.slips import Seen, seen_in_short
 from autograder.authoring.rejections import visible_checks
-from autograder.judging.collection import with_judge
-from autograder.judging.diagnose import unit_gradients
-from autograder.judging.errors import CheckError
-from autograder.judging.expectations import Record, current_record
-from autograder.judging.keys import key_of
-from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.collection import with_judge
+from autograder.judging.asking.source_text import SourceText
+from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining.known_mistakes import SeenOfMistakes
+from autograder.judging.explaining.relations import unit_gradients
+from autograder.judging.explaining.searching import WORTH_SEARCHING, Candidate, NoAnswer
 from autograder.judging.recorder import Recorder
-from autograder.judging.reference import Reference
-from autograder.judging.searching import WORTH_SEARCHING, Candidate, NoAnswer
+from autograder.judging.records.errors import CheckError
+from autograder.judging.records.keys import key_of
+from autograder.judging.records.record import Record, current_record
 from autograder.judging.session import Judge
-from autograder.judging.source_text import SourceText
 from autograder.places import Places
 from autograder.submission import parse_submission
 from autograder.worker.wire import WireError

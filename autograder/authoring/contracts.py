@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.judging.rejections import Rejections
+from autograder.judging.explaining.rejections import Rejections
 from autograder.places import Places
 
 EXERCISE = re.compile(r'exercise="([\w.]+)"')

@@ -10,7 +10,7 @@ from autograder.authoring.stubs import solved_notebook
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.edits import has
-from autograder.judging.one_text import one_text
+from autograder.judging.checking.one_text import one_text
 from autograder.places import files_of
 from autograder.submission import NOT_GRADED
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log2
 
-from autograder.judging.collection import with_judge
-from autograder.judging.plugin import identify
+from autograder.collection import with_judge
+from autograder.judging.checking.plugin import identify
+from autograder.judging.records.withheld import OUTCOMES
 from autograder.judging.scoring import shares_of
 from autograder.judging.session import Judge
-from autograder.judging.withheld import OUTCOMES
 from course.syllabus import Exercise, Lesson, syllabus
 
 HEAD = """\

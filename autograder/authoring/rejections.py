@@ -1,11 +1,11 @@
-"""Writes down which visible checks reject which known mistake: see `autograder.judging.rejections`."""
+"""Writes down which visible checks reject which known mistake: see `autograder.judging.explaining.rejections`."""
 
 from __future__ import annotations
 
 from itertools import islice
 
-from autograder.judging.plugin import identify
-from autograder.judging.rejections import ACCEPTED, REJECTED, Rejections, digest
+from autograder.judging.checking.plugin import identify
+from autograder.judging.explaining.rejections import ACCEPTED, REJECTED, Rejections, digest
 from autograder.judging.session import Judge
 from autograder.places import Places
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from autograder.judging.collection import with_judge
-from autograder.judging.diagnose import summary
-from autograder.judging.local_run import LocalRun
-from autograder.judging.plugin import identify
-from autograder.judging.reference import load_module
+from autograder.collection import with_judge
+from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.checking.plugin import identify
+from autograder.judging.checking.reference import load_module
+from autograder.judging.records.summary import summary
 from autograder.judging.session import Judge
 from course.syllabus import Lesson, find_lesson
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from autograder.collection import with_judge
 from autograder.diagnosis import Misconception, misconceptions_in
-from autograder.judging.collection import with_judge
-from autograder.judging.expectations import Record
-from autograder.judging.one_text import one_text
-from autograder.judging.reference import load_module, misconceptions_of
-from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.checking.one_text import one_text
+from autograder.judging.checking.reference import load_module, misconceptions_of
+from autograder.judging.checking.salt import PUBLIC_SALT
+from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
 from autograder.places import ROOT, Places, file_of, files_of
 from course.syllabus import Lesson, find_lesson

@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from autograder.authoring.rejections import visible_checks
+from autograder.collection import with_judge
 from autograder.diagnosis import EditError, Misconception, edited
 from autograder.diagnosis.mutation.cells import parts_of
 from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import variants
-from autograder.judging.collection import with_judge
-from autograder.judging.diagnose import Diagnosis
-from autograder.judging.expectations import Record
-from autograder.judging.patience import unhurried
-from autograder.judging.searching import WORTH_SEARCHING, TooLong, at_most, state_kept
+from autograder.judging.asking.patience import unhurried
+from autograder.judging.explaining.diagnosis import Diagnosis
+from autograder.judging.explaining.searching import WORTH_SEARCHING, TooLong, at_most, state_kept
+from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
 from course.syllabus import Exercise, find_lesson
 

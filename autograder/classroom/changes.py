@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.wording import clean
 
 REASONS = 3

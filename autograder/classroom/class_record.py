@@ -14,8 +14,8 @@ from typing import Any
 from autograder.classroom.class_folder import ClassFolder
 from autograder.classroom.hand_in_files import Unrecognised
 from autograder.classroom.results_folder import RECORD, UNFINISHED, places, read_result, result_file
-from autograder.judging.results import SubmissionResult, write_json
-from autograder.judging.status import SubmissionStatus
+from autograder.judging.records.results import SubmissionResult, write_json
+from autograder.judging.records.status import SubmissionStatus
 from autograder.wording import clean
 
 NOT_RECOGNISED: SubmissionStatus = "not recognised"

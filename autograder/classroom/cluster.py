@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import ungraded
 from autograder.classroom.pool import PoolError
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from autograder.judging.version import grader_version
 from autograder.submission import SubmissionError, read_bytes
 

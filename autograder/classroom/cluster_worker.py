@@ -24,7 +24,7 @@ from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import ungraded
 from autograder.classroom.messages import ATTEMPTS, STILLBORN, Failed, Ready, Said, Settings, hear, tell
 from autograder.isolation import IsolationError, Workers
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from autograder.judging.version import grader_version
 from autograder.threads import ONE_THREAD
 from course.syllabus import find_lesson

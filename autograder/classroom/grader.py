@@ -11,9 +11,9 @@ from multiprocessing.connection import Connection
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import grade_work
 from autograder.classroom.messages import Failed, Ready, Settings
+from autograder.collection import with_judge
 from autograder.isolation import OUR_FOLDERS, IsolationError, Workers
-from autograder.judging.collection import with_judge
-from autograder.judging.errors import CheckError
+from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from course.syllabus import find_lesson
 

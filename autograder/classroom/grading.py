@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from autograder.classroom.class_folder import Work
 from autograder.classroom.course_files import is_solution
 from autograder.classroom.lesson_names import lessons_within
-from autograder.judging.errors import CheckError
-from autograder.judging.results import SubmissionResult
-from autograder.judging.salt import fingerprint
-from autograder.judging.status import SubmissionStatus
+from autograder.judging.checking.salt import fingerprint
+from autograder.judging.records.errors import CheckError
+from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.status import SubmissionStatus
 from autograder.judging.version import grader_version
 from autograder.submission import SubmissionError, read_bytes, read_submission
 from autograder.wording import clean, enumeration

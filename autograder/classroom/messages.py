@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from autograder.classroom.class_folder import Work
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 
 ATTEMPTS = 2
 """How often a submission is tried whose grading process dies at it."""

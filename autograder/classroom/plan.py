@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.classroom.class_folder import Work
 from autograder.classroom.grading import up_to_date
 from autograder.classroom.results_folder import read_result, result_file, unfinished, write_result
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 
 REGRADE = ".regrade"
 """Where results wait, in the folder of results, until they may replace the recorded ones; no student's name."""

@@ -22,8 +22,8 @@ from autograder.classroom.nursery import ForkedProcess, Nursery
 from autograder.classroom.spawned import Spawned
 from autograder.isolation import remove_folders
 from autograder.isolation.zygote import FORKS
-from autograder.judging.errors import is_starved
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.errors import is_starved
+from autograder.judging.records.results import SubmissionResult
 from autograder.threads import one_thread
 from course.syllabus import find_lesson
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from autograder.judging.results import SubmissionResult, whole_file, write_json
+from autograder.judging.records.results import SubmissionResult, whole_file, write_json
 from autograder.wording import printable_json
 
 SUMMARY = "class.json"

@@ -85,11 +85,11 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
     from functools import partial
 
     from autograder.authoring.rejections import rejections_text
+    from autograder.collection import with_judge
     from autograder.commands.console import give_up
     from autograder.isolation import PackageMissing
-    from autograder.judging.collection import with_judge
-    from autograder.judging.errors import CheckError
-    from autograder.judging.rejections import is_of
+    from autograder.judging.explaining.rejections import is_of
+    from autograder.judging.records.errors import CheckError
 
     path = course.rejections(slug)
     if is_of(course, slug):
@@ -138,7 +138,7 @@ def _mutate(course: Course, names: list[str], jobs: int) -> None:
     from autograder.authoring.mutation.lessons import mutate_lesson
     from autograder.authoring.mutation.trials import TrialError
     from autograder.commands.console import console, give_up
-    from autograder.judging.errors import CheckError
+    from autograder.judging.records.errors import CheckError
 
     progress = Console(stderr=True, markup=False, highlight=False)
     wanted = [_find(course, name) for name in names]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from autograder.commands.targets import Target
-    from autograder.judging.results import SubmissionResult
+    from autograder.judging.records.results import SubmissionResult
     from course.syllabus import Exercise
 
 Isolation = Annotated[str, typer.Option(help="How the code is confined: process (your own code) or sandbox.")]
@@ -82,8 +82,8 @@ def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
     workers = Workers(found.lesson, isolation)
     workers.begin(map(found.lesson.exercise, found.exercises))  # while the judge is imported and the checks collected
 
-    from autograder.judging.collection import with_judge
-    from autograder.judging.errors import CheckError
+    from autograder.collection import with_judge
+    from autograder.judging.records.errors import CheckError
     from autograder.judging.session import Judge
 
     def use(judge: Judge) -> SubmissionResult:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from autograder.classroom.class_folder import ClassFolder
     from autograder.classroom.class_record import ClassRecord
     from autograder.classroom.plan import Plan
-    from autograder.judging.results import SubmissionResult
+    from autograder.judging.records.results import SubmissionResult
 
 LAYOUT = "a class is DIR/<student>/<lesson>.ipynb or .py, or what a learning platform exports, a zip too"
 
@@ -65,7 +65,7 @@ def grade(
     """
     from autograder.classroom.results_folder import hold
     from autograder.isolation import EARLIER
-    from autograder.judging.salt import PUBLIC_SALT, class_key
+    from autograder.judging.checking.salt import PUBLIC_SALT, class_key
 
     isolation = EARLIER.get(isolation, isolation)
     key = class_key(salt or PUBLIC_SALT)
@@ -136,7 +136,7 @@ class _Grading:
         from autograder.classroom.results_folder import UNFINISHED
         from autograder.commands.console import give_up
         from autograder.commands.grade_output import say_all, say_what_was_there, show_changes, show_class
-        from autograder.judging.salt import fingerprint
+        from autograder.judging.checking.salt import fingerprint
         from autograder.reports.progress import progress
 
         order = self.order
@@ -175,7 +175,7 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
     """Say what else there is to know, after the table, where it is read; and end with the exit status."""
     from autograder.commands.console import say
     from autograder.commands.grade_output import about_others, say_all
-    from autograder.judging.salt import PUBLIC_SALT
+    from autograder.judging.checking.salt import PUBLIC_SALT
 
     not_graded = [f"{row.student}/{row.file}: {row.why}" for row in found.not_recognised]
     damaged = [record.problem] if record.problem else []
@@ -267,7 +267,7 @@ def _nothing_in(folder: Path) -> str:
 def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
     """Stop if the results were graded with another salt and nobody says that this is meant."""
     from autograder.commands.console import give_up
-    from autograder.judging.salt import PUBLIC_SALT, fingerprint
+    from autograder.judging.checking.salt import PUBLIC_SALT, fingerprint
 
     if not record.salt_sha256 or not record.has_results:  # a run that graded nothing binds nobody
         record.salt_sha256 = fingerprint(order.salt)
@@ -285,7 +285,7 @@ def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
 def _warn_of_a_weak(salt: str) -> None:
     """Say so where a salt could be found by trying, by anyone who has learnt one hidden input."""
     from autograder.commands.console import say
-    from autograder.judging.salt import ENOUGH_BITS, guesses_in_bits
+    from autograder.judging.checking.salt import ENOUGH_BITS, guesses_in_bits
 
     bits = guesses_in_bits(salt)
     if bits < ENOUGH_BITS:

@@ -35,7 +35,7 @@ def release(
     from autograder.commands.console import give_up
     from autograder.commands.targets import lesson_called
     from autograder.isolation import PackageMissing
-    from autograder.judging.errors import CheckError
+    from autograder.judging.records.errors import CheckError
 
     slugs = list(dict.fromkeys(lesson_called(name).slug for name in lessons or []))
     try:

@@ -44,7 +44,7 @@ def watch(
     begin_as_zygote(context, [found])
 
     from autograder.isolation import IsolationError
-    from autograder.judging.errors import CheckError
+    from autograder.judging.records.errors import CheckError
 
     for note in found.notes():
         say(note)
@@ -83,7 +83,7 @@ class _Watch:
 
     def run(self) -> None:
         """Check, and again at every save, until Ctrl-C."""
-        from autograder.judging.collection import with_judge
+        from autograder.collection import with_judge
 
         self._look()
         if self._follows:

@@ -148,6 +148,7 @@ def _told(
             "module": module,
             "arguments": list(arguments),
             "layers": [sorted(layer) for layer in layers],
+            "heir": __name__,
             "environ": dict(environ),
             "executable": sys.executable,
             "prefix": sys.prefix,

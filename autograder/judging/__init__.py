@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.judging.draws import EXACT, F32, F64, SINGLE, random
-    from autograder.judging.expectations import exercise, expect, expect_close, expect_raises
-    from autograder.judging.measured import agree, compare, fine
-    from autograder.judging.reference import function_of, misconceptions_of
+    from autograder.judging.checking.draws import EXACT, F32, F64, SINGLE, random
+    from autograder.judging.checking.expectations import exercise, expect, expect_close, expect_raises
+    from autograder.judging.checking.measured import agree, compare, fine
+    from autograder.judging.checking.reference import function_of, misconceptions_of
 
 __all__ = [
     "EXACT",
@@ -35,7 +35,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:
         for module in ("draws", "expectations", "measured", "reference"):
-            found = vars(import_module(f"{__name__}.{module}"))
+            found = vars(import_module(f"{__name__}.checking.{module}"))
             if name in found:
                 return found[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

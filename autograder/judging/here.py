@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.util import find_spec
 
-from autograder.judging.errors import LearnerError, read_failure
-from autograder.judging.local_run import LocalRun
-from autograder.judging.results import ExerciseResult
+from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.asking.source_text import CellProblem, SourceText
+from autograder.judging.asking.submission_process import what_happened
+from autograder.judging.records.errors import LearnerError, read_failure
+from autograder.judging.records.results import ExerciseResult
 from autograder.judging.scoring import ungradable, wrong_among
 from autograder.judging.session import Judge
-from autograder.judging.source_text import CellProblem, SourceText
-from autograder.judging.submission_process import what_happened
 from autograder.submission import Submission
 from autograder.worker.execution import Program
 from course.syllabus import Exercise

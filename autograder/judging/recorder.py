@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.ahead import Foreseen, ForeseenCheck, request_key
-from autograder.judging.errors import LearnerError
-from autograder.judging.local_run import LocalRun
-from autograder.judging.reference import Reference
-from autograder.judging.run import called
+from autograder.judging.asking.ahead import Foreseen, ForeseenCheck, request_key
+from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.asking.run import called
+from autograder.judging.checking.reference import Reference
+from autograder.judging.records.errors import LearnerError
 from autograder.worker import wire
 from autograder.worker.execution import failure
 from autograder.worker.messages import Answer, Call

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from autograder.diagnosis.equality import mismatch
-from autograder.judging.diagnose import summary
-from autograder.judging.expectations import Record, paired
-from autograder.judging.plugin import CheckId, identify
-from autograder.judging.results import CheckResult, ExerciseResult
-from autograder.judging.status import ExerciseStatus
+from autograder.judging.checking.plugin import CheckId, identify
+from autograder.judging.records.record import Record, paired
+from autograder.judging.records.results import CheckResult, ExerciseResult
+from autograder.judging.records.status import ExerciseStatus
+from autograder.judging.records.summary import summary
 from course.syllabus import Exercise
 
 WORTH = {True: 1 / 3, False: 2 / 3}

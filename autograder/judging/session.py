@@ -14,19 +14,20 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from autograder.isolation import IsolationError, PackageMissing, Workers
-from autograder.judging.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
-from autograder.judging.diagnose import Diagnosis, has_wrong_values
-from autograder.judging.errors import CheckError, TimedOut, WorkerLost
-from autograder.judging.expectations import Record
-from autograder.judging.known_mistakes import KnownMistakes
-from autograder.judging.patience import unhurried
-from autograder.judging.plugin import Checks, identify
+from autograder.judging.asking.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
+from autograder.judging.asking.patience import unhurried
+from autograder.judging.asking.run import Run, SubmissionRun, SubmissionRuns
+from autograder.judging.checking.plugin import Checks, identify
+from autograder.judging.checking.reference import Reference
+from autograder.judging.checking.salt import fingerprint
+from autograder.judging.explaining.attribution import has_wrong_values
+from autograder.judging.explaining.diagnosis import Diagnosis
+from autograder.judging.explaining.known_mistakes import KnownMistakes
 from autograder.judging.recorder import Recorder, foreseen
-from autograder.judging.reference import Reference
+from autograder.judging.records.errors import CheckError, TimedOut, WorkerLost
+from autograder.judging.records.record import Record
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.judging.remembered import Remembered
-from autograder.judging.results import ExerciseResult, SubmissionResult
-from autograder.judging.run import Run, SubmissionRun, SubmissionRuns
-from autograder.judging.salt import fingerprint
 from autograder.judging.scoring import (
     check_result,
     earned_share,

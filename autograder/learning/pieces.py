@@ -54,7 +54,7 @@ class WorkFile:
 
     def save(self) -> None:
         """Write the pieces back, all or nothing; a link stays one, and who may read the file stays so. `OSError`."""
-        from autograder.judging.results import whole_file
+        from autograder.judging.records.results import whole_file
 
         text = self._text()
         file = self.path.resolve()

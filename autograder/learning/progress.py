@@ -20,7 +20,7 @@ from autograder.places import Places
 from course.syllabus import Exercise
 
 if TYPE_CHECKING:
-    from autograder.judging.results import SubmissionResult
+    from autograder.judging.records.results import SubmissionResult
 
 FILE = "progress.json"
 KEPT = "kept"
@@ -140,7 +140,7 @@ def keep(folder: Path, name: str, ending: str) -> Path:
 
 def _change(folder: Path, note: Callable[[Entries], None]) -> str:
     """Read, change and replace the file while no other process does."""
-    from autograder.judging.results import write_json
+    from autograder.judging.records.results import write_json
 
     if folder.resolve() == Places().notebooks:
         return ""

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation import IsolationError, Workers
-from autograder.judging.known_mistakes import KnownMistakes
-from autograder.judging.plugin import Checks, identify
-from autograder.judging.reference import Reference
-from autograder.judging.run import SubmissionRuns
-from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.asking.run import SubmissionRuns
+from autograder.judging.checking.plugin import Checks, identify
+from autograder.judging.checking.reference import Reference
+from autograder.judging.checking.salt import PUBLIC_SALT
+from autograder.judging.explaining.known_mistakes import KnownMistakes
 from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import SubmissionError, read_submission

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from autograder.begun import exercises_with_work, programs_to_mend
+from autograder.collection import with_judge
 from autograder.isolation import IsolationError, Workers
-from autograder.judging.collection import with_judge
-from autograder.judging.errors import CheckError
-from autograder.judging.results import ExerciseResult, SubmissionResult
-from autograder.judging.salt import PUBLIC_SALT, class_key
+from autograder.judging.checking.salt import PUBLIC_SALT, class_key
+from autograder.judging.records.errors import CheckError
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.judging.session import Judge
 from autograder.judging.waiting import said_if_slow
 from autograder.learning import progress

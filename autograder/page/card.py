@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from autograder.judging.results import ExerciseResult
+from autograder.judging.records.results import ExerciseResult
 from autograder.notebook import card
 from autograder.wording import points_in_words
 from course.syllabus import Exercise

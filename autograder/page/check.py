@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import autograder.page.wide  # noqa: F401  # before anybody takes note of what NumPy has
-from autograder.judging.collection import with_judge
-from autograder.judging.errors import CheckError
+from autograder.collection import with_judge
 from autograder.judging.here import graded_here
+from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from autograder.page.card import shown
 from autograder.submission import SubmissionError, parse_submission

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from autograder.classroom.changes import Changes, Move
-from autograder.judging.results import whole_file
+from autograder.judging.records.results import whole_file
 from autograder.reports.class_table import NAME, widths
 from autograder.reports.safety import cell, printable
 from autograder.wording import clean, printable_json

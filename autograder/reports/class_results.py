@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
 from autograder.classroom.results_folder import places, read_result, result_file
 from autograder.classroom.student_names import as_folder
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from course.syllabus import Lesson, syllabus
 
 REPORTS = "__reports__"

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.safety import printable
 from autograder.wording import clean

@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from autograder.judging.results import SubmissionResult, whole_file
+from autograder.judging.records.results import SubmissionResult, whole_file
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import cell, file_stem

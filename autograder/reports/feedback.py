@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
 from autograder.wording import clean, points_in_words

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.formats import Order, Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from autograder.judging.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable

@@ -24,7 +24,7 @@ from markupsafe import Markup, escape
 
 from autograder.classroom.class_record import NOT_RECOGNISED
 from autograder.classroom.exports import UNKNOWN
-from autograder.judging.results import ExerciseResult, SubmissionResult, whole_file
+from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.places import Places
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text

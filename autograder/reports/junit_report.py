@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import XMLGenerator
 
-from autograder.judging.results import ExerciseResult, SubmissionResult, whole_file
+from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import LONGEST, file_stem, printable

@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from autograder.judging.results import SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from autograder.wording import clean
 
 STEPS = 20

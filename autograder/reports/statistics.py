@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from autograder.classroom.exports import UNKNOWN
-from autograder.judging.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 
 NOT_STUCK = ("passed", "missing")

@@ -211,8 +211,9 @@ def reap() -> None:
 def _become(descriptor: int, controls: list[int]) -> NoReturn:
     """Go on as a Python of its own that runs a module of the judge's, but for what is imported already.
 
-    The file `descriptor` has JSON: the `module`, its `arguments`, the variables, where that Python lies, and for each
-    of `controls` the packages of that zygote. Until the module says otherwise, Ctrl-C ends it without a traceback.
+    The file `descriptor` has JSON: the `module`, its `arguments`, the variables, where that Python lies, for each of
+    `controls` the packages of that zygote, and the module whose `adopt` takes both (`heir`): nothing here names what
+    stands above. Until the module says otherwise, Ctrl-C ends it without a traceback.
     """
     with open(descriptor, encoding="utf-8") as file:
         told = json.load(file)
@@ -228,7 +229,7 @@ def _become(descriptor: int, controls: list[int]) -> NoReturn:
     sys.path_importer_cache.clear()
     importlib.import_module("site").main()
     sys.argv = ["", *told["arguments"]]
-    adopt = importlib.import_module("autograder.isolation.zygote").adopt
+    adopt = importlib.import_module(told["heir"]).adopt
     for control, packages in zip(controls, told["layers"], strict=True):
         adopt(control, packages)
     runpy.run_module(told["module"], run_name="__main__", alter_sys=True)

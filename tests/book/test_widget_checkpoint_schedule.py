@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from widget_pages import Browser, assert_it_fits, build_page
 
-from autograder.judging.reference import load_module
+from autograder.judging.checking.reference import load_module
 from course.experiments.schedules import Event, few_slots, keep_everything, peak, runs_again, segmented
 from course.widgets import checkpoint_schedule
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from widget_pages import Browser, assert_it_fits, build_page
 
-from autograder.judging.reference import load_module
+from autograder.judging.checking.reference import load_module
 from course.widgets import STOPS, mlp_shapes
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,8 @@ from pathlib import Path
 import psutil
 
 from autograder.authoring.mutation.mutants import Mutant
-from autograder.judging.collection import with_judge
-from autograder.judging.local_run import LocalRun
+from autograder.collection import with_judge
+from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.session import Judge
 from autograder.threads import ONE_THREAD
 from course.syllabus import Lesson

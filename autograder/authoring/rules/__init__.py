@@ -25,7 +25,7 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.rules.sentences import sentences_have_cases
 from autograder.authoring.sample_class import WITH_MISTAKES
 from autograder.authoring.tree import Course
-from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.judging.explaining.known_mistakes import SeenOfMistakes
 from autograder.threads import one_thread
 
 Rule = Callable[[Course], list[Problem]]

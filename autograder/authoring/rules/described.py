@@ -14,7 +14,7 @@ from pathlib import Path
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.diagnosis import EditError, Misconception, edited, misconceptions_in
-from autograder.judging.reference import load_module
+from autograder.judging.checking.reference import load_module
 from autograder.places import file_of, files_of, modules_in
 from course.syllabus import TIERS, Exercise, Lesson
 

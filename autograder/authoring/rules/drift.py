@@ -8,7 +8,7 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.stubs import notebook_text, stub_notebook
 from autograder.authoring.tree import AuthoringError, Course
-from autograder.judging.rejections import is_of
+from autograder.judging.explaining.rejections import is_of
 
 OF_A_LESSON = ("solutions/*.py", "exercises/*.ipynb", "autograder/lessons/*/", "book/ch[0-9][0-9]_*.md")
 """What belongs to a lesson. Names with a leading underscore are shared by lessons."""

@@ -11,15 +11,15 @@ from autograder.authoring.answer_books import written_for
 from autograder.authoring.rules.judged import line, unreadable, whole_lessons
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
+from autograder.collection import with_judge
 from autograder.diagnosis import Misconception
-from autograder.judging.collection import with_judge
-from autograder.judging.diagnose import summary
-from autograder.judging.errors import CheckError
-from autograder.judging.expectations import Record
-from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining.known_mistakes import SeenOfMistakes
+from autograder.judging.explaining.searching import WORTH_SEARCHING
 from autograder.judging.recorder import Recorder
-from autograder.judging.reference import Reference
-from autograder.judging.searching import WORTH_SEARCHING
+from autograder.judging.records.errors import CheckError
+from autograder.judging.records.record import Record
+from autograder.judging.records.summary import summary
 from autograder.judging.session import Judge
 from autograder.judging.version import grader_version
 from course.syllabus import Exercise, Lesson

@@ -19,7 +19,7 @@ from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.diagnosis import Misconception
 from autograder.isolation import IsolationError, Workers
-from autograder.judging.known_mistakes import SeenOfMistakes
+from autograder.judging.explaining.known_mistakes import SeenOfMistakes
 from autograder.judging.session import Judge
 from autograder.places import file_of
 from autograder.submission import Submission, read_submission

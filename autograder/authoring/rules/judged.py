@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from autograder.authoring.local import examine, failing_oracles
 from autograder.authoring.rejections import rejections
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
-from autograder.judging.collection import with_judge
-from autograder.judging.errors import CheckError
-from autograder.judging.known_mistakes import SeenOfMistakes
-from autograder.judging.local import examine, failing_oracles
-from autograder.judging.reference import load_module
-from autograder.judging.rejections import written
-from autograder.judging.salt import PUBLIC_SALT
+from autograder.collection import with_judge
+from autograder.judging.checking.reference import load_module
+from autograder.judging.checking.salt import PUBLIC_SALT
+from autograder.judging.explaining.known_mistakes import SeenOfMistakes
+from autograder.judging.explaining.rejections import written
+from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from autograder.places import file_of, files_of
 from course.syllabus import Lesson

@@ -10,13 +10,13 @@ import pytest
 from autograder.authoring.rules.judged import unreadable, whole_lessons
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import ROOT, Course
-from autograder.judging.collection import with_judge
-from autograder.judging.errors import CheckError, Missing
-from autograder.judging.expectations import Comparison, Record
-from autograder.judging.local_run import LocalRun
-from autograder.judging.plugin import identify
+from autograder.collection import with_judge
+from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.asking.run import called
+from autograder.judging.checking.plugin import identify
 from autograder.judging.recorder import Recorder
-from autograder.judging.run import called
+from autograder.judging.records.errors import CheckError, Missing
+from autograder.judging.records.record import Comparison, Record
 from autograder.judging.scoring import WORTH, earned_share
 from autograder.judging.session import Judge
 from autograder.places import file_of

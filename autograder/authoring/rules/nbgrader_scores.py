@@ -22,8 +22,8 @@ from autograder.authoring.stubs import check_id, notebook_text, solved_notebook
 from autograder.authoring.tree import Course
 from autograder.classroom.class_folder import Work, find_work
 from autograder.classroom.pool import PoolError, grade_all
-from autograder.judging.results import SubmissionResult
-from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.checking.salt import PUBLIC_SALT
+from autograder.judging.records.results import SubmissionResult
 from course.syllabus import Lesson
 
 CELL_SECONDS = 60

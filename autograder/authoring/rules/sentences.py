@@ -8,8 +8,8 @@ from autograder.authoring.contracts import Row, rows_of, sentences_of, witnesses
 from autograder.authoring.rules.described import checks_in
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
-from autograder.judging.plugin import CheckId
-from autograder.judging.rejections import written
+from autograder.judging.checking.plugin import CheckId
+from autograder.judging.explaining.rejections import written
 from autograder.judging.scoring import shares_of
 from autograder.places import files_of
 from course.syllabus import Exercise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import exercise, expect, expect_close
-from autograder.judging.errors import Raised
+from autograder.judging.records.errors import Raised
 from autograder.lessons.ch01_computation_graph.checks.graphs import (
     SHARED,
     SMALL,

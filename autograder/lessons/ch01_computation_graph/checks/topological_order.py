@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import exercise, expect, expect_raises
-from autograder.judging.errors import Raised, TimedOut
+from autograder.judging.records.errors import Raised, TimedOut
 from autograder.lessons.ch01_computation_graph.checks.graphs import (
     ALIKE,
     SHARED,

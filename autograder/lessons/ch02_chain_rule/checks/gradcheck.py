@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import exercise, expect
-from autograder.judging.errors import Raised
+from autograder.judging.records.errors import Raised
 from autograder.lessons.ch02_chain_rule.gradcheck_bank import (
     Function,
     Question,

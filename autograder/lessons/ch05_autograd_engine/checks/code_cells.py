@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.judging import EXACT, expect, expect_close
-from autograder.judging.expectations import current_record
-from autograder.judging.measured import shown_as
+from autograder.judging.checking.measured import shown_as
+from autograder.judging.records.record import current_record
 
 Arrays = dict[str, Any]
 

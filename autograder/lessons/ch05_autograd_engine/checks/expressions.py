@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.judging import EXACT
-from autograder.judging.measured import shown_as
+from autograder.judging.checking.measured import shown_as
 from autograder.lessons.ch05_autograd_engine.checks.code_cells import expect_answers
 
 

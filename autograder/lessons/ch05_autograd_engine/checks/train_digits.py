@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from autograder.judging import exercise, expect, expect_close
-from autograder.judging.errors import LearnerError
+from autograder.judging.records.errors import LearnerError
 from autograder.values import summarise
 from course.data import MAX_PIXEL, load_digits_train
 

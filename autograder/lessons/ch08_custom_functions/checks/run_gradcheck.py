@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging import F32, compare, exercise, expect
-from autograder.judging.errors import Missing, Raised
+from autograder.judging.records.errors import Missing, Raised
 from autograder.lessons.ch08_custom_functions.gradcheck_operations import (
     NO_SECOND_ORDER,
     Operation,

@@ -9,7 +9,7 @@ from autograder.judging import (
     expect,
     expect_close,
 )
-from autograder.judging.expectations import current_record
+from autograder.judging.records.record import current_record
 from autograder.lessons.ch11_checkpointing.checks.integers import IDENTICAL, MOST_LAYERS, is_int
 from autograder.values import summarise
 

@@ -9,7 +9,7 @@ from autograder.judging import (
     expect,
     expect_close,
 )
-from autograder.judging.expectations import current_record
+from autograder.judging.records.record import current_record
 from autograder.lessons.ch11_checkpointing.checks.layers import runs
 
 IN_SEGMENTS = ("every_layer", "selective", "sqrt_segments", "best_segments")

@@ -12,8 +12,8 @@ from autograder.judging import (
     expect_close,
     expect_raises,
 )
-from autograder.judging.errors import Raised
-from autograder.judging.expectations import current_record
+from autograder.judging.records.errors import Raised
+from autograder.judging.records.record import current_record
 from autograder.lessons.ch11_checkpointing.checks.integers import IDENTICAL, is_int
 from autograder.values import number, summarise
 

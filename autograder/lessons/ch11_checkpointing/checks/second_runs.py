@@ -7,7 +7,7 @@ from typing import Any
 from autograder.judging import (
     fine,
 )
-from autograder.judging.expectations import current_record
+from autograder.judging.records.record import current_record
 
 SLACK = 16_384
 """Bytes that a few random states and numbers may take; a tensor of these checks that matters takes far more."""

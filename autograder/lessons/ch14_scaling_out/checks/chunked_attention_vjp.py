@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.judging import agree, exercise, random
-from autograder.judging.expectations import current_record
+from autograder.judging.records.record import current_record
 from autograder.lessons.ch14_scaling_out.checks.attention_in_blocks import (
     check_attention_in_float32,
     check_large_scores,

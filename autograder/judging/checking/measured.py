@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from autograder.judging.expectations import Call, current_record, expect, expect_close
+from autograder.judging.checking.expectations import expect, expect_close
+from autograder.judging.records.record import Call, current_record
 
 _Answer = TypeVar("_Answer")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging.patience import Patience
+from autograder.judging.asking.patience import Patience
 
 SUBMISSION_SECONDS = 180.0
 """What all calls of one submission may take together: many calls just below their own limit end here."""

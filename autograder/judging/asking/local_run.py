@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.judging.ahead import Ahead
-from autograder.judging.errors import Crashed
-from autograder.judging.run import called
-from autograder.judging.source_text import SourceText
-from autograder.judging.transport import revive
+from autograder.judging.asking.ahead import Ahead
+from autograder.judging.asking.run import called
+from autograder.judging.asking.source_text import SourceText
+from autograder.judging.asking.transport import revive
+from autograder.judging.records.errors import Crashed
 from autograder.submission import Submission
 from autograder.wording import clean
 from autograder.worker import wire

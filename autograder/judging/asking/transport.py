@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from autograder.isolation import Connection, Starved
-from autograder.judging.errors import STARVED, LearnerError, WorkerLost
+from autograder.judging.records.errors import STARVED, LearnerError, WorkerLost
 from autograder.worker import wire
 from autograder.worker.channel import ChannelClosed, DeadlinePassed
 from autograder.worker.messages import Answer, Request

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from autograder.judging.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure, text_of
-from autograder.judging.expectations import CHANGED, Call, Comparison, as_arrays, current_record, has_tensors
-from autograder.judging.reference import Reference
-from autograder.judging.run import Run, request_of
+from autograder.judging.asking.run import Run, request_of
+from autograder.judging.checking.expectations import as_arrays, has_tensors
+from autograder.judging.checking.reference import Reference
+from autograder.judging.records.errors import Forbidden, LearnerError, Missing, Raised, Undefined, read_failure, text_of
+from autograder.judging.records.record import CHANGED, Call, Comparison, current_record
 from autograder.wording import enumeration
 from autograder.worker.execution import Failure
 from autograder.worker.messages import Answer

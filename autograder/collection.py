@@ -11,17 +11,18 @@ from typing import Any, TypeVar
 
 import pytest
 
+from autograder import judging
 from autograder.answerbook import AnswerBook, BookReference
 from autograder.answerbook.judge import BookJudge, opened
 from autograder.answerbook.mistakes import PartlyWritten, WrittenMistakes
 from autograder.isolation import PackageMissing
 from autograder.isolation.packages import how_to_install
-from autograder.judging.errors import CheckError
-from autograder.judging.known_mistakes import KnownMistakes, SeenOfMistakes
-from autograder.judging.plugin import Checks, identify
-from autograder.judging.reading import reading
-from autograder.judging.reference import Reference, load_module
-from autograder.judging.salt import PUBLIC_SALT
+from autograder.judging.checking.plugin import Checks, identify
+from autograder.judging.checking.reading import reading
+from autograder.judging.checking.reference import Reference, load_module
+from autograder.judging.checking.salt import PUBLIC_SALT
+from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
+from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from autograder.places import ROOT, Places, file_of, files_of
 from autograder.threads import one_thread
@@ -106,7 +107,7 @@ def run_pytest(files: Sequence[Path], plugins: list[object]) -> int:
     """
     options = [f"-pno:{plugin}" for plugin in UNUSED_PLUGINS]
     options += ["--noconftest", "--assert=plain", "--capture=no", "--import-mode=importlib"]
-    options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={files[0].anchor}"]
+    options += ["-c", str(Path(judging.__file__).with_name("pytest.ini")), f"--rootdir={files[0].anchor}"]
     replaced = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     before = {name: os.environ.get(name) for name in replaced}
     os.environ.update(replaced)

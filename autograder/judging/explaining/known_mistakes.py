@@ -9,15 +9,16 @@ from typing import Protocol
 import pytest
 
 from autograder.diagnosis import Misconception
-from autograder.judging.diagnose import Diagnosis, Evidence, diagnose, says_why
-from autograder.judging.errors import CheckError, LearnerError
-from autograder.judging.expectations import Record
-from autograder.judging.patience import unhurried
-from autograder.judging.plugin import identify
-from autograder.judging.reference import Reference
-from autograder.judging.rejections import Rejections, written
-from autograder.judging.run import Run
-from autograder.judging.searching import WORTH_SEARCHING, Search, told_by_search
+from autograder.judging.asking.patience import unhurried
+from autograder.judging.asking.run import Run
+from autograder.judging.checking.plugin import identify
+from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining.diagnosis import Diagnosis, diagnose
+from autograder.judging.explaining.evidence import Evidence, says_why
+from autograder.judging.explaining.rejections import Rejections, written
+from autograder.judging.explaining.searching import WORTH_SEARCHING, Search, told_by_search
+from autograder.judging.records.errors import CheckError, LearnerError
+from autograder.judging.records.record import Record
 from autograder.places import Places, file_of
 from course.syllabus import Exercise, Lesson
 

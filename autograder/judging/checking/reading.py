@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from autograder.judging.errors import CheckError, LearnerError
+from autograder.judging.records.errors import CheckError, LearnerError
 from autograder.places import ROOT
 
 FOLDERS = ("checks", "mistakes")

@@ -6,8 +6,8 @@ and the next attempt would answer from a table.
 
 from __future__ import annotations
 
-from autograder.judging.errors import Crashed, Forbidden, Missing, TimedOut, Undefined
-from autograder.judging.expectations import CHANGED, OF_ANOTHER_TYPE, Record
+from autograder.judging.records.errors import Crashed, Forbidden, Missing, TimedOut, Undefined
+from autograder.judging.records.record import CHANGED, OF_ANOTHER_TYPE, Record
 
 WRONG = "is wrong"
 ENDINGS = {

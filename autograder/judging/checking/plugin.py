@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.judging.diagnose import summary
-from autograder.judging.errors import LearnerError, WorkerLost
-from autograder.judging.expectations import Comparison, Record, recording
-from autograder.judging.learner import Learner
-from autograder.judging.reference import Reference
-from autograder.judging.run import Run
+from autograder.judging.asking.run import Run
+from autograder.judging.checking.learner import Learner
+from autograder.judging.checking.reference import Reference
+from autograder.judging.records.errors import LearnerError, WorkerLost
+from autograder.judging.records.record import Comparison, Record, recording
+from autograder.judging.records.summary import summary
 from autograder.wording import clean
 from course.syllabus import Lesson
 

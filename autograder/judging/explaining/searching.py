@@ -29,12 +29,14 @@ from autograder.diagnosis.mutation.cells import parts_of
 from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import Variant, variants
 from autograder.diagnosis.relations.evidence import as_floats, telling
-from autograder.judging.diagnose import Evidence, Told, ending, has_wrong_values, same_comparison
-from autograder.judging.errors import LearnerError
-from autograder.judging.expectations import Comparison, Record, paired
-from autograder.judging.local_run import LocalRun
-from autograder.judging.reference import Reference
-from autograder.judging.run import Run
+from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.asking.run import Run
+from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining.attribution import has_wrong_values
+from autograder.judging.explaining.diagnosis import Told
+from autograder.judging.explaining.evidence import Evidence, ending, same_comparison
+from autograder.judging.records.errors import LearnerError
+from autograder.judging.records.record import Comparison, Record, paired
 
 SEARCH_SECONDS = 1.5
 """Of processor time, for one answer: changes that an earlier one has tried cost it nothing."""

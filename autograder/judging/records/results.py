@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from autograder.judging.status import ExerciseStatus, SubmissionStatus
+from autograder.judging.records.status import ExerciseStatus, SubmissionStatus
 from autograder.wording import printable_json
 
 

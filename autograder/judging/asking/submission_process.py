@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from autograder.isolation import Connection, IsolationError, Worker
-from autograder.judging.account import PROCESSOR_SECONDS, Account
-from autograder.judging.errors import TimedOut, WorkerLost, read_failure
-from autograder.judging.source_text import CellProblem
-from autograder.judging.transport import ChannelClosed, DeadlinePassed, Transport
+from autograder.judging.asking.account import PROCESSOR_SECONDS, Account
+from autograder.judging.asking.source_text import CellProblem
+from autograder.judging.asking.transport import ChannelClosed, DeadlinePassed, Transport
+from autograder.judging.records.errors import TimedOut, WorkerLost, read_failure
 from autograder.submission import Cell, Submission
 from autograder.worker import wire
 from autograder.worker.execution import Failure

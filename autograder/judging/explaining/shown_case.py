@@ -9,8 +9,8 @@ import numpy as np
 from autograder.diagnosis.case import readable, render_case, tells
 from autograder.diagnosis.code import case_code
 from autograder.diagnosis.equality import mismatch
-from autograder.judging.expectations import Call, Comparison, Record, paired
-from autograder.judging.reference import Reference
+from autograder.judging.checking.reference import Reference
+from autograder.judging.records.record import Call, Comparison, Record, paired
 
 LEAST_ROOM = 5
 """Lines for a case, however much is said before it."""

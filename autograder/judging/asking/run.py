@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from autograder.isolation import Workers
-from autograder.judging.account import RETURNED_BYTES, Account
-from autograder.judging.ahead import Ahead, Questions
-from autograder.judging.errors import Crashed, TimedOut
-from autograder.judging.source_text import CellProblem, SourceText
-from autograder.judging.submission_process import HURRY, TOGETHER_BYTES, SubmissionProcess
-from autograder.judging.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
+from autograder.judging.asking.account import RETURNED_BYTES, Account
+from autograder.judging.asking.ahead import Ahead, Questions
+from autograder.judging.asking.source_text import CellProblem, SourceText
+from autograder.judging.asking.submission_process import HURRY, TOGETHER_BYTES, SubmissionProcess
+from autograder.judging.asking.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
+from autograder.judging.records.errors import Crashed, TimedOut
 from autograder.submission import Submission
 from autograder.wording import clean
 from autograder.worker.messages import Answer, Call, CallFunction, CallScenario

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.judging.results import SubmissionResult
-from autograder.judging.status import ExerciseStatus, SubmissionStatus
+from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.status import ExerciseStatus, SubmissionStatus
 from autograder.wording import clean
 from autograder.worker.execution import Failure
 

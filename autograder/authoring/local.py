@@ -1,4 +1,4 @@
-"""`python -m autograder.judging.local LESSON`: how good are a lesson's checks? In this process, no isolation.
+"""`python -m autograder.authoring.local LESSON`: how good are a lesson's checks? In this process, no isolation.
 
 For those who write a lesson: the reference must pass, every misconception must fail under its own name, the
 oracles must agree, and answers that took no work must earn nothing.
@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
+from autograder.collection import run_pytest, with_judge
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import HEIGHT
-from autograder.judging.collection import run_pytest, with_judge
-from autograder.judging.diagnose import summary
-from autograder.judging.errors import CheckError
-from autograder.judging.expectations import Record
-from autograder.judging.plugin import Checks, identify
-from autograder.judging.reference import Reference
+from autograder.judging.checking.plugin import Checks, identify
+from autograder.judging.checking.reference import Reference
+from autograder.judging.records.errors import CheckError
+from autograder.judging.records.record import Record
+from autograder.judging.records.summary import summary
 from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge
 from autograder.places import ROOT, Places, files_of, modules_in
@@ -269,4 +269,4 @@ if __name__ == "__main__":
     except CheckError as error:
         sys.exit(str(error))
     except (IndexError, KeyError) as error:
-        sys.exit(f"usage: python -m autograder.judging.local LESSON ({error.args[0]})")
+        sys.exit(f"usage: python -m autograder.authoring.local LESSON ({error.args[0]})")

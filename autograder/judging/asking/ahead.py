@@ -18,8 +18,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autograder.judging.keys import Key, key_of
-from autograder.judging.transport import FUNCTION_BYTES, Transport
+from autograder.judging.asking.transport import FUNCTION_BYTES, Transport
+from autograder.judging.records.keys import Key, key_of
 from autograder.worker import wire
 from autograder.worker.messages import Answer, Call
 

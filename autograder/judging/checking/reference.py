@@ -17,10 +17,10 @@ from typing import Any, cast
 import numpy as np
 
 from autograder.diagnosis import Misconception, edited, misconceptions_in
-from autograder.judging.keys import Key, key_of, size_of
-from autograder.judging.local_run import LocalRun
-from autograder.judging.one_text import one_text
-from autograder.judging.reading import reading
+from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.checking.one_text import one_text
+from autograder.judging.checking.reading import reading
+from autograder.judging.records.keys import Key, key_of, size_of
 from autograder.places import ROOT, Places, files_of
 from autograder.worker import wire
 from course.syllabus import Lesson, find_lesson

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
-from autograder.judging.errors import TimedOut
+from autograder.judging.records.errors import TimedOut
 
 JUDGING_SECONDS = 120.0
 """Of processor time. A right submission takes a few, the dearest lesson's."""

@@ -1,0 +1,107 @@
+"""From what an exercise's checks saw to what the learner is told.
+
+In this order: the known mistake that computes the same, the relation between the answer and the right one, and
+the smallest failing case with both side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from autograder.diagnosis import Misconception
+from autograder.diagnosis.case import HEIGHT
+from autograder.judging.checking.reference import Reference
+from autograder.judging.explaining.attribution import explaining, order_of_showing
+from autograder.judging.explaining.evidence import Evidence
+from autograder.judging.explaining.relations import likeliest_relations
+from autograder.judging.explaining.shown_case import call_shown, code_of, smallest_case
+from autograder.judging.records.errors import Crashed, Missing, Raised, TimedOut
+from autograder.judging.records.record import Call, Record
+from autograder.judging.records.summary import summary
+from autograder.judging.records.withheld import said_of
+
+MOST_LINES = HEIGHT - 1
+"""Of a message: who puts it together may add a line, on a helper that is wrong."""
+MOST_PROBLEMS = 2
+"""Outputs of which it is said in words that they are wrong."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with an exercise."""
+
+    message: str
+    misconceptions: tuple[str, ...] = ()
+    code: str = ""
+    """A program that makes the call which is shown, with every digit; empty where none can be written."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was found that explains an answer, and the known mistakes that it is made of, if any."""
+
+    message: str
+    misconceptions: tuple[str, ...] = ()
+
+
+def diagnose(
+    records: list[Record],
+    misconceptions: dict[Misconception, Evidence],
+    reference: Reference,
+    *,
+    thorough: bool = True,
+    guess: bool = True,
+    search: Callable[[], Told | None] | None = None,
+) -> Diagnosis:
+    """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it.
+
+    Without `guess`, nothing is said of how the answer is related to the right one. `search` is asked where no known
+    mistake gives the answer.
+
+    Not `thorough`, where a check takes long: known mistakes are tried on the failing check that is shown, and one that
+    differs there is not tried on others.
+    """
+    found, explained = explaining(records, misconceptions, thorough)
+    named = list(dict.fromkeys(known.says for known in found))
+    named = named if len(named) <= 2 else []
+    lines = list(named)
+    if len(named) == 2:
+        lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
+    told = search() if search and not found else None
+    if told:
+        lines = told.message.splitlines()
+    failing = sorted((record for record in records if not record.passed), key=order_of_showing)
+    shown = explained or failing[0]
+    last = [] if failing[0] is shown else [f"Another check says: {summary(failing[0])}"]
+    if not isinstance(shown.ended_by, Missing) and isinstance(failing[-1].ended_by, Missing):
+        last.append(summary(failing[-1]))
+    called: Call | None = None
+    if not shown.visible:
+        lines += [] if any(record.visible for record in failing) else ["The visible cases pass."]
+        lines.append(said_of(shown))
+    elif (first := shown.failures[0] if shown.failures else None) is None:
+        lines.append(str(shown.ended_by or "The check compared nothing."))
+        if isinstance(shown.ended_by, Raised | TimedOut | Crashed) and shown.calls:
+            called = shown.calls[-1]
+            lines += call_shown(called, [], shown, reference, _room(lines, last), case=shown.asked)
+    else:
+        problems = list(first.problems)
+        more = len(problems) - MOST_PROBLEMS
+        lines += problems if more <= 1 else [*problems[:MOST_PROBLEMS], f"… and {more} more."]
+        if guess and not (named or told) and not first.property_only:
+            others = [record for record in failing if record.visible and record is not shown]
+            failures = [failure for record in (shown, *others) for failure in record.failures]
+            lines += likeliest_relations(failures, reference)
+        called = None if first.property_only else first.call
+        lines += smallest_case(first, shown, reference, _room(lines, last))
+    return Diagnosis(
+        "\n".join([*lines, *last]),
+        told.misconceptions if told else tuple(known.name for known in found),
+        code=code_of(called) if shown.visible else "",
+    )
+
+
+def _room(lines: Sequence[str], last: Sequence[str]) -> int:
+    """How many lines a case may have between those that stand before it and those that stand after it."""
+    return MOST_LINES - sum(line.count("\n") + 1 for line in (*lines, *last))
