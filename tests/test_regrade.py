@@ -125,6 +125,32 @@ def test_without_regrade_only_what_the_correction_concerns_is_compared(checkout:
     assert checkout.points()["ben/ch06_vjps"] == 2.0
 
 
+def test_a_corrected_check_grades_its_exercise_again_and_no_other(checkout: Checkout) -> None:
+    """But for those that call it: what is said of them may depend on whether it is right."""
+    calling = "def sigmoid_vjp(g, x):\n    return relu_vjp(g, x)\n\ndef tanh_vjp(g, x):\n    return g * x\n"
+    (checkout.folder / "class" / "ben" / "ch06_vjps.py").write_text(f"{WRONG}\n{calling}")
+    checkout.grade()
+    file = checkout.folder / "results" / "ben" / "ch06_vjps.json"
+    result = json.loads(file.read_text())
+    for exercise in result["exercises"]:
+        exercise["hint"] = "of the first grading"
+    file.write_text(json.dumps(result))
+    checkout.correct_a_check()
+    checkout.grade()
+    after = json.loads(file.read_text())
+    stand = {one["name"] for one in after["exercises"] if one["hint"] == "of the first grading"}
+    asked = {one["name"] for one in after["exercises"]} - stand
+    assert asked == {"relu_vjp", "sigmoid_vjp"}
+    assert after["grader_version"] != result["grader_version"]
+    was, now = ({one["name"]: one["grader_version"] for one in each["exercises"]} for each in (result, after))
+    assert {name for name in now if now[name] != was[name]} == {"relu_vjp"}
+    assert after["points"] == sum(one["points"] for one in after["exercises"]) == 2.0 > result["points"]
+    checkout.correct_a_check()  # once more changes nothing
+    assert "4 submissions are graded already" in checkout.grade().stderr
+    checkout.grade("--regrade")
+    assert "of the first grading" not in file.read_text()
+
+
 def test_regrade_grades_again_whatever_is_recorded(checkout: Checkout) -> None:
     checkout.grade()
     before = checkout.files()

@@ -26,6 +26,7 @@ from autograder.classroom.hand_in_files import (
     work_among,
 )
 from autograder.classroom.lesson_names import lessons_named
+from autograder.judging.records.results import SubmissionResult
 from autograder.submission import SubmissionError, read_bytes, stem_of
 
 
@@ -38,6 +39,8 @@ class Work:
     file: Path
     remark: str = ""
     """What the result says of how the file was found."""
+    before: SubmissionResult | None = field(default=None, compare=False, repr=False)
+    """What another version of the grader found in this very file: exercises whose checks are the same keep that."""
 
 
 @dataclass

@@ -190,7 +190,8 @@ class _Run:
             return ungraded(
                 work, "unreadable", f"{work.file.name}: {error}.", self._confined_by[work.lesson], self._salt
             )
-        self._submit(work, Task(self._id, work.student, work.lesson, work.file.name, data, self._isolation, self._salt))
+        task = Task(self._id, work.student, work.lesson, work.file.name, data, self._isolation, self._salt)
+        self._submit(work, replace(task, before=work.before))
         return None
 
     def _submit(self, work: Work, task: Task) -> None:

@@ -51,6 +51,8 @@ class Task:
     salt: str
     lost: int = 0
     """Attempts that ended with the loss of their worker."""
+    before: SubmissionResult | None = None
+    """As `Work` has it."""
 
 
 async def describe(lesson: str, isolation: str) -> dict[str, str]:
@@ -84,7 +86,7 @@ def grade_task(task: Task) -> str:
     with tempfile.TemporaryDirectory(prefix="submission-", dir=worker.local_directory) as folder:
         file = Path(folder, Path(task.name).name)
         file.write_bytes(task.data)
-        answer = _grade(worker, task, Work(task.lesson, task.student, file))
+        answer = _grade(worker, task, Work(task.lesson, task.student, file, before=task.before))
     said = {"failed": answer.why} if isinstance(answer, Failed) else {"result": answer.to_json()}
     return json.dumps({"worker": worker.address, **said})
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.classroom.class_folder import Work
 from autograder.classroom.course_files import is_solution
 from autograder.classroom.lesson_names import lessons_within
+from autograder.judging.asking.source_text import SourceText
 from autograder.judging.checking.salt import fingerprint
 from autograder.judging.records.errors import CheckError
-from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.judging.records.status import SubmissionStatus
-from autograder.judging.version import grader_version
-from autograder.submission import SubmissionError, read_bytes, read_submission
+from autograder.judging.version import exercise_version, grader_version
+from autograder.submission import Submission, SubmissionError, read_bytes, read_submission
 from autograder.wording import clean, enumeration
 from course.syllabus import find_lesson
 
@@ -30,8 +32,12 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
         submission = read_submission(work.file, inside=work.file.parent)
     except SubmissionError as error:
         return ungraded(work, "unreadable", f"{work.file.name}: {error}.", workers.isolation, judge.salt)
+    standing = _standing(submission, work, judge)
+    if work.before is not None and len(standing) == len(judge.lesson.exercises):
+        message = work.before.message.removesuffix(work.remark).strip()  # which is added to what is kept
+        return replace(work.before, message=message, grader_version=judge.version())
     try:
-        result = judge.grade(submission, workers, student=work.student, of_many=True)
+        result = judge.grade(submission, workers, student=work.student, of_many=True, standing=standing)
     except CheckError as error:
         what = f"an error of the course, not of this work; when it is mended, run the same command again: {error}"
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
@@ -40,6 +46,8 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
         where = f"{Path(last.filename).name}, line {last.lineno}"
         what = f"the grader itself failed ({type(error).__name__} in {where}); please report it."
         return ungraded(work, "killed", what, workers.isolation, judge.salt)
+    for exercise in result.exercises:
+        exercise.grader_version = exercise_version(work.lesson, exercise.name)
     if is_solution(submission.sha256):
         what = f"{clean(work.file.name, 80)} is the course's own solution, byte for byte."
         result.message = f"{result.message} {what}".strip()
@@ -78,7 +86,13 @@ def file_sha256(work: Work) -> str:
 
 
 def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
-    """Whether a result is still that of this file, this grader and this salt. Reads the file if all else is.
+    """Whether a result is still that of this file, this grader and this salt. Reads the file if all else is."""
+    of_this_grader = result is not None and result.grader_version == grader_version(work.lesson)
+    return of_this_grader and is_of(result, work, salt)
+
+
+def is_of(result: SubmissionResult | None, work: Work, salt: str) -> bool:
+    """Whether a result, by whichever version of the grader, is that of this file and this salt.
 
     The file's name counts: a result shows it, and what is said of it, as which other files there were.
     """
@@ -86,9 +100,33 @@ def up_to_date(result: SubmissionResult | None, work: Work, salt: str) -> bool:
         result is not None
         and (result.student, result.lesson) == (work.student, work.lesson)
         and result.status != "killed"
-        and result.grader_version == grader_version(work.lesson)
         and result.salt_sha256 == fingerprint(salt)
         and result.file == work.file.name
         and work.remark in result.message
         and result.sha256 == file_sha256(work)
     )
+
+
+def _standing(submission: Submission, work: Work, judge: Judge) -> dict[str, ExerciseResult]:
+    """What an earlier version of the grader found that this one would find again.
+
+    That is so of an exercise where all that decides its points is the same, but if it calls one that is graded now:
+    what is said of it may depend on whether that is right.
+    """
+    before = work.before
+    if before is None or before.status != "graded" or before.visible_only is judge.asks_hidden:
+        return {}
+    found = {
+        result.name: result
+        for result in before.exercises
+        if any(exercise.name == result.name for exercise in judge.lesson.exercises)
+        and result.grader_version == exercise_version(work.lesson, result.name)
+    }
+    text = SourceText(submission, [])
+    while True:
+        graded = [exercise.name for exercise in judge.lesson.exercises if exercise.name not in found]
+        calling = [name for name in found if text.calls(name, graded)]
+        if not calling:
+            return found
+        for name in calling:
+            del found[name]

@@ -7,10 +7,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom.class_folder import Work
-from autograder.classroom.grading import up_to_date
+from autograder.classroom.grading import is_of, up_to_date
 from autograder.classroom.results_folder import read_result, result_file, unfinished, write_result
 from autograder.judging.records.results import SubmissionResult
 
@@ -75,7 +76,8 @@ class Plan:
         """The same with None for each that was looked at and need not be graded, or cannot be recorded."""
         waits = self.waiting.is_dir()
         for item in self.work:
-            if not self._regrade and up_to_date(read_result(self._recorded(item)), item, self._salt):
+            recorded = None if self._regrade else read_result(self._recorded(item))
+            if up_to_date(recorded, item, self._salt):
                 self.unchanged += 1
             elif waits and up_to_date(read_result(self._waits(item)), item, self._salt):
                 self.found += 1
@@ -84,7 +86,7 @@ class Plan:
             elif problem := _in_the_way(self._recorded(item)):
                 self.problems.append(problem)
             else:
-                yield item
+                yield replace(item, before=recorded) if is_of(recorded, item, self._salt) else item
                 continue
             yield None
 

@@ -55,6 +55,7 @@ def _sound(result: SubmissionResult) -> bool:
     for exercise in result.exercises:
         numbers += [exercise.points, exercise.max_points, exercise.seconds]
         texts += [exercise.name, exercise.status, exercise.message, exercise.hint, exercise.misconception or ""]
+        texts.append(exercise.grader_version)
         texts += exercise.misconceptions
         texts += [text for check in exercise.checks for text in (check.name, check.message, check.promise)]
         if not all(isinstance(check.passed, bool) and isinstance(check.visible, bool) for check in exercise.checks):

@@ -112,6 +112,7 @@ class Judge:
         student: str = "",
         only: Iterable[str] | None = None,
         of_many: bool = False,
+        standing: Mapping[str, ExerciseResult] | None = None,
     ) -> SubmissionResult:
         """The result of `submission`, run by `workers`; `only` some exercises if they are named.
 
@@ -119,9 +120,12 @@ class Judge:
         asked before a hidden input reaches its processes; what they say from then on is compared, and never shown.
 
         `of_many`: others follow with the same `workers`, so that it pays to note first what checks ask of all of them.
+        `standing`: results of exercises that need not be asked for, as their checks have not changed since.
         """
         wanted = set(only) if only is not None else None
-        exercises = [exercise for exercise in self.lesson.exercises if wanted is None or exercise.name in wanted]
+        standing = standing or {}
+        whole = [exercise for exercise in self.lesson.exercises if wanted is None or exercise.name in wanted]
+        exercises = [exercise for exercise in whole if exercise.name not in standing]
         result = SubmissionResult(
             student=student,
             lesson=self.lesson.slug,
@@ -130,7 +134,7 @@ class Judge:
             grader_version=self.version(),
             isolation="",
             points=0.0,
-            max_points=sum(exercise.points for exercise in exercises),
+            max_points=sum(exercise.points for exercise in whole),
             status="graded",
             message="",
             salt_sha256=fingerprint(self.salt),
@@ -146,11 +150,14 @@ class Judge:
         runs = SubmissionRuns(submission, workers, self.reference.scenario_source, None if of_many else at_cell)
         try:
             last = len(exercises) if of_many else 0  # the calls of an exercise and of those after it are made together
-            visible = [self._asked(one, exercises[i:last], runs, visible=True) for i, one in enumerate(exercises)]
+            together = {one.name: exercises[i:last] for i, one in enumerate(exercises)}
+            visible = {one.name: self._asked(one, together[one.name], runs, visible=True) for one in exercises}
             runs.seal()
-            for i, (exercise, seen) in enumerate(zip(exercises, visible, strict=True)):
-                both = [seen, self._asked(exercise, exercises[i:last], runs, visible=False)]
-                result.exercises.append(self._concluded(exercise, both, runs, wrong_among(result.exercises)))
+            for one in whole:
+                if (found := standing.get(one.name)) is None:
+                    both = [visible[one.name], self._asked(one, together[one.name], runs, visible=False)]
+                    found = self._concluded(one, both, runs, wrong_among(result.exercises))
+                result.exercises.append(found)
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
         finally:

@@ -1,16 +1,19 @@
-"""Which grader gave a result: the version, and a hash of everything that decides the points of its lesson."""
+"""Which grader gave a result: the version, and a hash of everything that decides the points of its lesson.
+
+Each exercise has a hash of its own beside that, so that a corrected check grades its exercise again, and no other.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.places import ROOT, Places, modules_in
-from course.syllabus import Lesson, syllabus
+from autograder.places import ROOT, Places, files_of, modules_in
+from course.syllabus import Exercise, Lesson, syllabus
 
 SHARED = (
     *(f"autograder/{part}/**/*.*" for part in ("diagnosis", "judging", "isolation", "worker")),
@@ -27,11 +30,27 @@ _IMPORT = re.compile(r"^[ \t]*(?:from +(?P<of>[\w.]+) +)?import +(?P<names>\([^)
 @cache
 def grader_version(slug: str) -> str:
     """For example `0.1.0+3f2a91c04b7e`: a corrected check is another version for its lesson, which is graded again."""
-    digest = hashlib.sha256(repr(syllabus().get(slug)).encode())  # the lesson's entry, not the others'
-    for file in sorted(deciding_files(slug)):
-        digest.update(PLACES.relative(file).encode() + b"\0" + file.read_bytes() + b"\0")
     release, _, _ = version("backprop-course").partition("+")  # which says whether the answers came with it
-    return f"{release}+{digest.hexdigest()[:12]}"
+    return f"{release}+{_digest(repr(syllabus().get(slug)), deciding_files(slug))}"  # its entry, not the others'
+
+
+@cache
+def exercise_version(slug: str, name: str) -> str:
+    """A hash of everything that decides the points of one exercise, where what it calls has the same result."""
+    exercise = syllabus()[slug].exercise(name)
+    return _digest(repr(exercise), _reached([*shared_files(), *_files_for(exercise)]))
+
+
+def _digest(entry: str, files: set[Path]) -> str:
+    digest = hashlib.sha256(entry.encode())
+    for file in sorted(files):
+        digest.update(PLACES.relative(file).encode() + b"\0" + _content(file) + b"\0")
+    return digest.hexdigest()[:12]
+
+
+@cache
+def _content(file: Path) -> bytes:
+    return file.read_bytes()
 
 
 def deciding_files(slug: str) -> set[Path]:
@@ -41,8 +60,26 @@ def deciding_files(slug: str) -> set[Path]:
     grader, and what another lesson's answers are made of where a file of this one names it, as `misconceptions_of`
     wants it.
     """
-    found = shared_files()
-    waiting = [*PLACES.folder(slug).rglob("*"), *_answers(slug)]
+    return _reached([*shared_files(), *PLACES.folder(slug).rglob("*"), *_answers(slug)])
+
+
+def _files_for(exercise: Exercise) -> Iterator[Path]:
+    """The lesson's files but for those that are another exercise's own, and those that decide no points.
+
+    Scenarios all count: a worker gets those of a lesson as one text.
+    """
+    lesson = syllabus()[exercise.lesson]
+    yield from PLACES.folder(lesson.slug).glob("*.py")
+    yield from _solved_with(lesson.slug)
+    others = [other.name for other in lesson.exercises if other != exercise]
+    for folder in (PLACES.checks(lesson.slug), PLACES.mistakes(lesson.slug)):
+        yield from set(modules_in(folder)) - set(files_of(folder, others))
+
+
+def _reached(files: Iterable[Path]) -> set[Path]:
+    """These files, and all that they import of the course and of the grader."""
+    found: set[Path] = set()
+    waiting = list(files)
     while waiting:
         file = waiting.pop()
         if file not in found and _counts(file):
@@ -62,9 +99,14 @@ def _counts(file: Path) -> bool:
 
 def _answers(slug: str) -> Iterator[Path]:
     """What right and wrong answers to a lesson are made of."""
+    yield from _solved_with(slug)
+    yield from modules_in(PLACES.mistakes(slug))
+
+
+def _solved_with(slug: str) -> Iterator[Path]:
+    """A lesson's solution, what runs beside an answer, and what answers may import."""
     yield PLACES.source(slug)
     yield from modules_in(PLACES.scenarios(slug))
-    yield from modules_in(PLACES.mistakes(slug))
     lesson = syllabus().get(slug)
     for module in _open_to_submissions(lesson) if lesson else ():
         yield from module_files(module)

@@ -42,6 +42,8 @@ class ExerciseResult:
     """All that explain the answer equally well; `misconception` is set when it is one."""
     code: str = ""
     """The call that is shown, with every digit, for whoever sits before it: no part of what is kept."""
+    grader_version: str = ""
+    """A hash of all that decides the points of this exercise: where it is another one, this is graded again."""
 
 
 @dataclass
