@@ -114,14 +114,15 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
     """
     from autograder.authoring import rules
     from autograder.commands.console import give_up
+    from autograder.commands.targets import lesson_and_part
 
-    found = [_find(course, name) for name in names]
+    found = [lesson_and_part(course, name) for name in names]
     for lesson, exercise in found:
         if exercise and exercise not in [one.name for one in lesson.exercises]:
             give_up(f"{lesson.slug} has no exercise {exercise!r}; it has {', '.join(e.name for e in lesson.exercises)}")
     parts = [course.part(lesson.slug, exercise) for lesson, exercise in found] or [course]
-    first, *others = rules.READ
-    problems = first(course) or [problem for rule in others for problem in rule(course)]
+    problems = next(filter(None, (rule(course) for rule in rules.FIRST)), [])
+    problems = problems or [problem for rule in rules.READ for problem in rule(course)]
     problems = problems or rules.run_code(course, parts, nbgrader=nbgrader)
     for problem in problems:
         typer.echo(str(problem))
@@ -138,10 +139,11 @@ def _mutate(course: Course, names: list[str], jobs: int) -> None:
     from autograder.authoring.mutation.lessons import mutate_lesson
     from autograder.authoring.mutation.trials import TrialError
     from autograder.commands.console import console, give_up
+    from autograder.commands.targets import lesson_and_part
     from autograder.judging.records.errors import CheckError
 
     progress = Console(stderr=True, markup=False, highlight=False)
-    wanted = [_find(course, name) for name in names]
+    wanted = [lesson_and_part(course, name) for name in names]
     well = True
     for lesson, part in wanted:
         try:
@@ -152,14 +154,3 @@ def _mutate(course: Course, names: list[str], jobs: int) -> None:
             give_up("interrupted: what was not run is not judged", code=130)
     if not well:
         raise typer.Exit(1)
-
-
-def _find(course: Course, name: str) -> tuple[Lesson, str]:
-    """The lesson, and the part of it, that `ch06` or `ch06_vjps/relu_vjp` means."""
-    from autograder.commands.console import give_up
-
-    slug, _, part = name.partition("/")
-    begun = [lesson for lesson in course.lessons.values() if lesson.slug == slug or lesson.slug.startswith(f"{slug}_")]
-    if len(begun) != 1:
-        give_up(f"there is no lesson {slug!r}; there are {', '.join(course.lessons)}")
-    return begun[0], part

@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.commands.console import give_up
 from autograder.places import Places
 from course.syllabus import Exercise, Kit, Lesson, find_lesson, syllabus
+
+if TYPE_CHECKING:
+    from autograder.authoring.tree import Course
 
 SUFFIXES = (".ipynb", ".py")
 COURSE = Places().notebooks
@@ -192,3 +196,12 @@ def refuse_without_solutions(command: str, what: str, *, installed: bool = False
         give_up(f"{command} needs {what}; this copy of the course is one for learners and has none")
     if not (installed or places.is_checkout):
         give_up(f"{command} is for {what}; this one is installed")
+
+
+def lesson_and_part(course: Course, name: str) -> tuple[Lesson, str]:
+    """The lesson of a checkout, and the part of it, that `ch06` or `ch06_vjps/relu_vjp` means."""
+    slug, _, part = name.partition("/")
+    begun = [lesson for lesson in course.lessons.values() if lesson.slug == slug or lesson.slug.startswith(f"{slug}_")]
+    if len(begun) != 1:
+        give_up(f"there is no lesson {slug!r}; there are {', '.join(course.lessons)}")
+    return begun[0], part

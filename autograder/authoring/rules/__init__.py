@@ -8,6 +8,7 @@ from autograder.authoring.rules.described import (
     contracts,
     live_anchors,
     named_checks,
+    nothing_unwritten,
     points_tier_and_hints,
     reasons,
     scenarios_are_one_text,
@@ -30,8 +31,10 @@ from autograder.threads import one_thread
 
 Rule = Callable[[Course], list[Problem]]
 
+FIRST = (files_are_python, nothing_unwritten)
+"""Rules that are asked before all others, which can say little of what they find something in."""
+
 READ = (
-    files_are_python,
     listed_files,
     generated_files_in_step,
     rejections_in_step,
@@ -46,7 +49,7 @@ READ = (
     imports_of_the_lesson,
     nothing_from_a_later_lesson,
 )
-"""Rules that read files: some seconds for the whole course. Where the first finds something, the others cannot work."""
+"""Rules that read files: some seconds for the whole course."""
 
 
 def judged_well(course: Course) -> list[Problem]:
@@ -96,4 +99,4 @@ def run_code(course: Course, parts: Sequence[Course], *, nbgrader: bool) -> list
     return []
 
 
-__all__ = ["IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem", "run_code"]
+__all__ = ["FIRST", "IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem", "run_code"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.rules.problem import Problem
+from autograder.authoring.skeleton import unwritten, unwritten_in
 from autograder.authoring.tree import Course
 from autograder.diagnosis import EditError, Misconception, edited, misconceptions_in
 from autograder.judging.checking.reference import load_module
@@ -26,6 +27,18 @@ LEAST_MISCONCEPTIONS = 3
 FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
 LABEL = re.compile(r"\(([\w-]+)\)=")
 LINK = re.compile(r"\]\(\.\./book/(\w+)\.md(?:#([\w-]+))?\)")
+
+
+def nothing_unwritten(course: Course) -> list[Problem]:
+    """What `backprop new` left to be written is written."""
+    lines = [
+        *unwritten_in(course.root / SYLLABUS),
+        *(line for slug in course.lessons for line in unwritten(course, slug)),
+    ]
+    return [
+        Problem(f"{course.relative(path)}:{number}", f"still to be written: {text}", "write it")
+        for path, number, text in lines
+    ]
 
 
 def points_tier_and_hints(course: Course) -> list[Problem]:

@@ -1,0 +1,214 @@
+"""A new exercise, begun in all places that it has; what is still to be written there says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from autograder.authoring.tree import AuthoringError, Course
+from autograder.places import file_of
+from course.syllabus import Lesson
+
+UNWRITTEN = "WRITE ME"
+"""Stands where something is to be written, and health rules find it."""
+
+ENTRY = """\
+[[lesson.exercise]]
+name = "{name}"
+points = 2
+tier = "{tier}"
+hints = [
+    "WRITE ME: where to look, and no more.",
+    "WRITE ME: the way, for one who is still stuck.",
+]
+why = "WRITE ME: what makes the reference right, cheap or stable, in a sentence."
+
+"""
+CELLS = '''\
+# %% [markdown]
+# ## `{name}`
+#
+# WRITE ME: the contract: what it takes, what it returns, shapes and dtypes.
+# [Chapter section](../book/{slug}.md#{anchor})
+
+
+# %% exercise="{name}"
+def {name}(g, x):
+    """WRITE ME: what it returns, in a line."""
+    ### BEGIN SOLUTION
+    raise NotImplementedError("WRITE ME: the reference")
+    ### END SOLUTION
+
+
+'''
+SECTION = """\
+({anchor})=
+### {name}
+
+:::{{admonition}} Rule for `{name}` ({tier})
+WRITE ME: the rule that learners implement.
+:::
+
+WRITE ME: a failure to run or a question, the idea in one sentence, the derivation, code.
+
+"""
+CHECKS = '''\
+"""Checks of {name}."""
+
+from __future__ import annotations
+
+from autograder.judging import EXACT, exercise, expect_close
+
+
+@exercise("{name}")
+def test_smallest_case(learner, reference, rng):
+    """WRITE ME: what this check asks. Smallest case first, numbers from rng; then float32 and degenerate shapes."""
+    g, x = rng.normal(size=(2, 3))
+    expect_close(learner.{name}(g, x), reference.{name}(g, x), case="three entries", **EXACT)
+'''
+MISTAKES = '''\
+"""Wrong answers to {name}, with what is said of them."""
+
+from __future__ import annotations
+
+from autograder.diagnosis import mistake
+
+LINE = "WRITE ME: a whole line of the reference"
+
+first = mistake("{name}", {{LINE: "WRITE ME: what people write for it"}}, says="WRITE ME: what they did, what to do.")
+second = mistake("{name}", {{LINE: "WRITE ME: what others write"}}, says="WRITE ME: as a teacher says it.")
+third = mistake("{name}", {{LINE: "WRITE ME: a third one, that is really made"}}, says="WRITE ME: as short as these.")
+'''
+ORACLES = '''\
+"""The reference of {name} against something independent."""
+
+from __future__ import annotations
+
+from autograder.judging import exercise
+
+
+@exercise("{name}")
+def test_{lower}(reference, rng):
+    raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")
+'''
+
+
+def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier: str = "core") -> list[Path]:
+    """Begin the exercise `name` of a lesson in all of its places, and return these files.
+
+    Args:
+        after: the exercise that it comes after in syllabus, solution and chapter; the lesson's last if not given.
+
+    Raises:
+        AuthoringError: it cannot be begun; then nothing is written.
+    """
+    lesson = course.lessons[slug]
+    if not name.isidentifier():
+        raise AuthoringError(f"{name!r} is no name of a function; a method is written by hand, as in ch05")
+    if any(one.name == name for one in lesson.exercises):
+        raise AuthoringError(f"{slug} has an exercise {name} already")
+    after = after or lesson.exercises[-1].name
+    before = lesson.exercise(after)
+    anchor = re.sub("[_.]", "-", f"{slug.split('_')[0]}-{name}".lower())
+    words = {"name": name, "lower": name.lower(), "slug": slug, "anchor": anchor, "tier": tier}
+    folders = {course.checks(slug): CHECKS, course.mistakes(slug): MISTAKES, course.oracles(slug): ORACLES}
+    new = {file_of(folder, name): template.format(**words) for folder, template in folders.items()}
+    for path in new:
+        if path.exists():
+            raise AuthoringError(f"{course.relative(path)} is there already")
+    changed = {
+        course.root / "course" / "syllabus.toml": _with_entry(lesson, after, ENTRY.format(**words)),
+        course.source(slug): _with_cells(after, CELLS.format(**words)),
+        course.chapter(slug): _with_section(before.anchor, SECTION.format(**words)),
+    }
+    texts = {path: change(path.read_text(encoding="utf-8"), course.relative(path)) for path, change in changed.items()}
+    for path, text in (texts | new).items():
+        path.write_text(text, encoding="utf-8")
+    return [*texts, *new]
+
+
+def unwritten(course: Course, slug: str) -> Iterator[tuple[Path, int, str]]:
+    """File, number and text of each line of a lesson that is still to be written."""
+    for path in (course.source(slug), course.chapter(slug), *course.modules(slug)):
+        if path.is_file():
+            yield from unwritten_in(path)
+
+
+def unwritten_in(path: Path) -> Iterator[tuple[Path, int, str]]:
+    """The same of one file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if UNWRITTEN in line:
+            yield path, number, line.strip()
+
+
+Change = Callable[[str, str], str]
+"""From a file's text and its name to its new text."""
+
+
+def _with_entry(lesson: Lesson, after: str, entry: str) -> Change:
+    def change(text: str, name: str) -> str:
+        lines = text.splitlines(keepends=True)
+        start = _index(lines, f'slug = "{lesson.slug}"', 0, name)
+        start = _index(lines, f'name = "{after}"', start, name)
+        end = next((i for i in range(start, len(lines)) if lines[i].startswith("[[")), len(lines))
+        return "".join([*lines[:end], *_apart(lines[:end]), entry, *lines[end:]])
+
+    return change
+
+
+def _with_cells(after: str, cells: str) -> Change:
+    def change(text: str, name: str) -> str:
+        lines = text.splitlines(keepends=True)
+        last = max((i for i, line in enumerate(lines) if f'exercise="{after}"' in line), default=None)
+        if last is None:
+            raise AuthoringError(f"{name} has no cell of {after}")
+        end = next((i for i in range(last + 1, len(lines)) if lines[i].startswith("# %%")), None)
+        if end is None:
+            return text.rstrip("\n") + "\n\n\n" + cells.rstrip("\n") + "\n"
+        return "".join([*lines[:end], cells, *lines[end:]])
+
+    return change
+
+
+def _with_section(anchor: str, section: str) -> Change:
+    def change(text: str, name: str) -> str:
+        lines = text.splitlines(keepends=True)
+        start = _index(lines, f"({anchor})=", 0, name)
+        heads = [i for i in _headings(lines) if i > start]
+        level = _level(lines[heads[0]]) if heads else 0
+        end = next((i for i in heads[1:] if _level(lines[i]) <= level), len(lines))
+        while end > start + 1 and re.match(r"\([\w-]+\)=\s*$", lines[end - 1]):  # the label of what follows
+            end -= 1
+        return "".join([*lines[:end], *_apart(lines[:end]), section, *lines[end:]])
+
+    return change
+
+
+def _headings(lines: Sequence[str]) -> Iterator[int]:
+    """The lines that are headings; in fenced code there are comments."""
+    fence = ""
+    for i, line in enumerate(lines):
+        mark = re.match(r"(`{3,}|~{3,})", line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and not line[len(mark[1]) :].strip():
+            fence = ""
+        elif not fence and re.match(r"#{1,6} ", line):
+            yield i
+
+
+def _level(heading: str) -> int:
+    return len(heading) - len(heading.lstrip("#"))
+
+
+def _index(lines: Sequence[str], wanted: str, start: int, name: str) -> int:
+    for i in range(start, len(lines)):
+        if lines[i].strip() == wanted:
+            return i
+    raise AuthoringError(f"{name} has no line {wanted}")
+
+
+def _apart(lines: Sequence[str]) -> list[str]:
+    """The empty line that is missing between these lines and what follows."""
+    return ["\n"] if lines and lines[-1].strip() else []

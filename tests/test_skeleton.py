@@ -1,0 +1,135 @@
+"""A contributor's way: an exercise begun by `backprop new`, written, and found whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.skeleton import UNWRITTEN, new_exercise
+from autograder.authoring.tree import AuthoringError, Course
+from autograder.places import ROOT
+
+pytestmark = pytest.mark.slow
+
+LESSON = "autograder/lessons/ch06_vjps"
+AUTOGRAD = f"from {LESSON.replace('/', '.')}.oracles.autograd import assert_agree, autograd"
+WRITTEN = {
+    "course/syllabus.toml": {
+        "WRITE ME: where to look, and no more.": "What is the slope on either side of 0?",
+        "WRITE ME: the way, for one who is still stuck.": "g times the sign of x, which is 0 at 0.",
+        "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "np.sign is 0 at 0, as is wanted.",
+    },
+    "solutions/ch06_vjps.py": {
+        "WRITE ME: the contract: what it takes, what it returns, shapes and dtypes.": "`y = |x|`, entry by entry.",
+        "WRITE ME: what it returns, in a line.": "dx of y = |x|, in the dtype of x.",
+        'raise NotImplementedError("WRITE ME: the reference")': "return (g * np.sign(x)).astype(x.dtype)",
+    },
+    "book/ch06_vjps.md": {
+        "WRITE ME: the rule that learners implement.": "The gradient is $g$ times the sign of $x$.",
+        "WRITE ME: a failure to run or a question, the idea in one sentence, the derivation, code.": "A kink at 0.",
+    },
+    f"{LESSON}/checks/abs_vjp.py": {
+        "WRITE ME: what this check asks. Smallest case first, numbers from rng; then float32 and degenerate shapes.": (
+            "The sign of x, times g."
+        ),
+        "EXACT)": "EXACT)\n    g, x = g.astype(np.float32), x.astype(np.float32)\n"
+        '    expect_close(learner.abs_vjp(g, x), reference.abs_vjp(g, x), case="float32", **SINGLE)',
+        "import EXACT": "import EXACT, SINGLE",
+        "from autograder.judging": "import numpy as np\n\nfrom autograder.judging",
+    },
+    f"{LESSON}/mistakes/abs_vjp.py": {
+        "WRITE ME: a whole line of the reference": "return (g * np.sign(x)).astype(x.dtype)",
+        "WRITE ME: what people write for it": "return (g * (x > 0)).astype(x.dtype)",
+        "WRITE ME: what they did, what to do.": "That is relu's mask: below 0 the slope of |x| is -1.",
+        "WRITE ME: what others write": "return np.sign(x).astype(x.dtype)",
+        "WRITE ME: as a teacher says it.": "Multiply by g: the sign alone is the local derivative.",
+        "WRITE ME: a third one, that is really made": "return (g * np.abs(x)).astype(x.dtype)",
+        "WRITE ME: as short as these.": "You multiply by |x|: multiply by its slope, the sign of x.",
+    },
+    f"{LESSON}/oracles/abs_vjp.py": {
+        'raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")': (
+            "x, g = rng.normal(size=(2, 4))\n    assert_agree(reference.abs_vjp(g, x), autograd(torch.abs, g, x))"
+        ),
+        "from autograder.judging": "import torch\n\nfrom autograder.judging",
+        "import exercise\n": f"import exercise\n{AUTOGRAD}\n",
+    },
+}
+"""What a contributor writes into the files of `abs_vjp` in the place of what is there."""
+ROWS = """
+[[abs_vjp]]
+says = "`y = |x|`, entry by entry."
+checks = ["test_smallest_case"]
+point = true
+
+[[abs_vjp]]
+says = "dx of y = |x|, in the dtype of x."
+checks = ["test_smallest_case"]
+"""
+
+
+def checkout(folder: Path) -> Path:
+    """A contributor's copy of the course."""
+    for part in ("autograder", "course", "solutions", "exercises", "book"):
+        left = shutil.ignore_patterns("__pycache__", "_build", "node_modules", "*.book")
+        shutil.copytree(ROOT / part, folder / part, ignore=left)
+    return folder
+
+
+def backprop(root: Path, *arguments: str, code: int = 0) -> str:
+    env = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "200"}
+    command = [sys.executable, "-m", "autograder", *arguments]
+    done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_an_exercise_is_begun_written_and_whole(tmp_path: Path) -> None:
+    root = checkout(tmp_path)
+    begun = backprop(root, "new", "ch06/abs_vjp", "--after", "relu_vjp")
+    assert begun.split("\n\n")[0].splitlines() == list(WRITTEN)
+    listed = backprop(root, "build", "--check", "ch06/abs_vjp", code=1).splitlines()
+    where = [(f"{name}:{i}", line) for name in WRITTEN for i, line in unwritten(root / name)]
+    assert [line.split(": ")[0] for line in listed] == [at for at, _ in where]
+
+    for name, texts in WRITTEN.items():
+        text = (root / name).read_text(encoding="utf-8")
+        for before, after in texts.items():
+            assert before in text
+            text = text.replace(before, after, 1)
+        (root / name).write_text(text, encoding="utf-8")
+    missing = backprop(root, "build", "--check", "ch06/abs_vjp", code=1)
+    assert f"{LESSON}/contract.toml" in missing
+    with (root / LESSON / "contract.toml").open("a", encoding="utf-8") as contract:
+        contract.write(ROWS)
+    backprop(root, "build")
+    assert "ch06/abs_vjp: nothing is wrong." in backprop(root, "build", "--check", "ch06/abs_vjp")
+    names = re.findall(r'exercise="(\w+)"', (root / "solutions/ch06_vjps.py").read_text(encoding="utf-8"))
+    assert names[names.index("relu_vjp") + 1] == "abs_vjp"
+
+
+def unwritten(path: Path) -> list[tuple[int, str]]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [(i, line) for i, line in enumerate(lines, 1) if UNWRITTEN in line]
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "why"),
+    [
+        ("relu_vjp", "", "has an exercise relu_vjp already"),
+        ("Tensor.abs", "", "is no name of a function"),
+        ("abs_vjp", "relu", "has no exercise 'relu'"),
+        ("activations", "", "checks/activations.py is there already"),
+    ],
+)
+def test_what_cannot_be_begun_is_said_and_nothing_is_written(name: str, after: str, why: str) -> None:
+    course = Course.at()
+    before = {path: path.read_bytes() for path in (course.source("ch06_vjps"), course.chapter("ch06_vjps"))}
+    with pytest.raises((AuthoringError, KeyError), match=re.escape(why)):
+        new_exercise(course, "ch06_vjps", name, after=after)
+    assert before == {path: path.read_bytes() for path in before}
