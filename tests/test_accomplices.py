@@ -1,6 +1,6 @@
 """Two submissions that work together, in a class of the real command: what one has made pass is nothing to the other.
 
-The first is right, and sends frames that no one can read in the place of its foreseen answers; asked again, it answers
+The first is right, and sends frames that no one can read in the place of prefetched answers; asked again, it answers
 rightly. The second sends the same frames, and knows nothing. (Frames were once remembered as right for that.)
 """
 

@@ -246,7 +246,7 @@ def td_loss(*args, **kwargs):
 
 @pytest.mark.slow
 def test_nothing_of_ours_is_in_the_memory_of_a_fork(backprop: Command, tmp_path: Path) -> None:
-    """Without walls, where a submission can read all of its memory: the salt, our variables, the reference."""
+    """Without a sandbox, where a submission can read all of its memory: the salt, our variables, the reference."""
     (line,) = (line for line in SOLUTION.read_text(encoding="utf-8").splitlines() if "goes_on = 1" in line)
     words = ["the salt of this class", "a token of the instructor", line.strip(), "a word of its own"]
     (tmp_path / "class" / "ann").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Where submitted code runs: workers, and the walls around them."""
+"""Where submitted code runs: workers, and the sandbox around them."""
 
 from autograder.isolation.base import Connection, IsolationError, Limits, PackageMissing, Worker
 from autograder.isolation.choice import BACKENDS, EARLIER, Workers, start_worker

@@ -77,7 +77,7 @@ class Worker(ABC):
     def ready(self) -> None:  # noqa: B027, a backend that starts nothing is ready
         """Wait until it can serve; starting one does not. `IsolationError` if it cannot."""
 
-    def foresee(self, exercise: str, calls: bytes) -> bool:
+    def prefetch(self, exercise: str, calls: bytes) -> bool:
         """Let every process that is opened from now on know the calls that the checks of an exercise will make.
 
         Returns whether this backend can.

@@ -50,8 +50,8 @@ class ForkingWorker(Worker):
         self.own_scratch = False
         """Whether the worker has scratch folders of its own, which nobody else sees."""
         self.run = run
-        self._foreseen: dict[str, IO[bytes]] = {}
-        """Files with the calls that are foreseen, for the worker and any that replaces it."""
+        self._prefetched: dict[str, IO[bytes]] = {}
+        """Files with the calls that are prefetched, for the worker and any that replaces it."""
         self._start()
 
     def confine(self, config: dict[str, Any]) -> None:
@@ -138,10 +138,10 @@ class ForkingWorker(Worker):
                 f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
             ) from None
         self.started(answer)
-        for exercise in self._foreseen:  # whatever ended the worker before this one
-            self._tell_foreseen(exercise)
+        for exercise in self._prefetched:  # whatever ended the worker before this one
+            self._send_prefetched(exercise)
 
-    def foresee(self, exercise: str, calls: bytes) -> bool:
+    def prefetch(self, exercise: str, calls: bytes) -> bool:
         self.ready()
         file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115, kept
         try:
@@ -150,12 +150,12 @@ class ForkingWorker(Worker):
         except OSError:  # a full disk, a quota: each call can be made when it is asked for
             file.close()
             return False
-        self._foreseen[exercise] = file
-        self._tell_foreseen(exercise)
+        self._prefetched[exercise] = file
+        self._send_prefetched(exercise)
         return True
 
-    def _tell_foreseen(self, exercise: str) -> None:
-        file = self._foreseen[exercise]
+    def _send_prefetched(self, exercise: str) -> None:
+        file = self._prefetched[exercise]
         file.seek(0)
         with contextlib.suppress(OSError):  # the worker was killed since: the next one is told
             socket.send_fds(self._control, [json.dumps({"exercise": exercise}).encode()], [file.fileno()])

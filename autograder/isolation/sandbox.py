@@ -47,7 +47,7 @@ class SandboxWorker(ForkingWorker):
         root.mkdir()
         paths = [*readable(self.kit), str(home)]
         config["home"] = str(home)
-        config["walls"] = {
+        config["policy"] = {
             "landlock": abi,
             "readable": paths,
             "scratch": str(scratch),

@@ -68,10 +68,10 @@ def fork_worker(folder: str, config: dict[str, Any], kit: Kit, ours: socket.sock
     with said:
         message = [folder.encode()], [theirs.fileno(), said.fileno()]
         try:
-            socket.send_fds(_zygote(kit, confined="walls" in config).control, *message)
+            socket.send_fds(_zygote(kit, confined="policy" in config).control, *message)
         except ConnectionError:  # it was killed
             forget(kit.packages)
-            socket.send_fds(_zygote(kit, confined="walls" in config).control, *message)
+            socket.send_fds(_zygote(kit, confined="policy" in config).control, *message)
     ours.sendall(json.dumps(config).encode() + b"\n")
     return Forked(errors)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.asking.ahead import Foreseen, ForeseenCheck, request_key
 from autograder.judging.asking.local_run import LocalRun
+from autograder.judging.asking.prefetched import PrefetchedCall, PrefetchedCheck, request_key
 from autograder.judging.asking.run import called
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.errors import LearnerError
@@ -18,7 +18,7 @@ from autograder.worker.execution import failure
 from autograder.worker.messages import Answer, Call
 
 
-class NotForeseen(LearnerError):
+class NotPrefetchable(LearnerError):
     """A call cannot be made ahead."""
 
 
@@ -33,9 +33,9 @@ class Recorder(LocalRun):
         super().__init__({})
         self._reference = reference
         self._otherwise = otherwise
-        self._calls: list[Foreseen | None] = []
+        self._calls: list[PrefetchedCall | None] = []
 
-    def calls(self) -> list[Foreseen | None]:
+    def calls(self) -> list[PrefetchedCall | None]:
         """What was called since this was asked last, by one check; None, the last, for a call with more than data."""
         calls, self._calls = self._calls, []
         return calls
@@ -44,15 +44,15 @@ class Recorder(LocalRun):
         """The answer; the check compares with it next.
 
         Raises:
-            NotForeseen: more than data is passed. The check ends there: those that pass functions do so again and
+            NotPrefetchable: more than data is passed. The check ends there: those that pass functions do so again and
                 again, and to answer them all takes long and tells nothing.
         """
         key = request_key(request)
         if key is None:
             self._calls.append(None)
-            raise NotForeseen(f"{called(request)} is called with more than data")
+            raise NotPrefetchable(f"{called(request)} is called with more than data")
         # as it is now: the check may go on to change what it has passed
-        self._calls.append(Foreseen(key, wire.decode(wire.encode(request))))
+        self._calls.append(PrefetchedCall(key, wire.decode(wire.encode(request))))
         of = self._reference.scenario if request["do"] == "scenario" else self._reference
         answer: Answer = {"value": None, "failure": None, "changed": [], "forbidden": []}
         try:
@@ -63,14 +63,14 @@ class Recorder(LocalRun):
         return answer
 
 
-def foreseen(calls: list[Foreseen | None], otherwise: list[Foreseen | None]) -> ForeseenCheck:
+def prefetched(calls: list[PrefetchedCall | None], otherwise: list[PrefetchedCall | None]) -> PrefetchedCheck:
     """What a check will ask of every submission: what it asks of right answers and of wrong ones alike.
 
     The rest is built from what it was told. Its questions would carry the right answers, and tell them.
     """
     pairs = itertools.zip_longest(calls, otherwise)
     alike = [call if call and after and call.key == after.key else None for call, after in pairs]
-    return ForeseenCheck(tuple(call for call in alike if call), None not in alike)
+    return PrefetchedCheck(tuple(call for call in alike if call), None not in alike)
 
 
 def other(value: Any) -> Any:

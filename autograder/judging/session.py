@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from autograder.isolation import IsolationError, PackageMissing, Workers
-from autograder.judging.asking.ahead import ForeseenCheck, Questions, known_to_workers, requests, told_when_asked
 from autograder.judging.asking.patience import unhurried
+from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, known_to_workers, requests, told_when_asked
 from autograder.judging.asking.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.checking.plugin import Checks, identify
 from autograder.judging.checking.reference import Reference
@@ -23,7 +23,7 @@ from autograder.judging.checking.salt import fingerprint
 from autograder.judging.explaining.attribution import has_wrong_values
 from autograder.judging.explaining.diagnosis import Diagnosis
 from autograder.judging.explaining.known_mistakes import KnownMistakes
-from autograder.judging.recorder import Recorder, foreseen
+from autograder.judging.recorder import Recorder, prefetched
 from autograder.judging.records.errors import CheckError, TimedOut, WorkerLost
 from autograder.judging.records.record import Record
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
@@ -142,7 +142,7 @@ class Judge:
         )
         workers.begin(exercises)
         if of_many:  # what is not named is hardly there to be called
-            self._tell_foreseen([exercise for exercise in exercises if submission.names(exercise.name)], workers)
+            self._send_prefetched([exercise for exercise in exercises if submission.names(exercise.name)], workers)
 
         def at_cell(label: str) -> None:
             self.doing = f"{self._asking}: running your cells, {label}"
@@ -193,16 +193,16 @@ class Judge:
         return self._observed(exercise, [(one, which) for one, which in asked if which], run, visible=visible)
 
     def _observed(
-        self, exercise: Exercise, ahead: Sequence[tuple[Exercise, Questions]], run: SubmissionRun, *, visible: bool
+        self, exercise: Exercise, questions: Sequence[tuple[Exercise, Questions]], run: SubmissionRun, *, visible: bool
     ) -> Observed:
         """What the checks of one exercise see of its functions; looked up where the answers are known."""
         start, seen = time.perf_counter(), Observed()
         run.source.consulted = False
         try:
             with run.account.patience.spending():
-                digest = run.foresee(ahead) if ahead and ahead[0][0] == exercise else None
-                if run.ahead is not None:  # which may have waited for those of others, too
-                    start = time.perf_counter() - run.ahead.seconds
+                digest = run.prefetch(questions) if questions and questions[0][0] == exercise else None
+                if run.prefetched is not None:  # which may have waited for those of others, too
+                    start = time.perf_counter() - run.prefetched.seconds
                 key = (exercise.name, visible, digest or b"")
                 known = self._known_answers.get(key) if digest is not None else None
                 if known is not None:
@@ -213,13 +213,14 @@ class Judge:
                     for item, record in zip(items, seen.records, strict=True):
                         if record.raised:
                             self.hold_against_the_reference(item)
-                    if run.ahead is not None and run.ahead.decisive and not run.source.consulted and seen.complete:
+                    made = run.prefetched
+                    if made is not None and made.decisive and not run.source.consulted and seen.complete:
                         seen.digest = digest
-                        self._known_answers.keep(key, seen, run.ahead.size)
+                        self._known_answers.keep(key, seen, made.size)
         except TimedOut as error:
             seen = Observed(ended=ungradable(exercise, str(error), error.status))
         finally:
-            run.ahead = None
+            run.prefetched = None
         return replace(seen, seconds=time.perf_counter() - start)
 
     def _concluded(
@@ -340,8 +341,8 @@ class Judge:
                     self.doing = (
                         f"{doing}: check {number} of {len(items)}, {check.in_words}{wrong_so_far(items, records)}"
                     )
-                if run.ahead:
-                    run.ahead.begin()
+                if run.prefetched:
+                    run.prefetched.begin()
                 records.append(self._observe(item, enough))
         return records
 
@@ -356,7 +357,7 @@ class Judge:
             raise self._checks.lost
         return record
 
-    def _tell_foreseen(self, exercises: list[Exercise], workers: Workers) -> None:
+    def _send_prefetched(self, exercises: list[Exercise], workers: Workers) -> None:
         """Note the calls that the checks of these will make, once for each exercise of a class.
 
         The workers are told the visible ones: what they know, all submissions have in their memory.
@@ -369,19 +370,19 @@ class Judge:
             self._questions[exercise.name, True] = self._questions[exercise.name, False] = None
             with contextlib.suppress(IsolationError, wire.WireError):  # then the calls are made one by one
                 told = {"checks": requests(visible), "scenarios": self.reference.scenario_source}
-                if workers.of(exercise.kit).foresee(exercise.name, wire.encode(told)):
+                if workers.of(exercise.kit).prefetch(exercise.name, wire.encode(told)):
                     self._questions[exercise.name, True] = known_to_workers(exercise.name, visible)
             with contextlib.suppress(wire.WireError):
                 self._questions[exercise.name, False] = told_when_asked(hidden)
 
-    def _calls_of(self, exercise: Exercise) -> list[ForeseenCheck]:
+    def _calls_of(self, exercise: Exercise) -> list[PrefetchedCheck]:
         """The calls that the checks of an exercise make, check by check, where the right answers come back."""
         right, wrong = Recorder(self.reference), Recorder(self.reference, otherwise=True)
         checks = []
         for item in self.items_of(exercise.name):
             for recorder in (right, wrong):
                 self.observe([item], recorder)
-            checks.append(foreseen(right.calls(), wrong.calls()))
+            checks.append(prefetched(right.calls(), wrong.calls()))
         return checks
 
     def _import_packages(self, item: pytest.Item) -> None:

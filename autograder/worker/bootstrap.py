@@ -2,7 +2,7 @@
 
 CONFIG is JSON: `locations` (module name to path: all that can be imported beside the standard library), `warm`
 (modules to import before the first submission), `fork` (one fork a submission, or serve just one and end) and, where
-there is a sandbox, its `walls`. With `layers` a zygote starts, and its forks are the workers.
+there is a sandbox, its `policy`. With `layers` a zygote starts, and its forks are the workers.
 """
 
 from __future__ import annotations

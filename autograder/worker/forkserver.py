@@ -20,11 +20,11 @@ from functools import partial
 from typing import Any
 
 from autograder.worker.channel import Channel
+from autograder.worker.policy import SandboxPolicy
 from autograder.worker.process_name import name_process
 from autograder.worker.scratch import OwnScratch, overfull
-from autograder.worker.serve import ForeseenCalls, foresee, serve
+from autograder.worker.serve import PrefetchedCalls, prefetch, serve
 from autograder.worker.uncompiled import import_whole, is_whole
-from autograder.worker.walls import Walls
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -40,7 +40,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
 
     It begins with `{"ready": pid, "apart": whether it has a file system of its own}`. A request is one JSON line with a
     descriptor attached: the stream to serve, or, where the line names an `exercise`, a file with the calls that are
-    foreseen for it, which every fork from then on knows. The former names a module that it will need `late`, if any.
+    prefetched for it, which every fork from then on knows. The former names a module that it will need `late`, if any.
     The answers to it, one JSON line each, are `{"started": pid}` or `{"refused": reason, "again": whether that may
     pass}`, and later `{"ended": pid, "status": wait status, "peak_kib": ..., "processor_seconds": ...}`, with
     `"because"` where it was ended here, and with whether it was the last process (`"alone"`): whether it has left none
@@ -55,13 +55,13 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
     _keep_to(config.get("processor"))
     warm_torch()
     _seed()
-    walls = Walls(config["walls"]) if "walls" in config else None
-    apart = walls is not None and walls.raise_around_worker()
-    own = OwnScratch(config["walls"]["scratches"]) if apart else None
+    policy = SandboxPolicy(config["policy"]) if "policy" in config else None
+    apart = policy is not None and policy.raise_around_worker()
+    own = OwnScratch(config["policy"]["scratches"]) if apart else None
     _settle_memory()
     _say(control, {"ready": os.getpid(), "apart": apart})
     running: dict[int, dict[str, Any]] = {}
-    foreseen: dict[str, list[ForeseenCalls]] = {}
+    prefetched: dict[str, list[PrefetchedCalls]] = {}
     served = 0
     while True:
         waiting: list[Any] = [control, wake]
@@ -79,7 +79,7 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 break
             request = json.loads(line)
             if "exercise" in request:
-                foreseen[request["exercise"]] = foresee(_read_whole(descriptors[0]))
+                prefetched[request["exercise"]] = prefetch(_read_whole(descriptors[0]))
                 _settle_memory()
                 continue
             if own is not None and not _given_scratch(request, own):
@@ -93,8 +93,8 @@ def run(control: socket.socket, config: dict[str, Any], forbidden: list[str]) ->
                 _seed()
                 _settle_memory()
             try:
-                serving = partial(serve, forbidden=forbidden, foreseen=foreseen)
-                running[_fork(control, (wake, woken), descriptors[0], request, walls, serving)] = request
+                serving = partial(serve, forbidden=forbidden, prefetched=prefetched)
+                running[_fork(control, (wake, woken), descriptors[0], request, policy, serving)] = request
             except OSError as error:
                 os.close(descriptors[0])
                 if own is not None:
@@ -112,7 +112,7 @@ def _fork(
     pipe: tuple[int, int],
     stream: int,
     request: dict[str, Any],
-    walls: Walls | None,
+    policy: SandboxPolicy | None,
     serving: Callable[[Channel], None],
 ) -> int:
     judge = os.getpid()
@@ -134,21 +134,21 @@ def _fork(
         if os.getppid() != judge:
             os._exit(1)
         _one_thread()  # PyTorch makes what is behind it anew after a fork; threads that come first would do so at once
-        _confine(request, walls)
+        _confine(request, policy)
         serving(Channel(socket.socket(fileno=stream)))
     finally:
         os._exit(1)
 
 
-def _confine(request: dict[str, Any], walls: Walls | None) -> None:
+def _confine(request: dict[str, Any], policy: SandboxPolicy | None) -> None:
     """Limits for this process and, where the backend asks for it, a wall of its own."""
     for name, value in request.get("limits", {}).items():
         if hasattr(resource, name):  # macOS lacks some
             resource.setrlimit(getattr(resource, name), (value, value))
     os.chdir(request["scratch"])
     os.environ.update(dict.fromkeys(("TMPDIR", "HOME", "TORCHINDUCTOR_CACHE_DIR"), request["scratch"]))
-    if walls is not None:
-        walls.raise_around_submission(request["scratch"])
+    if policy is not None:
+        policy.raise_around_submission(request["scratch"])
     random.seed(0)  # which Python seeds anew in every fork
 
 

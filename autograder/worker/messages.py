@@ -49,10 +49,10 @@ class CallScenario(_Call):
     needs: str
 
 
-class MakeForeseen(TypedDict):
+class MakePrefetched(TypedDict):
     """Make all calls that the checks of an exercise are known to make, and answer each."""
 
-    do: Literal["foreseen"]
+    do: Literal["prefetched"]
     exercise: str
 
 
@@ -66,7 +66,7 @@ class MakeCalls(TypedDict):
     checks: list[list[Call]]
 
 
-Request = LoadScenarios | Watch | RunCell | Call | MakeForeseen | MakeCalls
+Request = LoadScenarios | Watch | RunCell | Call | MakePrefetched | MakeCalls
 
 
 class Answer(TypedDict, total=False):

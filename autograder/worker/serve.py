@@ -20,7 +20,7 @@ from autograder.worker.originals import noted
 
 SCENARIO = "<the check's own code>"
 """What tracebacks call the file of a scenario."""
-ForeseenCalls = list[tuple[Call, list[Any]]]
+PrefetchedCalls = list[tuple[Call, list[Any]]]
 """The requests that one check will make, and what their arguments hold."""
 HELD_SECONDS = 0.002
 """How long answers are held while requests are waiting: a call that hangs or ends the process costs no more of them."""
@@ -29,7 +29,7 @@ HELD_SECONDS = 0.002
 class Conversation(Callee):
     """Answers the judge's requests until it hangs up.
 
-    `messages` has the requests. While a call that is not foreseen runs, the submission may call back functions of the
+    `messages` has the requests. While a call that is not prefetched runs, the submission may call back functions of the
     judge, which travel by number and never leave the judge's process.
     """
 
@@ -37,7 +37,7 @@ class Conversation(Callee):
         super().__init__(forbidden)
         self.channel = channel
         self.program: Program | None = None
-        self.foreseen: dict[str, list[ForeseenCalls]] = {}
+        self.prefetched: dict[str, list[PrefetchedCalls]] = {}
         """The calls that the checks of each exercise will make, known before the submission is."""
         self._flushed = 0.0
 
@@ -71,14 +71,14 @@ class Conversation(Callee):
             self.reply({"failure": None})
         elif request["do"] == "call" or request["do"] == "scenario":
             self.reply(self.make(request))
-        elif request["do"] == "foreseen":
-            for calls in self.foreseen[request["exercise"]]:
+        elif request["do"] == "prefetched":
+            for calls in self.prefetched[request["exercise"]]:
                 self.answer_all(calls)
         elif request["do"] == "calls":
             for calls in noted_calls(request["checks"]):
                 self.answer_all(calls)
 
-    def answer_all(self, calls: ForeseenCalls) -> None:
+    def answer_all(self, calls: PrefetchedCalls) -> None:
         """Answer the calls of one check, one by one; which of them should raise, nobody here knows."""
         for request, before in calls:
             self.reply(self.make(request, before))
@@ -132,7 +132,7 @@ def compiled(source: str) -> CodeType:
     return compile(source, SCENARIO, "exec")
 
 
-def foresee(frame: bytes) -> list[ForeseenCalls]:
+def prefetch(frame: bytes) -> list[PrefetchedCalls]:
     """The calls in a frame of the judge, check by check, with what their arguments hold.
 
     The scenarios that come with them are compiled here, once for all forks.
@@ -143,7 +143,7 @@ def foresee(frame: bytes) -> list[ForeseenCalls]:
     return noted_calls(data["checks"])
 
 
-def noted_calls(checks: list[list[Call]]) -> list[ForeseenCalls]:
+def noted_calls(checks: list[list[Call]]) -> list[PrefetchedCalls]:
     """Calls, check by check, with what their arguments hold."""
     return [
         [
@@ -158,11 +158,11 @@ def _no_object(value: Any) -> wire.Reference:
     raise wire.WireError(f"a {type(value).__name__} among the arguments")
 
 
-def serve(channel: Channel, forbidden: list[str], foreseen: dict[str, list[ForeseenCalls]] | None = None) -> None:
+def serve(channel: Channel, forbidden: list[str], prefetched: dict[str, list[PrefetchedCalls]] | None = None) -> None:
     """Serve one submission and end the process, whatever the submission registered to run at exit."""
     try:
         conversation = Conversation(channel, forbidden)
-        conversation.foreseen = foreseen or {}
+        conversation.prefetched = prefetched or {}
         conversation.run()
     finally:
         os._exit(0)

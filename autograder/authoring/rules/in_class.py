@@ -1,6 +1,6 @@
 """Rules 1 to 3 as a class meets them: stubs, references and misconceptions on the path of `backprop grade`.
 
-Confined workers, calls made ahead, visible and hidden inputs, under two salts that nobody has seen before. Stubs and
+Confined workers, calls prefetched, visible and hidden inputs, under two salts that nobody has seen before. Stubs and
 references are graded under both. Of the misconceptions some are drawn, each exercise's under one of the salts, for what
 the diagnosis compares with on hidden inputs is computed for each salt anew: `judged.checks_tell_right_from_wrong` looks
 at all of them.

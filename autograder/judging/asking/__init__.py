@@ -1,1 +1,1 @@
-"""A submission's functions, called within limits: its process, what goes to it and comes back, calls made ahead."""
+"""A submission's functions, called within limits: its process, what goes to it and comes back, calls prefetched."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.judging.asking.ahead import Ahead
+from autograder.judging.asking.prefetched import Prefetched
 from autograder.judging.asking.run import called
 from autograder.judging.asking.source_text import SourceText
 from autograder.judging.asking.transport import revive
@@ -31,7 +31,7 @@ class LocalRun:
         self, functions: dict[str, Callable[..., Any]], module: Any = None, scenarios: dict[str, Any] | None = None
     ) -> None:
         self.source = SourceText(Submission.empty(), [])
-        self.ahead: Ahead | None = None
+        self.prefetched: Prefetched | None = None
         self.module = module
         self._callee = _LocalCallee()
         self._callee.program = _Functions(functions, module)

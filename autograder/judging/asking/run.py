@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from autograder.isolation import Workers
 from autograder.judging.asking.account import RETURNED_BYTES, Account
-from autograder.judging.asking.ahead import Ahead, Questions
+from autograder.judging.asking.prefetched import Prefetched, Questions
 from autograder.judging.asking.source_text import CellProblem, SourceText
 from autograder.judging.asking.submission_process import HURRY, TOGETHER_BYTES, SubmissionProcess
 from autograder.judging.asking.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
@@ -27,8 +27,8 @@ class Run(Protocol):
     """Functions that checks call: a submission's, or others in their place."""
 
     source: SourceText
-    ahead: Ahead | None
-    """The calls that were foreseen for the exercise that is judged now."""
+    prefetched: Prefetched | None
+    """The calls that were prefetched for the exercise that is judged now."""
 
     def ask(self, request: Call, seconds: float) -> Answer:
         """The answer to a call. Raises `LearnerError` where there is none within `seconds`."""
@@ -66,8 +66,8 @@ class SubmissionRun:
         self.process = process
         self.account = process.account
         self.source = SourceText(process.submission, process.problems)
-        self.ahead: Ahead | None = None
-        self._gathered: dict[Questions, tuple[Ahead, bytes]] = {}
+        self.prefetched: Prefetched | None = None
+        self._gathered: dict[Questions, tuple[Prefetched, bytes]] = {}
         """Answers that no check has looked at yet, and their digest."""
         self._in_step = True
         """Whether it has said as much as it was asked, so far: if not, it is asked about one exercise at a time."""
@@ -76,18 +76,18 @@ class SubmissionRun:
         self._in_a_hurry: set[str] = set()
         """Exercises that have used up a limit of time already: what they are asked again has less."""
 
-    def foresee(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bytes | None:
+    def prefetch(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bytes | None:
         """Have the calls made that the checks of the first of these exercises will ask for.
 
         Those of the others are made in the same breath: a round trip costs as much as many calls.
 
-        Returns a digest of all answers of the first. Where one of its calls has gone wrong nothing is foreseen, and
+        Returns a digest of all answers of the first. Where one of its calls has gone wrong nothing is prefetched, and
         there is none: which one it was, they show when each is made by itself.
         """
         _, questions = wanted[0]
         if questions not in self._gathered:
             self._gather(wanted)
-        self.ahead, digest = self._gathered.pop(questions, (None, None))
+        self.prefetched, digest = self._gathered.pop(questions, (None, None))
         return digest
 
     def _gather(self, wanted: Sequence[tuple[Exercise, Questions]]) -> None:
@@ -101,13 +101,13 @@ class SubmissionRun:
             together.pop()
         requests = b"".join(asked.request for _, asked in together)
         for exercise, questions in together:
-            ahead, returned = Ahead(questions, transport), self._returned.get(exercise.name, 0)
+            prefetched, returned = Prefetched(questions, transport), self._returned.get(exercise.name, 0)
             try:
                 with self._accounted(exercise.name):
                     if requests:
                         transport.send(requests, exercise.seconds)
                         requests = b""
-                    digest = ahead.gather(exercise.seconds, self.account.call_seconds)
+                    digest = prefetched.gather(exercise.seconds, self.account.call_seconds)
             except DeadlinePassed:
                 self._in_a_hurry.add(exercise.name)
                 self.close(grace=0.0)
@@ -116,7 +116,7 @@ class SubmissionRun:
             except WireError:
                 self._fall_out_of_step(together)
             else:
-                self._gathered[questions] = ahead, digest
+                self._gathered[questions] = prefetched, digest
                 if self.account.returned <= RETURNED_BYTES:
                     continue
                 self.close()
@@ -148,12 +148,12 @@ class SubmissionRun:
             raise Crashed(f"{name} has returned more than {FUNCTION_BYTES >> 20} MiB by now; it was not called again.")
         if self.account.returned > RETURNED_BYTES:
             raise Crashed(f"All calls have returned more than {RETURNED_BYTES >> 20} MiB; {name} was not called.")
-        answer = self._answered_ahead(request)
+        answer = self._prefetched_answer(request)
         return self._asked(name, request, seconds) if answer is None else answer
 
-    def _answered_ahead(self, request: Call) -> Answer | None:
+    def _prefetched_answer(self, request: Call) -> Answer | None:
         try:
-            return self.ahead.answer(request) if self.ahead else None
+            return self.prefetched.answer(request) if self.prefetched else None
         except WireError:  # as it will be again
             return None
 
@@ -172,7 +172,7 @@ class SubmissionRun:
             )
             error: TimedOut | Crashed = TimedOut(f"{name} did not return within {limit}.")
         except ChannelClosed:
-            self.ahead = None
+            self.prefetched = None
             how = self.process.how_it_ended()
             if how is None:
                 return self._asked(name, request, seconds)
@@ -201,7 +201,7 @@ class SubmissionRun:
 
     def close(self, grace: float = 0.5) -> None:
         """End the submission's process and all that it started; `grace` seconds to end by itself."""
-        self.ahead = None
+        self.prefetched = None
         self.process.close(grace)
 
 

@@ -25,7 +25,7 @@ from autograder.worker.messages import Answer, Call
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class PrefetchedCall:
     """A call that a check will make."""
 
     key: Key
@@ -34,13 +34,13 @@ class Foreseen:
 
 
 @dataclass(frozen=True)
-class ForeseenCheck:
+class PrefetchedCheck:
     """The calls that one check will make, as far as they can be known.
 
     A call that depends on what the submission has answered is not among them, nor is one with a function or an object.
     """
 
-    calls: tuple[Foreseen, ...]
+    calls: tuple[PrefetchedCall, ...]
     whole: bool
     """Whether these are all."""
 
@@ -49,26 +49,26 @@ class ForeseenCheck:
 class Questions:
     """What the checks of an exercise ask of every submission, on visible or on hidden inputs; equal to itself alone."""
 
-    checks: Sequence[ForeseenCheck]
+    checks: Sequence[PrefetchedCheck]
     request: bytes
     """The frame that asks for all of these calls; empty where there are none."""
 
 
-def known_to_workers(exercise: str, checks: Sequence[ForeseenCheck]) -> Questions:
+def known_to_workers(exercise: str, checks: Sequence[PrefetchedCheck]) -> Questions:
     """The questions where the workers know them by the name of the exercise."""
-    return Questions(checks, _if_any(checks, wire.encode({"do": "foreseen", "exercise": exercise})))
+    return Questions(checks, _if_any(checks, wire.encode({"do": "prefetched", "exercise": exercise})))
 
 
-def told_when_asked(checks: Sequence[ForeseenCheck]) -> Questions:
+def told_when_asked(checks: Sequence[PrefetchedCheck]) -> Questions:
     """The questions where nobody knows them before. `WireError` if they are too many for a frame."""
     return Questions(checks, _if_any(checks, wire.encode({"do": "calls", "checks": requests(checks)})))
 
 
-def _if_any(checks: Sequence[ForeseenCheck], request: bytes) -> bytes:
+def _if_any(checks: Sequence[PrefetchedCheck], request: bytes) -> bytes:
     return request if any(check.calls for check in checks) else b""
 
 
-def requests(checks: Sequence[ForeseenCheck]) -> list[list[Call]]:
+def requests(checks: Sequence[PrefetchedCheck]) -> list[list[Call]]:
     """The requests of each check."""
     return [[call.request for call in check.calls] for check in checks]
 
@@ -81,7 +81,7 @@ def request_key(request: Call) -> Key | None:
         return None
 
 
-class Ahead:
+class Prefetched:
     """The answers of one submission to what the checks of one exercise will ask, check by check, in order."""
 
     def __init__(self, questions: Questions, transport: Transport) -> None:
@@ -90,7 +90,7 @@ class Ahead:
         """Those that have not begun."""
         self._frames: deque[list[bytes]] = deque()
         """The answers that they will get."""
-        self._calls: deque[tuple[Foreseen, bytes]] = deque()
+        self._calls: deque[tuple[PrefetchedCall, bytes]] = deque()
         """What the check that runs now has not asked for yet, with the answers."""
         self._decisive = all(check.whole for check in questions.checks)
         self.size = 0
@@ -123,7 +123,7 @@ class Ahead:
         self._calls = deque(zip(self._checks.popleft().calls, self._frames.popleft(), strict=True))
 
     def answer(self, request: Call) -> Answer | None:
-        """The answer to `request` if it was foreseen. `WireError` if it cannot be read."""
+        """The answer to `request` if it was prefetched. `WireError` if it cannot be read."""
         if not self._calls or self._calls[0][0].key != request_key(request):
             self._decisive = False
             return None

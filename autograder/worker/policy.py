@@ -1,4 +1,4 @@
-"""The walls of the sandbox: one around the worker with all of its forks, one more around each submission."""
+"""The sandbox policy: what is refused to the worker with all of its forks, and what more to each submission."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.worker.seccomp import Filter
 from autograder.worker.tasks import limit_tasks
 
 
-class Walls:
+class SandboxPolicy:
     """What confines a worker and its forks.
 
     Args:

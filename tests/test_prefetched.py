@@ -303,7 +303,7 @@ def arrays_in(value: Any) -> Iterator[bytes]:
         yield value.tobytes()
 
 
-def test_calls_are_foreseen_with_what_they_were_made_with() -> None:
+def test_calls_are_prefetched_with_what_they_were_made_with() -> None:
     """Whatever their check does to it afterwards."""
     lesson = find_lesson("ch07_mlp_backprop")
 
@@ -331,7 +331,7 @@ def test_other_numbers_of_answers_than_were_asked_for_earn_nothing(judge_of_size
         + f"""
     import gc
     talk, = [one for one in gc.get_objects() if type(one).__name__ == "Conversation"]
-    calls = [call for one in talk.foreseen["saved_bytes"] for call in one]
+    calls = [call for one in talk.prefetched["saved_bytes"] for call in one]
     for _ in range({extra} * len(calls)):
         talk.reply({{"value": 1}})
     talk.channel.flush()
@@ -352,7 +352,7 @@ def test_a_worker_that_replaces_another_knows_the_calls_too(ending: str) -> None
     looks = """
 import gc
 talk, = [one for one in gc.get_objects() if type(one).__name__ == "Conversation"]
-assert talk.foreseen, "not told"
+assert talk.prefetched, "not told"
 """
     submission = Submission.of_cells("work.ipynb", [looks, solution()])
 
