@@ -18,8 +18,9 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import WITH_MISTAKES
-from autograder.authoring.stubs import check_id, notebook_text, solved_notebook
+from autograder.authoring.stubs import notebook_text, stub_notebook
 from autograder.authoring.tree import Course
+from autograder.cell_names import check_id
 from autograder.classroom.class_folder import Work, find_work
 from autograder.classroom.pool import PoolError, grade_all
 from autograder.judging.results import SubmissionResult
@@ -113,9 +114,8 @@ def _environment_on_path() -> Iterator[None]:
 
 
 def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
-    """The instructor's version: nbgrader clears the marked solutions of it. Cells for the reference alone stay out."""
-    notebook = solved_notebook(lesson, course.solutions)
-    notebook.cells = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
+    """What a teacher has: the learner's notebook, which nbgrader's own command must leave as it is."""
+    notebook = stub_notebook(lesson, course.solutions)
     file = folder / "source" / lesson.slug / f"{lesson.slug}.ipynb"
     file.parent.mkdir(parents=True)
     file.write_text(notebook_text(notebook), encoding="utf-8")
