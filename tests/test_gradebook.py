@@ -82,7 +82,7 @@ def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Pa
     assert not problems
     assert list(found) == ["Ada King", "Bob Müller", "Eve Lee"]
     assert only(found["Bob Müller"]).points == only(found["Ada King"]).points > 0
-    assert only(found["Bob Müller"]).message == "Handed in by kingada_101 for the team Engines."
+    assert only(found["Bob Müller"]).message == "Handed in by Ada King for the team Engines."
     assert not only(found["Ada King"]).message
     assert found["Eve Lee"].results == ()
 
@@ -341,9 +341,31 @@ def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) ->
     header, ada, bob = rows_of(results / "__reports__" / "grades.csv", "utf-8-sig")
     lesson = [SLUG, f"{SLUG} max", f"{SLUG} graded"]
     assert header == ["student", "id", "mail", "section", "team", *lesson, "total", "total max", "remark"]
-    assert ada[:9] == ["Ada King", "s101", "", "Lab 1", "", "56.7", "63", "63", "56.7"]
+    assert ada[:9] == ["Ada King", "s101", "ada@x.edu", "Lab 1", "", "56.7", "63", "63", "56.7"]
     assert ada[-1].startswith("ch06_vjps: graded: 2 days late (03 Mar 11:00, due 01 Mar 12:00); 1 day of 1 day taken")
-    assert bob[:9] == ["Bob Müller", "s102", "", "Lab 1 and Lab 2", "", "", "63", "", "0"]
+    assert bob[:9] == ["Bob Müller", "s102", "bob@x.edu", "Lab 1 and Lab 2", "", "", "63", "", "0"]
+
+
+def test_without_names_nothing_says_who_it_is(backprop: Command, tmp_path: Path) -> None:
+    late = replace(a_result("kingada_101", 9), message="'kingada.py' was graded.", file="kingada_101_7_ch06_vjps.py")
+    results = write(tmp_path / "results", late, replace(a_result("müllerbob_102"), file="bob.py"))
+    canvas = table(tmp_path, "canvas.csv", CANVAS)
+    out = tmp_path / "out"
+    shown = backprop("report", results, "--anonymous", "--format", "html,csv,junit", "--roster", canvas, "--out", out)
+    assert shown.returncode == 0, shown.stderr
+    printed = [backprop("report", results, "--anonymous", "--format", form).stdout for form in ("json", "terminal")]
+    texts = [path.read_text("utf-8") for path in out.rglob("*") if path.is_file()] + printed
+    assert len(texts) == 8
+    for text in (*texts, *(path.name for path in out.rglob("*"))):
+        assert not [
+            word
+            for word in ("kingada", "ada king", "king, ada", "bob", "müller", "s101", "x.edu")
+            if word in text.lower()
+        ]
+    assert all("student 1" in text for text in printed)
+    refused = backprop("report", results, "--anonymous", "--format", "canvas")
+    assert refused.returncode == 2
+    assert "--anonymous is for a class" in refused.stderr
 
 
 def test_csv_needs_no_matplotlib_and_a_format_that_fails_fails_alone(backprop: Command, tmp_path: Path) -> None:

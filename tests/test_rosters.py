@@ -59,6 +59,15 @@ def test_canvas_has_rows_that_are_no_students(tmp_path: Path) -> None:
     assert row[:2] == ("King, Ada", "101")
 
 
+def test_canvas_may_have_first_and_last_names_apart(tmp_path: Path) -> None:
+    text = (
+        "LastName,FirstName,ID,SIS Login ID,Section,ch06 (5)\n    Points Possible,,,,,63\nKing,Ada,101,ada@x.edu,Lab,\n"
+    )
+    (ada,) = read_roster(table(tmp_path, "grades.csv", f"{text}Student,Test,9,c0ffee,Lab,\n"))
+    assert (ada.name, ada.ids) == ("Ada King", {"canvas": "101", "login": "ada@x.edu"})
+    assert ada.rows[0][0].platform == "canvas"
+
+
 def test_rows_of_all_platforms_are_joined(tmp_path: Path) -> None:
     files = [
         table(tmp_path, "canvas.csv", CANVAS),

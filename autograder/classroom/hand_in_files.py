@@ -34,10 +34,10 @@ MOST_HIDDEN = 2000
 """Entries of a student's hidden folders that are looked at."""
 NOT_WORK = (
     *("__pycache__", "__MACOSX", "__init__.py", "node_modules", "site-packages"),
-    *("Thumbs.db", "desktop.ini", "timestamp.txt"),
+    *("Thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt"),
     *("progress.json", "kept"),
 )
-"""What systems and programs put among a student's files, beside what begins with a dot: `timestamp.txt` is nbgrader's,
+"""What systems and programs put among a student's files, beside what begins with a dot: the two `.txt` are nbgrader's,
 and the last two are what `backprop check` and `backprop reset` keep in a work folder."""
 ENVIRONMENT = "pyvenv.cfg"
 """By what a virtual environment is known."""

@@ -60,6 +60,9 @@ def report(
             help="Due dates, weights and penalties; RESULTS/rules.toml if left out and there.", show_default=False
         ),
     ] = None,
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Without names, files' names and remarks: to show to a class.")
+    ] = False,
     gradebook: Annotated[
         str | None,
         typer.Option(help="For --format nbgrader: its course folder, or its database's address.", show_default=False),
@@ -77,6 +80,7 @@ def report(
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
     from autograder.gradebook.table_file import TableError
+    from autograder.reports.anonymous import NAMED
     from autograder.reports.attempts import make_all
     from autograder.reports.class_results import REPORTS, ClassResults
     from autograder.reports.formats import MAKERS, TITLE, VISIBILITIES, Order
@@ -98,10 +102,18 @@ def report(
     if book_url is not None and not _address(book_url):
         give_up(f"{book_url!r} is neither an address (https://...) nor a folder with the built book")
     lessons = tuple(lesson_called(name.strip()).slug for name in due.split(",")) if due is not None else ()
+    if anonymous and (student is not None or set(formats) & set(NAMED)):
+        give_up(f"--anonymous is for a class, and not for {enumeration(['--student', *NAMED])}")
     try:
         kept = ClassFiles.at(results, roster or (), rules, overrides)
         classroom = ClassResults(
-            results, only=student, due=lessons, people=kept.people, rules=kept.rules, overrides=kept.overrides
+            results,
+            only=student,
+            due=lessons,
+            people=kept.people,
+            rules=kept.rules,
+            overrides=kept.overrides,
+            anonymous=anonymous,
         )
     except (RosterError, TableError) as error:
         give_up(str(error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -58,10 +59,11 @@ def participants(people: Iterable[Person]) -> Participants:
     Results are called by the name, as they are without a worksheet; namesakes by what else tells them apart.
     """
     listed = list(people)
+    counts = Counter(person.words for person in listed)
     names: dict[str, str] = {}
     times: dict[str, str] = {}
     for person in listed:
-        alone = sum(other.words == person.words for other in listed) == 1
+        alone = counts[person.words] == 1
         for table, _, row in person.rows:
             said = dict(zip((title.strip().lower() for title in table.header), row, strict=False))
             number = re.search(r"\d+$", said.get("identifier", "").strip())

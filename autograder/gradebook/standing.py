@@ -40,6 +40,9 @@ class Book:
         self.rules = rules
         self.problems: list[str] = []
         self._handed_in = handed_in
+        self._came: dict[tuple[Student, str], HandedIn] = {}
+        """When what counts came, of the students seen so far."""
+        self._shown = {name: student.shown for student in people.students for name in student.own}
         self._overrides: dict[Student, list[Override]] = defaultdict(list)
         self._more_time: dict[Student, list[Said]] = defaultdict(list)
         self._times: dict[Student, list[Said]] = defaultdict(list)
@@ -89,7 +92,7 @@ class Book:
             best = max(own or found, key=lambda one: one.points)
             said = []
             if not own:
-                by = best.student
+                by = self._shown.get(best.student, best.student)
                 team = student.person.team if student.person else ""
                 said.append(
                     f"Handed in by {by} for the team {team}." if by != team else f"Handed in by the team {team}."
@@ -99,7 +102,7 @@ class Book:
                 for other in (own or found)
                 if other is not best
             ]
-            self._times_of(student, lesson, best.student)
+            self._came[student, lesson] = self._handed_in.get((best.student, lesson), HandedIn())
             kept.append(_saying(replace(best, student=student.shown), *said))
         listed = {one.lesson for one in kept}
         for override in self._overrides[student]:
@@ -108,11 +111,6 @@ class Book:
                 kept.append(_nothing(student.shown, override.lesson))
         order = list(syllabus())
         return sorted(kept, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
-
-    def _times_of(self, student: Student, lesson: str, name: str) -> None:
-        """Remember whose hand-in counts: its time does, too."""
-        if found := self._handed_in.get((name, lesson)):
-            self._handed_in[student.shown, lesson] = found
 
     def _overridden(self, student: Student, result: SubmissionResult) -> SubmissionResult:
         for override in self._overrides[student]:
@@ -164,7 +162,7 @@ class Book:
 
     def _penalised(self, student: Student, result: SubmissionResult, left: float) -> tuple[SubmissionResult, float]:
         lesson = self.rules.of(result.lesson)
-        found = self._handed_in.get((student.shown, result.lesson), HandedIn())
+        found = self._came.get((student, result.lesson), HandedIn())
         due, more = self._due(student, lesson)
         if due is None:
             return result, left

@@ -16,6 +16,7 @@ from autograder.gradebook.roster import Person
 from autograder.gradebook.rules import Rules
 from autograder.gradebook.standing import Book
 from autograder.judging.results import SubmissionResult
+from autograder.reports.anonymous import labels, unnamed
 from course.syllabus import Lesson, syllabus
 
 REPORTS = "__reports__"
@@ -51,7 +52,7 @@ class ClassResults:
 
     `only` keeps one student; the lessons are those of the whole class all the same. `due`: the lessons that count for
     shares and totals; those that someone handed in if it is empty. With `people`, each is a student, also who handed
-    in nothing; `rules` and `overrides` say what counts.
+    in nothing; `rules` and `overrides` say what counts. `anonymous`: without names.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ClassResults:
         people: list[Person] | None = None,
         rules: Rules | None = None,
         overrides: Iterable[Override] = (),
+        anonymous: bool = False,
     ) -> None:
         self.folder = folder
         self.rules = rules or Rules()
@@ -79,7 +81,10 @@ class ClassResults:
         self._book = Book(self.people, self.rules, overrides, record.times)
         chosen = self.people.students if only is None else self._meant(only)
         self._students = chosen
-        self.students = [student.shown for student in chosen]
+        self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
+        if anonymous:
+            self._students = sorted(chosen, key=self._labels.__getitem__)
+        self.students = [self._labels.get(student, student.shown) for student in self._students]
         due = due or tuple(self.rules.lessons)
         found = {slug for name in names for slug in self._slugs.get(name, []) if self._counts(name, slug)}
         self.lessons = tuple(sorted({*found, *due}, key=place))
@@ -110,7 +115,18 @@ class ClassResults:
                     names=tuple(student.own),
                     original=standing.original,
                 )
-                yield replace(work, total=self.total(work)) if self.rules.lessons else work
+                work = replace(work, total=self.total(work)) if self.rules.lessons else work
+                yield self._without_a_name(student, work) if self._labels else work
+
+    def _without_a_name(self, student: Student, work: StudentWork) -> StudentWork:
+        label = self._labels[student]
+        results, rows = (tuple(unnamed(one, label) for one in found) for found in (work.results, work.uncounted))
+        return replace(work, student=label, results=results, uncounted=rows, person=None, names=())
+
+    @property
+    def has_roster(self) -> bool:
+        """Whether a roster says more of students than their names, and may."""
+        return not self._labels and any(one.person for one in self._students)
 
     @property
     def changes_points(self) -> bool:

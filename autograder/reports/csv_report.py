@@ -33,7 +33,7 @@ class CsvReport(Report):
         super().__init__(order)
         self._classroom = classroom = order.classroom
         self._lessons = classroom.lessons
-        self._about = ABOUT if any(one.person for one in classroom.people.students) else ()
+        self._about = ABOUT if classroom.has_roster else ()
         self._kept = classroom.changes_points
         only = f"students/{file_stem(order.only)}~" if order.only is not None else ""
         self._paths = [order.out / f"{only}grades.csv", order.out / f"{only}exercises.csv"]
@@ -81,7 +81,9 @@ def _about(person: Person | None, what: str) -> str:
         return ""
     if what == "id":
         return next((person.ids[kind] for kind in ("number", "sis", "login", "canvas") if kind in person.ids), "")
-    return {"mail": person.ids.get("mail", ""), "section": person.section, "team": person.team}[what]
+    login = person.ids.get("login", "")
+    mail = person.ids.get("mail") or (login if "@" in login else "")
+    return {"mail": mail, "section": person.section, "team": person.team}[what]
 
 
 def _remark(result: SubmissionResult) -> str:

@@ -7,8 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -25,6 +23,7 @@ from autograder.classroom.class_folder import Work, find_work
 from autograder.classroom.pool import PoolError, grade_all
 from autograder.judging.results import SubmissionResult
 from autograder.judging.salt import PUBLIC_SALT
+from autograder.nbgrader_course.gradebook import environment_on_path
 from course.syllabus import Lesson
 
 CELL_SECONDS = 60
@@ -80,7 +79,7 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
     """What nbgrader gives, in a course folder of its own, and what it has run; 0 for what it cannot grade."""
     scores: Scores = {}
     executed: Executed = {}
-    with _environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
+    with environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
         folder = Path(temporary)
         for slug in sorted({item.lesson for item in work}):
             lesson = course.lessons[slug]
@@ -100,17 +99,6 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
                 if file.is_file():
                     executed[item.lesson, item.student] = nbformat.read(file, as_version=4)
     return scores, executed
-
-
-@contextmanager
-def _environment_on_path() -> Iterator[None]:
-    """nbgrader calls `alembic` by its bare name, also where the environment is not activated."""
-    before = os.environ.get("PATH", os.defpath)
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
 
 
 def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
