@@ -27,6 +27,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 LONGEST = (
+    "test_nbgrader_course",
     "test_red_team_beside",
     "test_red_team",
     "test_sample_class",

@@ -831,9 +831,11 @@ def test_a_report_says_all_that_is_to_be_said_of_a_hand_in(backprop: Command, tm
     assert "All that was recognised passes; look at what is not counted." in own
     assert "Everything that was handed in passes" not in own
     grades = {row["student"]: row for row in csv.DictReader((reports / "grades.csv").open(encoding="utf-8-sig"))}
-    assert grades["ann_1"]["remark"].startswith("graded: 'ch03.ipynb' was graded as ch03_accum")
+    assert grades["ann_1"]["remark"].startswith("ch03_accumulation: graded: 'ch03.ipynb' was graded as ch03_accum")
     assert "by its name; not recognised: ann_1_3_x.pdf: no lesson" in grades["ann_1"]["remark"]
-    assert grades["bob_4"]["remark"].startswith("unreadable: bob_LATE_4_5_ch03_accumulation.ipynb: line 1 is not JSON")
+    assert grades["bob_4"]["remark"].startswith(
+        "ch03_accumulation: unreadable: bob_LATE_4_5_ch03_accumulation.ipynb: line 1 is not JSON"
+    )
     assert grades["bob_4"]["remark"].endswith("save it again. Canvas says that this was handed in late")
     page = html.fromstring((reports / "index.html").read_bytes())
     assert page.get_element_by_id("overview").text_content().split()[:2] == ["2", "students"], "nobody is none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -134,20 +135,23 @@ def test_the_solution_is_replaced_by_a_line_that_names_the_exercise(solutions: P
         assert trace not in text
 
 
-def test_nbgrader_knows_every_cell(solutions: Path) -> None:
+def test_nbgrader_knows_every_cell_but_those_that_it_would_clear(solutions: Path) -> None:
     notebook = stub_notebook(LESSON, solutions)
     MetadataValidator().validate_nb(notebook)
-    known = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells}
-    assert len(known) == len(notebook.cells)
+    cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+    known = {cell.metadata.nbgrader.grade_id: cell for cell in cells}
+    assert len(known) == len(cells)
+    assert all(("nbgrader" in cell.metadata) is ("exercise" not in cell.metadata) for cell in notebook.cells)
+    cleared, _ = ClearSolutions().preprocess(copy.deepcopy(notebook), {})
+    assert cleared.cells == notebook.cells
     kinds = {name: _kind(cell.metadata.nbgrader) for name, cell in known.items()}
-    assert kinds.pop("double") == kinds.pop("Counter") == (False, True, False)
     assert kinds.pop("check-double") == kinds.pop("check-Counter") == (True, False, True)
     assert set(kinds.values()) == {(False, False, True)}
     assert known["check-double"].metadata.nbgrader.points == 2
     assert known["check-Counter"].metadata.nbgrader.points == 3
-    for cell in notebook.cells:
+    for cell in cells:
         assert cell.metadata.nbgrader.checksum == compute_checksum(cell)
-        assert cell.metadata.get("editable", True) is cell.metadata.nbgrader.solution
+        assert cell.metadata.editable is False
         assert cell.metadata.deletable is False
 
 
@@ -168,7 +172,7 @@ def test_the_text_of_a_notebook_is_always_the_same(solutions: Path) -> None:
     assert all(cell.get("outputs", []) == [] and cell.get("execution_count") is None for cell in content["cells"])
 
 
-def test_the_solved_notebook_runs_and_clears_to_the_stub(solutions: Path) -> None:
+def test_the_solved_notebook_runs_and_has_the_cells_of_the_stub(solutions: Path) -> None:
     solved, stub = solved_notebook(LESSON, solutions), stub_notebook(LESSON, solutions)
     namespace: dict[str, Any] = {}
     namespace["check"] = lambda name: namespace[name](3) if name == "double" else namespace[name]().step()
@@ -176,9 +180,8 @@ def test_the_solved_notebook_runs_and_clears_to_the_stub(solutions: Path) -> Non
         if cell.cell_type == "code":
             exec(cell.source, namespace)
     assert namespace["double"](3) == 6
-    solved.cells = [cell for cell in solved.cells if "solution" not in cell.metadata.get("tags", [])]
-    cleared, _ = ClearSolutions().preprocess(solved, {})
-    assert [cell.id for cell in cleared.cells] == [cell.id for cell in stub.cells]
+    cells = [cell for cell in solved.cells if "solution" not in cell.metadata.get("tags", [])]
+    assert [cell.id for cell in cells] == [cell.id for cell in stub.cells]
 
 
 def test_the_stub_as_a_python_file_is_the_same_lesson(solutions: Path) -> None:

@@ -26,6 +26,7 @@ from nbgrader.preprocessors import (
 )
 
 from autograder.authoring.tree import AuthoringError
+from autograder.cell_names import cell_id, check_id
 from autograder.notebook.executed import DEMO
 from autograder.places import Places
 from autograder.sections import with_links
@@ -79,14 +80,25 @@ def stub_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
         if "exercise" in cell.metadata:
             _require_python(cell, lesson, "the stub of ")
             _require_a_calm_run(cell, lesson)
-    return _valid(notebook)
+    return _unknown_to_nbgrader(notebook)
 
 
 def solved_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
-    """The same notebook with the reference left in, nbgrader's marks and `solution` cells included."""
+    """The same notebook with the reference left in, the marks around it and `solution` cells included."""
     notebook = _assemble(lesson, solutions, keep_solution_cells=True)
     for step in (LockCells, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
+    return _unknown_to_nbgrader(notebook)
+
+
+def _unknown_to_nbgrader(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with exercises in cells that nbgrader knows nothing about, and so leaves as they are.
+
+    Of a solution cell without a marked solution, `nbgrader generate_assignment` leaves nothing, signature included.
+    """
+    for cell in notebook.cells:
+        if "exercise" in cell.metadata:
+            del cell.metadata["nbgrader"]
     return _valid(notebook)
 
 
@@ -120,7 +132,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
         if name:
             cell.source = _regions(cell.source, solved=keep_solution_cells)
             exercise = lesson.exercise(name)
-            cell.metadata["nbgrader"] = _nbgrader(_slug(name, cell.metadata.get("part")), solution=True)
+            cell.metadata["nbgrader"] = _nbgrader(cell_id(name, cell.metadata.get("part")), solution=True)
             due = [_check(exercise)] if cell is last[name] else []
     built += due
     _name_cells(built, lesson)
@@ -296,7 +308,7 @@ def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
         tags = cell.metadata.get("tags", [])
         if "nbgrader" not in cell.metadata:
             kind = "solution" if "solution" in tags else "text" if cell.cell_type == "markdown" else "given"
-            stem = f"{kind}-{_slug(owner)}"
+            stem = f"{kind}-{cell_id(owner)}"
             counted[stem] = counted.get(stem, 0) + 1
             name = f"{stem}-{counted[stem]}"
             if kind != "solution":
@@ -314,17 +326,6 @@ def _check(exercise: Exercise) -> NotebookNode:
     cell = _ours(check_id(exercise.name), source, "check", "raises-exception")
     cell.metadata["nbgrader"].update(grade=True, points=exercise.points)
     return cell
-
-
-def check_id(exercise: str) -> str:
-    """What nbgrader calls the check cell of an exercise, and its grade."""
-    return f"check-{_slug(exercise)}"
-
-
-def _slug(name: str, part: str | None = None) -> str:
-    """An exercise, or a part of it, as a cell's id may say it."""
-    words = f"{name} {part}" if part else name
-    return re.sub(r"[^A-Za-z0-9_]+", "-", words)
 
 
 def _ours(grade_id: str, source: str, *tags: str) -> NotebookNode:

@@ -7,13 +7,15 @@ import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from autograder.classroom.archives import OF_A_CLASS, unpack
 from autograder.classroom.candidates import NO_LESSON, Candidate, Reader, choose, recognised
 from autograder.classroom.class_level import class_in
-from autograder.classroom.exports import UNKNOWN, HandIn, hand_ins_of
+from autograder.classroom.exports import NBGRADER, UNKNOWN, HandIn, Participants, hand_ins_of
 from autograder.classroom.hand_in_files import (
     MOST_ROWS,
     REST,
@@ -29,6 +31,9 @@ from autograder.classroom.lesson_names import lessons_named
 from autograder.judging.records.results import SubmissionResult
 from autograder.submission import SubmissionError, read_bytes, stem_of
 
+TIMESTAMP = "timestamp.txt"
+"""In which nbgrader keeps when an assignment was handed in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -39,6 +44,10 @@ class Work:
     file: Path
     remark: str = ""
     """What the result says of how the file was found."""
+    at: str = ""
+    """When it was handed in, ISO 8601, where the platform says so."""
+    late: bool = False
+    """Whether the platform says that it was late."""
     before: SubmissionResult | None = field(default=None, compare=False, repr=False)
     """What another version of the grader found in this very file: exercises whose checks are the same keep that."""
 
@@ -64,6 +73,7 @@ def find_work(
     *,
     scratch: Path | None = None,
     export: bool | None = None,
+    participants: Participants | None = None,
     at_student: Callable[[str], None] | None = None,
 ) -> ClassFolder:
     """The submissions in `folder`, which may be a zip: by student and lesson, and what is none.
@@ -74,6 +84,7 @@ def find_work(
     Args:
         scratch: where zips are unpacked; without, they are not. `archives.unpack` says within which bounds.
         export: whether it is, or holds one folder that is, a platform's export; None if nobody said so.
+        participants: whose the numbers in Moodle's export are.
         at_student: called with each student whose hand-ins are looked at next.
 
     Raises:
@@ -94,7 +105,7 @@ def find_work(
     else:
         folder = class_in(folder, archive=None, export=export)
     folder = Path(os.path.realpath(folder))  # `..` and links have no name of their own, by which files are inside
-    hand_ins, remarks = hand_ins_of(folder, left_out)
+    hand_ins, remarks = hand_ins_of(folder, left_out, participants)
     found.remarks += [remark.replace(str(folder), str(called), 1) for remark in remarks]
     by_student: dict[str, list[HandIn]] = defaultdict(list)
     for hand_in in hand_ins:
@@ -105,6 +116,8 @@ def find_work(
             at_student(student)
         rows: list[Unrecognised] = []
         work = _work_of(student, by_student[student], unpacker, rows)
+        if folder.name == NBGRADER:
+            work = [replace(item, at=_nbgraders_time(item.file.parent)) for item in work]
         if not work and all(one.perhaps for one in by_student[student]):
             rows.clear()
         if not work and not rows:
@@ -145,6 +158,17 @@ def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
+def _nbgraders_time(folder: Path) -> str:
+    """When an assignment was handed in: nbgrader writes it, over whatever a student puts there."""
+    try:
+        words = read_bytes(folder / TIMESTAMP, folder).decode("ascii").split()
+        at = datetime.fromisoformat(" ".join(words[:2]))
+        zone = UTC if words[2:] in ([], ["UTC"]) else ZoneInfo(words[2])
+        return (at if at.tzinfo else at.replace(tzinfo=zone)).isoformat()
+    except (SubmissionError, ValueError, KeyError, OSError):
+        return ""
+
+
 def _fingerprint(file: Path) -> str:
     """What tells a file's content from another's; empty if it cannot be read."""
     try:
@@ -169,7 +193,7 @@ def _work_of(student: str, hand_ins: list[HandIn], unpacker: Unpacker, rows: lis
         if choice is None:
             continue
         file = choice.best.file
-        work.append(Work(sys.intern(lesson), student, file.path, choice.remark()))
+        work.append(Work(sys.intern(lesson), student, file.path, choice.remark(), file.at, file.late))
         for other, why, is_work in choice.others:
             what = f"{file.shown} is graded as {lesson}, as {why}; remove one of the two"
             rows.append(Unrecognised(student, other.file.shown, what, is_work))

@@ -30,12 +30,24 @@ Place = tuple[str, str]
 """A student and a lesson."""
 
 
+@dataclass(frozen=True, order=True)
+class HandedIn:
+    """When a hand-in came, as far as its platform says it."""
+
+    at: str = ""
+    """ISO 8601; empty if nobody says."""
+    late: bool = False
+    """Whether the platform says that it was late, by whatever it knows of due dates."""
+
+
 @dataclass
 class _Folder:
     """What was handed in, in one class folder."""
 
     handed_in: set[Place] = field(default_factory=set)
     """What has its result from here; the same file may lie in another folder, too."""
+    times: dict[Place, HandedIn] = field(default_factory=dict)
+    """When it came, where the platform says something about that."""
     given_up: dict[Place, str] = field(default_factory=dict)
     """What was handed in here and replaced by another folder's, with the hash of the file that was graded."""
     not_recognised: list[Unrecognised] = field(default_factory=list)
@@ -68,6 +80,16 @@ class ClassRecord:
     def handed_in(self) -> set[Place]:
         """All that was handed in, in any folder, and can be graded."""
         return set().union(*(folder.handed_in for folder in self._folders.values()))
+
+    @property
+    def times(self) -> dict[Place, HandedIn]:
+        """When hand-ins came, of all folders, as far as platforms say it."""
+        return {
+            place: at
+            for folder in self._folders.values()
+            for place, at in folder.times.items()
+            if place in folder.handed_in
+        }
 
     @property
     def not_recognised(self) -> list[Unrecognised]:
@@ -112,8 +134,11 @@ class ClassRecord:
         """Let what was found now replace what was in the same class folder before."""
         here = {(item.student, item.lesson) for item in found.work}
         before = self._folders.get(self._name(class_folder), _Folder())
+        times = {
+            (item.student, item.lesson): HandedIn(item.at, item.late) for item in found.work if item.at or item.late
+        }
         given_up = {place: sha256 for place, sha256 in before.given_up.items() if place not in here}
-        self._folders[self._name(class_folder)] = _Folder(here, given_up, found.not_recognised)
+        self._folders[self._name(class_folder)] = _Folder(here, times, given_up, found.not_recognised)
         if older := self._folders.get(BEFORE):
             older.handed_in = older.handed_in & set(places(self._results)) - here
 
@@ -122,6 +147,7 @@ class ClassRecord:
         folders = {
             name: {
                 "handed_in": sorted(map(list, folder.handed_in)),
+                "times": [[*place, at.at, at.late] for place, at in sorted(folder.times.items())],
                 "given_up": [[*place, sha256] for place, sha256 in sorted(folder.given_up.items())],
                 "not_recognised": [[row.student, row.file, row.why] for row in folder.not_recognised],
             }
@@ -135,6 +161,10 @@ class ClassRecord:
         for name, folder in data["folders"].items():
             self._folders[name] = _Folder(
                 {(_text(student), _text(lesson)) for student, lesson in folder["handed_in"]},
+                {
+                    (_text(one), _text(lesson)): HandedIn(_text(at), late is True)
+                    for one, lesson, at, late in folder.get("times", [])
+                },
                 {(_text(one), _text(lesson)): _text(sha256) for one, lesson, sha256 in folder.get("given_up", [])},
                 [Unrecognised(_text(who), _text(file), _text(why)) for who, file, why in folder["not_recognised"]],
             )

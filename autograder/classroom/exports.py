@@ -16,8 +16,8 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,16 @@ ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
 
 
 @dataclass(frozen=True, slots=True)
+class Participants:
+    """What a grading worksheet of Moodle says of its numbers, which are another for each assignment."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the results call who has a number: namesakes are told apart, the same in every assignment."""
+    times: Mapping[str, str] = field(default_factory=dict)
+    """When they handed in, ISO 8601."""
+
+
+@dataclass(frozen=True, slots=True)
 class HandIn:
     """What one student handed in: a folder, or a single file."""
 
@@ -66,15 +76,22 @@ class HandIn:
     """Why it is not looked at; empty if it is."""
     turn: tuple[str, int] = ("", 0)
     """When it was handed in, where a student may do so again; the last counts."""
+    late: bool = False
+    """Whether the platform says that it came late."""
+    at: str = ""
+    """When it came, ISO 8601, where the platform says it."""
     perhaps: bool = False
     """Whether it is a student's only if there is something to grade in it: its name is like a system's."""
 
 
-def hand_ins_of(folder: Path, left_out: Iterable[tuple[str, str]] = ()) -> tuple[list[HandIn], list[str]]:
+def hand_ins_of(
+    folder: Path, left_out: Iterable[tuple[str, str]] = (), participants: Participants | None = None
+) -> tuple[list[HandIn], list[str]]:
     """What lies in a class folder, by student, and a line for each thing that nobody handed in.
 
     Args:
         left_out: what was not unpacked of its archive: where it would lie in `folder`, and why.
+        participants: whose Moodle's numbers are, where a grading worksheet was given.
 
     Raises:
         OSError: the folder cannot be read.
@@ -101,9 +118,15 @@ def hand_ins_of(folder: Path, left_out: Iterable[tuple[str, str]] = ()) -> tuple
     there = {*below, *(path.name for path in (*folders, *links))}
     beside = [parts[0] for parts, _, _ in missing if len(parts) == 1]
     flat = sum(1 for name in (*beside, *(path.name for path in files)) if CANVAS.fullmatch(name)) >= len(folders)
-    named = _Students(folder, [*(path.name for path in (*folders, *files)), *below, *beside], remarks, flat=flat)
+    named = _Students(
+        folder,
+        [*(path.name for path in (*folders, *files)), *below, *beside],
+        remarks,
+        flat=flat,
+        participants=participants or Participants(),
+    )
     hand_ins = [
-        HandIn(student, path, turn=named.turn(path), perhaps=is_hidden(path.name))
+        HandIn(student, path, turn=named.turn(path), perhaps=is_hidden(path.name), at=named.at(path))
         for path in folders
         for student in named.of_folder(path)
     ]
@@ -158,18 +181,22 @@ def _parts(name: str) -> list[str]:
 class _Students:
     """What students are called, by the names of the folders and files in a class folder."""
 
-    def __init__(self, folder: Path, names: Iterable[str], remarks: list[str], *, flat: bool) -> None:
+    def __init__(
+        self, folder: Path, names: Iterable[str], remarks: list[str], *, flat: bool, participants: Participants
+    ) -> None:
         self._flat = flat
+        self._participants = participants
         self._submitters, self._turns = _gradescope(folder / METADATA, remarks)
         numbers = defaultdict(set)
         for name in names:
             if match := MOODLE.fullmatch(name):
                 numbers[as_folder(match["name"])].add(match["number"])
         self._namesakes = {name for name, found in numbers.items() if len(found) > 1}
+        unknown = {name for name in self._namesakes if not numbers[name] <= participants.names.keys()}
         remarks += [
             f"{folder}: {len(numbers[name])} students are called {name}; Moodle's number tells them apart, and is "
-            "another in each assignment"
-            for name in sorted(self._namesakes - {"Participant"})
+            "another in each assignment; with --roster and its grading worksheet, results of all are one student's"
+            for name in sorted(unknown - {"Participant"})
         ]
         self._prefix = _assignment(folder, [name for name in names if os.path.exists(folder / name / ".git")])
 
@@ -180,6 +207,11 @@ class _Students:
     def turn(self, path: Path) -> tuple[str, int]:
         """When a folder was handed in, by Gradescope's list."""
         return self._turns.get(path.name, ("", 0))
+
+    def at(self, path: Path) -> str:
+        """When a folder was handed in, where its platform says so."""
+        match = MOODLE.fullmatch(path.name)
+        return self._participants.times.get(match["number"], "") if match else self.turn(path)[0]
 
     def of_folder(self, path: Path) -> list[str]:
         """The students whose folder this is; none if it can be nobody's."""
@@ -199,12 +231,13 @@ class _Students:
     def of_file(self, path: Path) -> HandIn | None:
         """What a file beside the students' folders is; None if nobody handed it in."""
         if match := MOODLE.fullmatch(path.name):
-            return _handed_in(self._moodle(match), path, match["file"])
+            return _handed_in(self._moodle(match), path, match["file"], at=self.at(path))
         if self._flat and (match := CANVAS.fullmatch(path.name)):
             note = "Canvas says that this was handed in late." if match["late"] else ""
+            late = bool(match["late"])
             student = as_folder(f"{match['name']}_{match['user']}")
             name = match["file"] or match["typed"]
-            return _handed_in(student, path, _without_attempt(name), note, of=name)
+            return _handed_in(student, path, _without_attempt(name), note, of=name, late=late)
         if path.suffix.lower() == ".zip":
             return _handed_in(as_folder(path.stem), path, path.name)
         ending = next((ending for ending in ARCHIVES if path.name.lower().endswith(ending)), "")
@@ -218,12 +251,16 @@ class _Students:
 
     def _moodle(self, match: re.Match[str]) -> str:
         name = as_folder(match["name"])
+        if known := self._participants.names.get(match["number"]):
+            return as_folder(known)
         return as_folder(f"{name}_{match['number']}") if name in self._namesakes | {"Participant"} else name
 
 
-def _handed_in(student: str, path: Path, name: str, note: str = "", *, of: str | None = None) -> HandIn:
+def _handed_in(
+    student: str, path: Path, name: str, note: str = "", *, of: str | None = None, late: bool = False, at: str = ""
+) -> HandIn:
     """A file; `of`: its name with what the platform added to it."""
-    return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""))
+    return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""), late=late, at=at)
 
 
 def _without_attempt(name: str) -> str:

@@ -34,10 +34,10 @@ MOST_HIDDEN = 2000
 """Entries of a student's hidden folders that are looked at."""
 NOT_WORK = (
     *("__pycache__", "__MACOSX", "__init__.py", "node_modules", "site-packages"),
-    *("Thumbs.db", "desktop.ini", "timestamp.txt"),
+    *("Thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt"),
     *("progress.json", "kept"),
 )
-"""What systems and programs put among a student's files, beside what begins with a dot: `timestamp.txt` is nbgrader's,
+"""What systems and programs put among a student's files, beside what begins with a dot: the two `.txt` are nbgrader's,
 and the last two are what `backprop check` and `backprop reset` keep in a work folder."""
 ENVIRONMENT = "pyvenv.cfg"
 """By what a virtual environment is known."""
@@ -72,6 +72,9 @@ class File:
     copy: int = 0
     turn: tuple[str, int] = ("", 0)
     """As `HandIn` has it."""
+    late: bool = False
+    at: str = ""
+    """When it came, and whether late, as `HandIn` has it."""
     of_clone: bool = False
     """Whether it lies in a copy of the course."""
 
@@ -120,6 +123,7 @@ def _files_in(
 ) -> Iterator[File]:
     if hand_in.name:
         given = File(hand_in.path, hand_in.name, hand_in.path.name, hand_in.note, hand_in.copy)
+        given = replace(given, late=hand_in.late, at=hand_in.at)
         yield from unpacker.opened(student, given, rows, aside)
         return
     below = f"{hand_in.path.name}/" if several and hand_in.turn != ("", 0) else ""
@@ -128,7 +132,7 @@ def _files_in(
         walked = _work_of_a_repository(walked, aside)
     for entry in walked:
         for file in unpacker.opened(student, entry, rows, aside):
-            yield replace(file, turn=hand_in.turn)
+            yield replace(file, turn=hand_in.turn, at=hand_in.at)
 
 
 def work_among(hidden: list[File]) -> Iterator[File]:

@@ -19,6 +19,7 @@ from autograder.commands.build import build
 from autograder.commands.check import check
 from autograder.commands.grade import grade
 from autograder.commands.memory import memory
+from autograder.commands.nbgrader import nbgrader
 from autograder.commands.new import new
 from autograder.commands.next import next_
 from autograder.commands.read import read
@@ -38,7 +39,7 @@ app = typer.Typer(
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
 OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read)
-OF_TEACHERS = (grade, report, release, salt, memory, new, build)
+OF_TEACHERS = (grade, report, release, nbgrader, salt, memory, new, build)
 for command in (*OF_LEARNERS, *OF_TEACHERS):
     app.command(command.__name__.rstrip("_"))(command)
 

@@ -32,6 +32,15 @@ def check(
     hint: Annotated[int, typer.Option("--hint", count=True, help="Show a hint; twice, or --hint 2, the next too.")] = 0,
     exact: Annotated[bool, typer.Option("--exact", help="Show the failing call as code, with every digit.")] = False,
     isolation: Isolation = "process",
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="For programs, too: json, junit, github (a workflow's summary), gradescope; with commas.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where --format writes files.")] = Path(),
 ) -> None:
     """Grade my own work. The exit status is 0 only if all of it passes."""
     from autograder.commands.again import begin_as_zygote
@@ -41,6 +50,10 @@ def check(
     hints, named = hints_among(targets or [], hint)
     wanted: list[str | None] = [*named] or [None]
     all_found = [one for target in wanted for one in find_targets(target, Path.cwd())]
+    if format_ is not None:
+        from autograder.commands.check_formats import formats_in, write_formats
+
+        formats_in(format_)  # says now, not after minutes, what is none
     begin_as_zygote(context, all_found)
 
     from autograder.reports.feedback import print_feedback
@@ -63,6 +76,8 @@ def check(
         noted(found, results[-1])
     if len(results) > 1:
         _print_total(screen, results)
+    if format_ is not None:
+        write_formats(formats_in(format_), out, results)
     passed = len(results) == len(all_found) and all(
         one.status == "graded" and one.points >= one.max_points for one in results
     )

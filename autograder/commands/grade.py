@@ -17,7 +17,9 @@ import typer
 if TYPE_CHECKING:
     from autograder.classroom.class_folder import ClassFolder
     from autograder.classroom.class_record import ClassRecord
+    from autograder.classroom.exports import Participants
     from autograder.classroom.plan import Plan
+    from autograder.gradebook.roster import Person
     from autograder.judging.records.results import SubmissionResult
 
 LAYOUT = "a class is DIR/<student>/<lesson>.ipynb or .py, or what a learning platform exports, a zip too"
@@ -53,6 +55,14 @@ def grade(
             show_default=False,
         ),
     ] = None,
+    roster: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Who is in the class: a table as a platform exports it, or a CSV with name, id, mail, section, team. "
+            "OUT keeps it for reports.",
+            show_default=False,
+        ),
+    ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Let hand-ins replace results that are of another class folder.")
     ] = False,
@@ -70,7 +80,12 @@ def grade(
     isolation = EARLIER.get(isolation, isolation)
     key = class_key(salt or PUBLIC_SALT)
     order = _Order(
-        *(folder, out, jobs, scheduler, isolation, key), regrade=regrade, diff=diff, export=export, replace=replace
+        *(folder, out, jobs, scheduler, isolation, key),
+        regrade=regrade,
+        diff=diff,
+        export=export,
+        replace=replace,
+        rosters=tuple(roster or ()),
     )
     _refuse_nonsense(order)
     if salt:
@@ -97,6 +112,7 @@ class _Order:
     diff: bool
     export: bool | None
     replace: bool
+    rosters: tuple[Path, ...]
 
 
 def _refuse_nonsense(order: _Order) -> None:
@@ -135,21 +151,33 @@ class _Grading:
         from autograder.classroom.plan import Plan
         from autograder.classroom.results_folder import UNFINISHED
         from autograder.commands.console import give_up
-        from autograder.commands.grade_output import say_all, say_what_was_there, show_changes, show_class
+        from autograder.commands.grade_output import (
+            about_the_roster,
+            say_all,
+            say_what_was_there,
+            show_changes,
+            show_class,
+        )
+        from autograder.gradebook.class_files import keep_rosters, namesakes_before, participants
         from autograder.judging.checking.salt import fingerprint
         from autograder.reports.progress import progress
 
         order = self.order
-        found = _found(order, order.out / UNFINISHED / "handed-in")
+        people = _people(order)
+        found = _found(order, order.out / UNFINISHED / "handed-in", participants(people))
         if not found.work and not found.not_recognised:
             say_all(found.remarks)
             give_up(f"there are no submissions in {order.folder}; {LAYOUT}")
         record = ClassRecord(order.out)
         _see_to_the_salt(record, order)
+        names = {item.student for item in found.work}
+        found.remarks += namesakes_before(names, (student for student, _ in record.handed_in))
+        found.remarks += about_the_roster(people, names)
         set_claims_aside(found, record, order.folder, order.out, replace=order.replace)
         record.note(order.folder, found)
         if not order.diff:
             record.write()
+            keep_rosters(order.out, order.rosters)
         self.plan = plan = Plan(found.work, order.out, salt=order.salt, regrade=order.regrade, diff=order.diff)
         with plan.writing(), closing(_results(order, plan)) as results, progress(len(plan.work)) as advance:
             for result in results:
@@ -174,7 +202,7 @@ class _Grading:
 def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
     """Say what else there is to know, after the table, where it is read; and end with the exit status."""
     from autograder.commands.console import say
-    from autograder.commands.grade_output import about_others, say_all
+    from autograder.commands.grade_output import about_others, say_all, say_what_reports_add
     from autograder.judging.checking.salt import PUBLIC_SALT
 
     not_graded = [f"{row.student}/{row.file}: {row.why}" for row in found.not_recognised]
@@ -192,11 +220,25 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
     else:
         typer.echo(f"\nFull results:  {order.out}/<student>/<lesson>.json")
         typer.echo(f"One student:   backprop report {order.out} --student NAME")
+        say_what_reports_add(order.out)
     lost = plan.problems or plan.ungraded or found.claimed
     raise typer.Exit(1 if lost else 3 if found.not_recognised else 0)
 
 
-def _found(order: _Order, scratch: Path) -> ClassFolder:
+def _people(order: _Order) -> list[Person]:
+    """Who is in the class, by the tables given now and before."""
+    from autograder.commands.console import give_up
+    from autograder.gradebook.class_files import ClassFiles
+    from autograder.gradebook.roster import RosterError
+    from autograder.gradebook.table_file import TableError
+
+    try:
+        return ClassFiles.at(order.out, order.rosters).people
+    except (RosterError, TableError) as error:
+        give_up(str(error))
+
+
+def _found(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
     """What was handed in; on a terminal, whose is looked at, where that takes long."""
     from autograder.classroom.class_folder import find_work
     from autograder.commands.console import said_on_a_terminal
@@ -205,7 +247,11 @@ def _found(order: _Order, scratch: Path) -> ClassFolder:
     now = [""]
     with said_on_a_terminal(lambda: f"reading what was handed in: {clean(now[0], 40)}"):
         return find_work(
-            order.folder, scratch=scratch, export=order.export, at_student=lambda student: now.__setitem__(0, student)
+            order.folder,
+            scratch=scratch,
+            export=order.export,
+            participants=whose,
+            at_student=lambda student: now.__setitem__(0, student),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import typer
@@ -11,9 +12,15 @@ from autograder.classroom.class_record import ClassRecord, gone_result, unrecogn
 from autograder.classroom.plan import Plan
 from autograder.classroom.results_folder import results_of, write_summary
 from autograder.commands.console import console, say
+from autograder.gradebook.overrides import OVERRIDES
+from autograder.gradebook.people import People
+from autograder.gradebook.roster import Person
+from autograder.gradebook.rules import RULES
 from autograder.reports.changes import ChangesTable, change_files
 from autograder.reports.class_table import ClassTable, LessonTable
 
+MOST_NAMED = 10
+"""Students who handed in nothing that are named."""
 LINES = 100
 """Submissions that a terminal shows line by line, and remarks: more of them would push the rest out of sight."""
 
@@ -80,6 +87,24 @@ def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Pat
             "count: grade their folder again, or remove them"
         )
     return lines
+
+
+def about_the_roster(people: list[Person], names: Collection[str]) -> list[str]:
+    """A line for who is on the roster and handed in nothing, and one for each name that is not on it."""
+    if not people:
+        return []
+    found = People(people, names)
+    nothing = [one.shown for one in found.students if one.person is not None and not one.own and not one.of_team]
+    more = f" and {len(nothing) - MOST_NAMED} more" if len(nothing) > MOST_NAMED else ""
+    line = f"on the roster, and handed in nothing here: {', '.join(nothing[:MOST_NAMED])}{more}"
+    return [*([line] if nothing else []), *found.problems]
+
+
+def say_what_reports_add(out: Path) -> None:
+    """That points of this table are the grader's, where a class has rules or a teacher decided something."""
+    there = [name for name in (RULES, OVERRIDES) if (out / name).is_file()]
+    if there:
+        typer.echo(f"Points above are the grader's own: {' and '.join(there)} hold in every 'backprop report {out}'")
 
 
 def say_all(remarks: list[str]) -> None:

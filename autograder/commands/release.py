@@ -20,6 +20,22 @@ def release(
         ),
     ] = None,
     book: Annotated[bool, typer.Option("--book", help="With the built pages of the book.")] = False,
+    github: Annotated[
+        bool, typer.Option("--github", help="As a repository for learners, with a workflow that checks each push.")
+    ] = False,
+    gradescope: Annotated[
+        bool,
+        typer.Option("--gradescope", help="As an autograder for Gradescope: a zip for teachers, with the solutions."),
+    ] = False,
+    salt: Annotated[
+        str | None,
+        typer.Option(
+            envvar="BACKPROP_SALT", help="With --gradescope: the class's secret for hidden inputs.", show_default=False
+        ),
+    ] = None,
+    hidden: Annotated[
+        str, typer.Option(help="With --gradescope: when students see checks on hidden inputs, as for 'report'.")
+    ] = "hidden",
 ) -> None:
     """Write the course as a class gets it: notebooks, chapters and checks that name mistakes, and no solution.
 
@@ -30,6 +46,8 @@ def release(
 
     refuse_without_solutions("release", "a checkout of the course")
 
+    from autograder.authoring.github_release import release_repository
+    from autograder.authoring.gradescope_release import release_gradescope
     from autograder.authoring.release import release as write_release
     from autograder.authoring.tree import AuthoringError, Course
     from autograder.commands.console import give_up
@@ -37,10 +55,20 @@ def release(
     from autograder.isolation import PackageMissing
     from autograder.judging.records.errors import CheckError
 
+    if (gradescope and github) or (book and (gradescope or github)):
+        give_up("--book, --github and --gradescope are releases of three kinds: ask for one")
+    if gradescope and not salt:
+        give_up("--gradescope grades hidden cases: make the class a secret with 'backprop salt', and give it as --salt")
     slugs = list(dict.fromkeys(lesson_called(name).slug for name in lessons or []))
     try:
         course = Course.at()
-        write_release(course, out, [slug for slug in course.lessons if slug in slugs], pages=book, say=typer.echo)
+        wanted = [slug for slug in course.lessons if slug in slugs]
+        if gradescope:
+            release_gradescope(course, out, wanted, salt=salt or "", hidden=hidden, say=typer.echo)
+        elif github:
+            release_repository(course, out, wanted, say=typer.echo)
+        else:
+            write_release(course, out, wanted, pages=book, say=typer.echo)
     except ModuleNotFoundError as missing:
         if missing.name not in EXTRAS:
             raise
@@ -49,5 +77,14 @@ def release(
         give_up(f"{out} cannot be written ({error.strerror})")
     except (AuthoringError, CheckError, PackageMissing) as error:
         give_up(str(error), code=1)
+    if gradescope:
+        typer.echo(f"{out}: written; it holds the solutions and the class's salt, and is for Gradescope alone")
+        typer.echo(f"Autograder points: {sum(course.lessons[slug].points for slug in wanted or course.lessons):g}")
+        return
     typer.echo(f"{out}: written, without solutions, hidden inputs and the sources of known mistakes")
+    if github:
+        typer.echo(
+            f"Next: cd {out} && git init -b main && git add -A && git commit -m Start, and push it as a template"
+        )
+        return
     typer.echo("Its README tells learners what to do. Hand-ins are graded here: backprop grade")

@@ -15,7 +15,9 @@ def report(
     format_: Annotated[
         str,
         typer.Option(
-            "--format", help="One or more of terminal, json, html, csv, junit, gradescope, github; with commas between."
+            "--format",
+            help="One or more of terminal, json, html, csv, junit, gradescope, github, canvas, moodle, blackboard, "
+            "nbgrader; with commas between.",
         ),
     ] = "terminal",
     student: Annotated[str | None, typer.Option(help="Only this student, with the feedback in full.")] = None,
@@ -35,18 +37,53 @@ def report(
     due: Annotated[
         str | None,
         typer.Option(
-            help="The lessons that count for shares and totals, as ch06,ch07; those that anyone handed in if left out.",
+            help="The lessons that count for shares and totals, as ch06,ch07; if left out, those of the rules, or "
+            "those that anyone handed in.",
             show_default=False,
         ),
     ] = None,
-    title: Annotated[str, typer.Option(help="The heading of the dashboard.")] = "Backprop, by hand",
+    title: Annotated[
+        str | None,
+        typer.Option(help="The heading of the dashboard; the course's name if left out.", show_default=False),
+    ] = None,
+    roster: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Who is in the class: a table as a platform exports it, or a CSV with name, id, mail, section, team. "
+            "Several are joined.",
+            show_default=False,
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            help="Due dates, weights and penalties; RESULTS/rules.toml if left out and there.", show_default=False
+        ),
+    ] = None,
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Without names, files' names and remarks: to show to a class.")
+    ] = False,
+    gradebook: Annotated[
+        str | None,
+        typer.Option(help="For --format nbgrader: its course folder, or its database's address.", show_default=False),
+    ] = None,
+    overrides: Annotated[
+        Path | None,
+        typer.Option(
+            help="Points that a teacher gave; RESULTS/overrides.toml if left out and there.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Show the results of a class, or write them as pages, a gradebook or what other programs read."""
     from autograder.commands.console import console, give_up, say
     from autograder.commands.targets import lesson_called
+    from autograder.gradebook.class_files import ClassFiles
+    from autograder.gradebook.roster import RosterError
+    from autograder.gradebook.table_file import TableError
+    from autograder.reports.anonymous import NAMED
     from autograder.reports.attempts import make_all
     from autograder.reports.class_results import REPORTS, ClassResults
-    from autograder.reports.formats import MAKERS, VISIBILITIES, Order
+    from autograder.reports.formats import MAKERS, TITLE, VISIBILITIES, Order
     from autograder.wording import clean, enumeration
 
     formats = list(dict.fromkeys(name.strip() for name in format_.split(",")))
@@ -65,8 +102,25 @@ def report(
     if book_url is not None and not _address(book_url):
         give_up(f"{book_url!r} is neither an address (https://...) nor a folder with the built book")
     lessons = tuple(lesson_called(name.strip()).slug for name in due.split(",")) if due is not None else ()
-    classroom = ClassResults(results, only=student, due=lessons)
-    order = Order(classroom, folder, console(), student, book_url, hidden, title)
+    if anonymous and (student is not None or set(formats) & set(NAMED)):
+        give_up(f"--anonymous is for a class, and not for {enumeration(['--student', *NAMED])}")
+    try:
+        kept = ClassFiles.at(results, roster or (), rules, overrides)
+        classroom = ClassResults(
+            results,
+            only=student,
+            due=lessons,
+            people=kept.people,
+            rules=kept.rules,
+            overrides=kept.overrides,
+            anonymous=anonymous,
+        )
+    except (RosterError, TableError) as error:
+        give_up(str(error))
+    heading = title or kept.rules.title or TITLE
+    if "nbgrader" in formats and gradebook is None:
+        give_up("--format nbgrader writes into a gradebook: say which with --gradebook, a course folder or an address")
+    order = Order(classroom, folder, console(), student, book_url, hidden, gradebook or "", heading)
     attempts = make_all(formats, order)
     if attempts is None:
         who = f" of {student}" if student is not None else ""

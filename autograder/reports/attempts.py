@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.reports.formats import Order, Report, make_report
 
-NEEDED = ("matplotlib", "jinja2")
+NEEDED = ("matplotlib", "jinja2", "nbgrader", "nbformat", "sqlalchemy")
 """What formats need that learners do not."""
 
 
@@ -53,6 +53,8 @@ class Attempt:
             return ""
         if isinstance(error, ModuleNotFoundError) and error.name in NEEDED:
             return f"{self.name} needs {error.name}: pip install 'backprop-course[instructor]'"
+        if type(error).__name__ == "GradebookError":  # its module needs nbgrader
+            return str(error)
         if isinstance(error, OSError):
             return f"{error.filename or self.order.out} cannot be written ({error.strerror})"
         return f"{self.name} cannot be made ({type(error).__name__} at {_place(error)}); please report this"

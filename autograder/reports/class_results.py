@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
 from autograder.classroom.results_folder import places, read_result, result_file
 from autograder.classroom.student_names import as_folder
+from autograder.gradebook.overrides import Override
+from autograder.gradebook.people import People, Student
+from autograder.gradebook.roster import Person
+from autograder.gradebook.rules import Rules
+from autograder.gradebook.standing import Book
 from autograder.judging.records.results import SubmissionResult
+from autograder.reports.anonymous import labels, unnamed
 from course.syllabus import Lesson, syllabus
 
 REPORTS = "__reports__"
@@ -27,6 +33,14 @@ class StudentWork:
     results: tuple[SubmissionResult, ...]
     uncounted: tuple[SubmissionResult, ...] = ()
     """What was handed in and has no result that counts: files that are no lesson's, results whose files are gone."""
+    person: Person | None = None
+    """Who that is, by the class's roster."""
+    total: tuple[float, float] | None = None
+    """What they have of what counts and what there is, where the class's rules say how that adds up."""
+    names: tuple[str, ...] = ()
+    """What the platforms call them in the hand-ins."""
+    original: dict[str, float] = field(default_factory=dict)
+    """The grader's points, by lesson, where others count."""
 
     def points(self, due: Container[str]) -> float:
         """Of the lessons that count."""
@@ -37,11 +51,23 @@ class ClassResults:
     """What lies in a folder of results. Iterating reads it; `problems` then says which files are none.
 
     `only` keeps one student; the lessons are those of the whole class all the same. `due`: the lessons that count for
-    shares and totals; those that someone handed in if it is empty.
+    shares and totals; those that someone handed in if it is empty. With `people`, each is a student, also who handed
+    in nothing; `rules` and `overrides` say what counts. `anonymous`: without names.
     """
 
-    def __init__(self, folder: Path, only: str | None = None, due: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        only: str | None = None,
+        due: tuple[str, ...] = (),
+        *,
+        people: list[Person] | None = None,
+        rules: Rules | None = None,
+        overrides: Iterable[Override] = (),
+        anonymous: bool = False,
+    ) -> None:
         self.folder = folder
+        self.rules = rules or Rules()
         record = ClassRecord(folder)
         self._handed_in = record.handed_in
         self._not_recognised: dict[str, list[SubmissionResult]] = {}
@@ -50,29 +76,91 @@ class ClassResults:
         self._slugs: dict[str, list[str]] = {}
         for student, slug in places(folder):
             self._slugs.setdefault(student, []).append(slug)
-        everyone = sorted({*self._slugs, *self._not_recognised})
-        self.students = [name for name in everyone if only in (None, name)]
-        if only is not None and not self.students:  # macOS writes ü as two characters, and nobody sees that
-            alike = {unicodedata.normalize("NFC", only), as_folder(only)}  # `__reports__` has another folder
-            self.students = [name for name in everyone if unicodedata.normalize("NFC", name) in alike]
-        found = {slug for name in everyone for slug in self._slugs.get(name, []) if self._counts(name, slug)}
+        names = sorted({*self._slugs, *self._not_recognised})
+        self.people = People(people or [], names)
+        self._book = Book(self.people, self.rules, overrides, record.times)
+        chosen = self.people.students if only is None else self._meant(only)
+        self._students = chosen
+        self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
+        if anonymous:
+            self._students = sorted(chosen, key=self._labels.__getitem__)
+        self.students = [self._labels.get(student, student.shown) for student in self._students]
+        due = due or tuple(self.rules.lessons)
+        found = {slug for name in names for slug in self._slugs.get(name, []) if self._counts(name, slug)}
         self.lessons = tuple(sorted({*found, *due}, key=place))
         """The lessons that someone handed in, and those that were due, by slug."""
         self.said_due = bool(due)
         """Whether someone said what was due."""
         self.due = tuple(slug for slug in self.lessons if slug in due or not due)
         """The lessons that count."""
-        self._problems = [record.problem] if record.problem else []
+        damaged = [record.problem] if record.problem else []
+        self._problems = [*damaged, *self.people.problems, *self._book.problems]
         self._more = 0
 
     def __iter__(self) -> Iterator[StudentWork]:
-        for student in self.students:
-            results = list(self._results(student))
-            gone = [gone_result(one) for one in results if not self._counts(student, one.lesson)]
-            counted = [one for one in results if self._counts(student, one.lesson)]
-            uncounted = [*self._not_recognised.get(student, []), *gone]
-            if counted or uncounted:
-                yield StudentWork(student, tuple(counted), tuple(uncounted))
+        for student in self._students:
+            names = [*student.own, *student.of_team]
+            results = [result for name in names for result in self._results(name)]
+            counted = [one for one in results if self._counts(one.student, one.lesson)]
+            gone = [gone_result(one) for one in results if one not in counted and one.student in student.own]
+            rows = [row for name in student.own for row in self._not_recognised.get(name, [])]
+            uncounted = tuple(replace(row, student=student.shown) for row in (*rows, *gone))
+            standing = self._book.standing(student, counted)
+            if standing.results or uncounted or student.person is not None:
+                work = StudentWork(
+                    student.shown,
+                    standing.results,
+                    uncounted,
+                    student.person,
+                    names=tuple(student.own),
+                    original=standing.original,
+                )
+                work = replace(work, total=self.total(work)) if self.rules.lessons else work
+                yield self._without_a_name(student, work) if self._labels else work
+
+    def _without_a_name(self, student: Student, work: StudentWork) -> StudentWork:
+        label = self._labels[student]
+        results, rows = (tuple(unnamed(one, label) for one in found) for found in (work.results, work.uncounted))
+        return replace(work, student=label, results=results, uncounted=rows, person=None, names=())
+
+    @property
+    def has_roster(self) -> bool:
+        """Whether a roster says more of students than their names, and may."""
+        return not self._labels and any(one.person for one in self._students)
+
+    @property
+    def changes_points(self) -> bool:
+        """Whether rules or a teacher may have changed what the grader gave."""
+        return bool(self.rules.lessons) or self._book.decides
+
+    def worth(self, slug: str) -> float:
+        """What a lesson is worth, in points."""
+        lesson = lesson_of(slug)
+        if lesson is None:
+            return 0.0
+        counting = self.rules.of(slug).exercises
+        return sum(one.points for one in lesson.exercises if counting is None or one.name in counting)
+
+    def total(self, work: StudentWork) -> tuple[float, float]:
+        """What a student has of the lessons that count, and what there is: points, or weights where there are any."""
+        have = total = 0.0
+        results = {result.lesson: result for result in work.results}
+        for slug in self.due:
+            result = results.get(slug)
+            worth = result.max_points if result else self.worth(slug)
+            weight = self.rules.of(slug).weight if self.rules.weighted else None
+            scale = 1.0 if weight is None else weight / worth if worth else 0.0
+            have += result.points * scale if result else 0.0
+            total += worth * scale
+        return round(have, 6), round(total, 6)
+
+    def _meant(self, only: str) -> list[Student]:
+        """Who is asked for: `__reports__` has another folder, and macOS writes ü as two characters."""
+        students = self.people.students
+        exact = [one for one in students if only == one.shown or only in one.own]
+        alike = {unicodedata.normalize("NFC", only), as_folder(only)}
+        similar = [one for one in students if unicodedata.normalize("NFC", one.shown) in alike]
+        return exact or similar or (self.people.called(only) if any(one.person for one in students) else [])
 
     @property
     def problems(self) -> list[str]:

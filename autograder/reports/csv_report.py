@@ -6,47 +6,54 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from autograder.gradebook.roster import Person
 from autograder.judging.records.results import SubmissionResult, whole_file
-from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import cell, file_stem
 
 BYTE_ORDER_MARK = "\ufeff"
 """By which Excel knows UTF-8."""
+ABOUT = ("id", "mail", "section", "team")
+"""What a roster says of each, beside the name."""
 LONG = ("student", "lesson", "exercise", "points", "max_points", "status", "misconception", "remark")
 
 
 class CsvReport(Report):
     """`grades.csv`, a row a student, and `exercises.csv`, a row for each exercise of each.
 
-    What is to be said of a hand-in (late, misnamed, unreadable) is a remark in the student's row. What does not count
-    is one, too, and a row without a lesson's exercise.
+    What is to be said of a hand-in (late, misnamed, unreadable) is a remark in the student's row, and says which lesson
+    it is of. What does not count is one, too, and a row without a lesson's exercise. With a roster, all of its students
+    have a row and what it says of them; where rules or a teacher changed points, the grader's own stand beside them.
 
     What a learner chose (the name) stands in the first column, in quotes, and is no formula; the rest is the grader's.
     """
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
-        self._lessons, self._due = order.classroom.lessons, order.classroom.due
-        self._worth = {slug: lesson.points for slug in self._lessons if (lesson := lesson_of(slug))}
+        self._classroom = classroom = order.classroom
+        self._lessons = classroom.lessons
+        self._about = ABOUT if classroom.has_roster else ()
+        self._kept = classroom.changes_points
         only = f"students/{file_stem(order.only)}~" if order.only is not None else ""
         self._paths = [order.out / f"{only}grades.csv", order.out / f"{only}exercises.csv"]
         self._grades, self._exercises = (self._writer(path) for path in self._paths)
-        columns = [column for slug in self._lessons for column in (slug, f"{slug} max")]
-        self._grades.writerow(["student", *columns, "total", "total max", "remark"])
+        kept = ("graded",) if self._kept else ()
+        columns = [column for slug in self._lessons for column in (slug, f"{slug} max", *(f"{slug} {k}" for k in kept))]
+        self._grades.writerow(["student", *self._about, *columns, "total", "total max", "remark"])
         self._exercises.writerow(LONG)
 
     def add(self, work: StudentWork) -> None:
         """Write a student's row; the cells of lessons that were not handed in are empty."""
         results = {result.lesson: result for result in work.results}
-        row: list[Any] = [cell(work.student)]
-        points = total = 0.0
+        row: list[Any] = [cell(work.student), *(cell(_about(work.person, what)) for what in self._about)]
         for slug in self._lessons:
             result = results.get(slug)
-            worth = result.max_points if result else self._worth.get(slug, 0)
-            if slug in self._due:
-                points, total = points + (result.points if result else 0.0), total + worth
+            worth = result.max_points if result else self._classroom.worth(slug)
             row += ["" if result is None else _number(result.points), _number(worth)]
+            if self._kept:
+                row.append("" if result is None else _number(work.original.get(slug, result.points)))
+        points, total = self._classroom.total(work)
         remarks = [_remark(one).removesuffix(".") for one in (*work.results, *work.uncounted)]
         self._grades.writerow([*row, _number(points), _number(total), cell("; ".join(filter(None, remarks)))])
         for result in (*work.results, *work.uncounted):
@@ -68,9 +75,23 @@ class CsvReport(Report):
         return csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
 
 
+def _about(person: Person | None, what: str) -> str:
+    """What the roster says of somebody."""
+    if person is None:
+        return ""
+    if what == "id":
+        return next((person.ids[kind] for kind in ("number", "sis", "login", "canvas") if kind in person.ids), "")
+    login = person.ids.get("login", "")
+    mail = person.ids.get("mail") or (login if "@" in login else "")
+    return {"mail": mail, "section": person.section, "team": person.team}[what]
+
+
 def _remark(result: SubmissionResult) -> str:
-    """What a student's row says of one hand-in; empty if there is nothing to say."""
-    return f"{result.status}: {result.message}" if result.message or result.status != "graded" else ""
+    """What a student's row says of one hand-in, and which that is; empty if there is nothing to say."""
+    if not result.message and result.status == "graded":
+        return ""
+    where = f"{result.lesson}: " if result.lesson else ""
+    return f"{where}{result.status}: {result.message}"
 
 
 def _number(points: float) -> float:

@@ -20,10 +20,17 @@ MAKERS = {
     "junit": ("autograder.reports.junit_report", "JunitReport"),
     "gradescope": ("autograder.reports.gradescope_report", "GradescopeReport"),
     "github": ("autograder.reports.github_summary", "GithubSummary"),
+    "canvas": ("autograder.reports.platforms.canvas", "CanvasReport"),
+    "moodle": ("autograder.reports.platforms.moodle", "MoodleReport"),
+    "nbgrader": ("autograder.reports.platforms.nbgrader", "NbgraderReport"),
+    "blackboard": ("autograder.reports.platforms.blackboard", "BlackboardReport"),
 }
 """Module and class by format; a module is imported when its format is asked for."""
 VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")
 """When Gradescope shows a check to students; a page can show it now or not, and shows it for the last alone."""
+
+
+TITLE = "Backprop, by hand"
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,9 @@ class Order:
     """Where the built book is: an address or a folder."""
     hidden_checks: str = "hidden"
     """One of `VISIBILITIES`: when students see the checks on hidden inputs."""
-    title: str = "Backprop, by hand"
+    gradebook: str = ""
+    """nbgrader's: its course folder, or its database's address."""
+    title: str = TITLE
     """What the dashboard is headed with."""
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -74,7 +74,7 @@ class HtmlReport(Report):
     def add(self, work: StudentWork) -> None:
         self._last = self._students / f"{file_stem(work.student)}.html"
         due = self.order.classroom.due if self.order.classroom.said_due else ()
-        shown = page(work, self._book, due, with_hidden=self.order.hidden_checks == "visible")
+        shown = page(work, self._book, due, self.order.classroom.worth, self.order.hidden_checks == "visible")
         write_text(self._last, self._student_page.render(shown))
         if self._whole_class:
             self._number += 1
@@ -164,24 +164,34 @@ class HtmlReport(Report):
         }
 
 
-def page(work: StudentWork, book: str | None, due: tuple[str, ...], *, with_hidden: bool) -> dict[str, Any]:
+def page(
+    work: StudentWork, book: str | None, due: tuple[str, ...], worth: Callable[[str], float], with_hidden: bool
+) -> dict[str, Any]:
     """What a student's page shows.
 
     Args:
         due: the lessons that count for the total, whether they were handed in or not; empty for those handed in.
+        worth: the points of a lesson that was not handed in.
         with_hidden: show the checks on hidden inputs one by one; else they are counted.
     """
     lessons = [_lesson(result, book, with_hidden) for result in work.results]
     counted = [result for result in work.results if not due or result.lesson in due]
     handed_in = {result.lesson for result in work.results}
-    missing = [lesson for slug in due if slug not in handed_in and (lesson := lesson_of(slug))]
+    missing: list[dict[str, Any]] = [
+        {"slug": slug, "title": lesson.title, "points": worth(slug)}
+        for slug in due
+        if slug not in handed_in and (lesson := lesson_of(slug))
+    ]
     open_exercises = [one for lesson in lessons for one in lesson["exercises"] if one["graded"].status != "passed"]
     tried = [one for one in open_exercises if one["graded"].status not in NOT_STUCK]
     core = [one for one in open_exercises if one["tier"] != "stretch"]
+    have = sum(result.points for result in counted)
+    most = sum(one.max_points for one in counted) + sum(worth(one["slug"]) for one in missing)
+    points, max_points = work.total or (have, most)
     return {
         "student": clean(work.student, 80),
-        "points": sum(result.points for result in counted),
-        "max_points": sum(one.max_points for one in counted) + sum(one.points for one in missing),
+        "points": points,
+        "max_points": max_points,
         "not_handed_in": missing,
         "uncounted": work.uncounted,
         "unrecognised": any(row.status == NOT_RECOGNISED for row in work.uncounted),

@@ -104,6 +104,9 @@ class ClassStatistics:
 
     def share(self, work: StudentWork) -> int:
         """A student's points in percent of what the lessons that were due are worth."""
+        if work.total is not None:
+            have, worth = work.total
+            return int(100 * min(1.0, have / worth)) if worth else 0
         points = work.points(self.due)
         return int(100 * min(1.0, points / self.max_points)) if self.max_points else 0
 

@@ -7,8 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -18,12 +16,14 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.authoring.rules.notebooks import short_of_full_points
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import WITH_MISTAKES
-from autograder.authoring.stubs import check_id, notebook_text, solved_notebook
+from autograder.authoring.stubs import notebook_text, stub_notebook
 from autograder.authoring.tree import Course
+from autograder.cell_names import check_id
 from autograder.classroom.class_folder import Work, find_work
 from autograder.classroom.pool import PoolError, grade_all
 from autograder.judging.checking.salt import PUBLIC_SALT
 from autograder.judging.records.results import SubmissionResult
+from autograder.nbgrader_course.gradebook import environment_on_path
 from course.syllabus import Lesson
 
 CELL_SECONDS = 60
@@ -79,7 +79,7 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
     """What nbgrader gives, in a course folder of its own, and what it has run; 0 for what it cannot grade."""
     scores: Scores = {}
     executed: Executed = {}
-    with _environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
+    with environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
         folder = Path(temporary)
         for slug in sorted({item.lesson for item in work}):
             lesson = course.lessons[slug]
@@ -101,21 +101,9 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
     return scores, executed
 
 
-@contextmanager
-def _environment_on_path() -> Iterator[None]:
-    """nbgrader calls `alembic` by its bare name, also where the environment is not activated."""
-    before = os.environ.get("PATH", os.defpath)
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
-
-
 def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
-    """The instructor's version: nbgrader clears the marked solutions of it. Cells for the reference alone stay out."""
-    notebook = solved_notebook(lesson, course.solutions)
-    notebook.cells = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
+    """What a teacher has: the learner's notebook, which nbgrader's own command must leave as it is."""
+    notebook = stub_notebook(lesson, course.solutions)
     file = folder / "source" / lesson.slug / f"{lesson.slug}.ipynb"
     file.parent.mkdir(parents=True)
     file.write_text(notebook_text(notebook), encoding="utf-8")

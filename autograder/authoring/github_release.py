@@ -1,0 +1,78 @@
+"""A learner's repository: notebooks, the course without its answers beside them, and a workflow that checks each push.
+
+The workflow needs no token and no other repository: what it installs lies in the repository itself, so that the
+course's version stays, and holds no solution, so that it may.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from string import Template
+
+from autograder.authoring.release import release
+from autograder.authoring.tree import AuthoringError, Course
+
+TEMPLATE = Path(__file__).parents[1] / "templates" / "repository"
+COURSE = ".course"
+"""Where the course lies; a name that no learner opens by chance."""
+TORCH = (
+    "pip install --quiet --constraint .course/constraints.txt "
+    "--extra-index-url https://download.pytorch.org/whl/cpu torch"
+)
+"""The build without GPUs: its version has a mark that goes before the other's of that number."""
+
+
+DOTTED = ("gitignore", "github", "devcontainer")
+"""What begins with a dot in a repository, and would mean something where it lies now."""
+
+
+class _Placeholder(Template):
+    """`@{name}`: workflows have `$` of their own."""
+
+    delimiter = "@"
+
+
+def release_repository(
+    course: Course, out: Path, slugs: Iterable[str] = (), *, search: bool = True, say: Callable[[str], None] = print
+) -> None:
+    """Write the files of a template repository into the new folder `out`.
+
+    Raises:
+        AuthoringError: `out` is there already, or a lesson's files are not in order.
+        OSError: it cannot be written.
+    """
+    if out.exists():
+        raise AuthoringError(f"{out} is there already: name a folder that is not")
+    wanted = list(slugs) or list(course.lessons)
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(parents=True)
+        release(course, part / COURSE, wanted, search=search, say=say)
+        for slug in wanted:
+            shutil.copy(course.notebook(slug), part)
+        _fill_in(course, part, wanted)
+        part.rename(out)
+    except BaseException:  # half a repository is none
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
+    needs_torch = any("torch" in kit.packages for slug in slugs for kit in course.lessons[slug].kits)
+    first = course.lessons[slugs[0]]
+    words = {
+        "due": " ".join(slugs),
+        "install_torch": f"{TORCH}\n          " if needs_torch else "",
+        "install_torch_here": f"{TORCH} && " if needs_torch else "",
+        "first": f"{first.slug.partition('_')[0]}/{first.exercises[0].name}",
+        "lessons": "\n".join(f"| [`{slug}.ipynb`]({slug}.ipynb) | {course.lessons[slug].title} |" for slug in slugs),
+    }
+    for file in sorted(TEMPLATE.rglob("*")):
+        if file.is_file():
+            parts = file.relative_to(TEMPLATE).parts
+            target = folder.joinpath(f".{parts[0]}" if parts[0] in DOTTED else parts[0], *parts[1:])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(_Placeholder(file.read_text(encoding="utf-8")).substitute(words), encoding="utf-8")

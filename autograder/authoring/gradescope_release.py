@@ -1,0 +1,104 @@
+"""A zip for Gradescope: setup and run scripts, the grader with its solutions and a salt, and the course without both.
+
+Gradescope unpacks it to /autograder/source, runs setup.sh once, as root, and run_autograder for each submission
+(https://gradescope-autograders.readthedocs.io/en/latest/specs/). The second copy of the course is for machines whose
+kernel cannot confine a submission: there, nothing that it could read holds an answer to a hidden case.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from string import Template
+
+from autograder.authoring.release import FILES, ZIP_TIME, release
+from autograder.authoring.tree import AuthoringError, Course
+from autograder.reports.formats import VISIBILITIES
+
+TEMPLATE = Path(__file__).parents[1] / "templates" / "gradescope"
+OF_THE_GRADER = ("autograder", "course", "exercises", "solutions")
+NOT_OF_IT = ("__pycache__", "*.pyc", ".*", "sample_class", "authoring", "widgets", "results")
+PROGRAMS = ("setup.sh", "run_autograder")
+SECRET = "salt"
+TORCH = (
+    '  /opt/backprop/bin/pip install --quiet --constraint "$constraints" '
+    "--extra-index-url https://download.pytorch.org/whl/cpu torch\n"
+)
+
+
+class _Placeholder(Template):
+    """`@{name}`: shells have `$` of their own."""
+
+    delimiter = "@"
+
+
+def release_gradescope(
+    course: Course,
+    out: Path,
+    slugs: Iterable[str] = (),
+    *,
+    salt: str,
+    hidden: str = "hidden",
+    search: bool = True,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Write the zip `out`.
+
+    Args:
+        salt: the class's secret for hidden inputs.
+        hidden: when students see the checks on hidden inputs, in Gradescope's words.
+
+    Raises:
+        AuthoringError: `out` is there already or is no zip, or a lesson's files are not in order.
+        OSError: it cannot be written.
+    """
+    if out.exists() or out.suffix != ".zip":
+        raise AuthoringError(f"{out} is there already" if out.exists() else f"{out}: name a zip, as gradescope.zip")
+    if hidden not in VISIBILITIES:
+        raise AuthoringError(f"there is no visibility {hidden!r}; there are {', '.join(VISIBILITIES)}")
+    wanted = list(slugs) or list(course.lessons)
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(parents=True)
+        release(course, part / "visible", wanted, search=search, say=say)
+        for name in OF_THE_GRADER:
+            shutil.copytree(course.root / name, part / "grader" / name, ignore=shutil.ignore_patterns(*NOT_OF_IT))
+        for name in FILES:
+            shutil.copy(course.root / name, part / "grader")
+        (part / SECRET).write_text(f"{salt}\n", encoding="utf-8")
+        _fill_in(course, part, wanted, hidden)
+        _zip(part, out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _fill_in(course: Course, folder: Path, slugs: list[str], hidden: str) -> None:
+    needs_torch = any("torch" in kit.packages for slug in slugs for kit in course.lessons[slug].kits)
+    words = {
+        "lessons": " ".join(slugs),
+        "names": ", ".join(f"`{slug}.ipynb`" for slug in slugs),
+        "worth": f"{sum(course.lessons[slug].points for slug in slugs):g}",
+        "memory": "PyTorch wants 3 GB" if needs_torch else "no lesson here needs PyTorch",
+        "install_torch": TORCH if needs_torch else "",
+        "hidden": hidden,
+    }
+    for file in sorted(TEMPLATE.iterdir()):
+        text = _Placeholder(file.read_text(encoding="utf-8")).substitute(words)
+        (folder / file.name).write_text(text, encoding="utf-8")
+    project = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (folder / "requirements.txt").write_text("\n".join(project["dependencies"]) + "\n", encoding="utf-8")
+
+
+def _zip(folder: Path, out: Path) -> None:
+    """At the zip's top, not in a folder: Gradescope looks for its two scripts there."""
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), ZIP_TIME)
+            mode = 0o755 if file.name in PROGRAMS else 0o600 if file.name == SECRET else 0o644
+            entry.external_attr = mode << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, file.read_bytes())

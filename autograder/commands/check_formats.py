@@ -1,0 +1,65 @@
+"""What `backprop check` found, for programs: JSON, JUnit's XML, and the summary of a workflow on GitHub."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from autograder.commands.console import console, give_up, say
+from autograder.judging.records.results import SubmissionResult, write_json
+from autograder.wording import enumeration
+
+FORMATS = ("json", "junit", "github", "gradescope")
+MINE = "my-work"
+"""What a learner is called in these."""
+
+
+def formats_in(text: str | None) -> list[str]:
+    """The formats that were asked for. Ends the command where one is none."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else []
+    for name in names:
+        if name not in FORMATS:
+            give_up(f"there is no format {name!r}; there are {enumeration(FORMATS)}")
+    return names
+
+
+def write_formats(names: Iterable[str], out: Path, results: Iterable[SubmissionResult]) -> None:
+    """Write what was found: `check.json`, `junit/…xml`, and what a workflow's summary shows.
+
+    Points are those of the visible cases where the course has no solutions beside it, and each result says so.
+    """
+    from autograder.reports.attempts import make_all
+    from autograder.reports.class_results import ClassResults
+    from autograder.reports.formats import Order
+
+    found = list(results)
+    names = list(names)
+    try:
+        if "json" in names:
+            write_json(out / "check.json", _summary(found))
+            typer.echo(f"json: {out / 'check.json'}", err=True)
+        reports = [name for name in names if name != "json"]
+        if reports and found:
+            with tempfile.TemporaryDirectory(prefix="backprop-check-") as folder:
+                for result in found:
+                    result.student = MINE
+                    write_json(Path(folder) / MINE / f"{result.lesson}.json", result.to_json())
+                for each in make_all(reports, Order(ClassResults(Path(folder)), out, console())) or []:
+                    for line in each.lines:
+                        typer.echo(line, err=True)
+                    if each.problem():
+                        say(each.problem())
+    except OSError as error:
+        give_up(f"{error.filename or out} cannot be written ({error.strerror})")
+
+
+def _summary(results: list[SubmissionResult]) -> dict[str, object]:
+    return {
+        "points": sum(result.points for result in results),
+        "max_points": sum(result.max_points for result in results),
+        "visible_only": any(result.visible_only for result in results),
+        "lessons": [result.to_json() for result in results],
+    }

@@ -1,0 +1,1 @@
+"""Who is in a class, what counts of their results, and by whose rules: between results and reports."""

@@ -1,0 +1,180 @@
+"""The rules of a class: what is due when, what counts how much, and what being late costs.
+
+title = "Deep learning, spring"
+timezone = "Europe/Berlin"
+late_days = 3                       # free ones, for each student, over all lessons
+penalty = 10                        # percent of the points that were earned, for each day after those
+most_days = 7                       # later than that: nothing
+
+[lessons.ch06]
+due = 2027-03-01T23:59:00
+weight = 20                         # of the total; without weights, points add up
+exercises = "core"                  # or a list of names; all count if left out
+column = "Homework 6 (123456)"      # what the platform's gradebook calls it
+
+[[extension]]
+student = "ada@example.edu"         # as reports call them, or any id of the roster
+lesson = "ch06"
+days = 3                            # or until = 2027-03-05T12:00:00
+
+[[handed_in]]                       # where the platform does not say when
+student = "ada@example.edu"
+lesson = "ch06"
+at = 2027-03-02T08:00:00
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from autograder.gradebook.table_file import (
+    TableError,
+    lesson_called,
+    moment,
+    number,
+    read_toml,
+    refuse_unknown,
+    tables,
+    text,
+)
+from course.syllabus import Lesson
+
+RULES = "rules.toml"
+"""What the file is called where it lies in a folder of results."""
+KEYS = ("title", "timezone", "late_days", "penalty", "most_days", "lessons", "extension", "handed_in")
+OF_A_LESSON = ("due", "weight", "exercises", "column", "penalty", "most_days")
+TIERS = ("core", "stretch", "all")
+
+
+@dataclass(frozen=True)
+class LessonRules:
+    """What holds for one lesson."""
+
+    slug: str
+    due: datetime | None = None
+    weight: float | None = None
+    exercises: frozenset[str] | None = None
+    """Those that count; all if None."""
+    column: str = ""
+    penalty: float = 0.0
+    most_days: float | None = None
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a teacher says of a student's hand-in: more time, or when it came."""
+
+    student: str
+    lesson: str
+    until: datetime | None = None
+    days: float = 0.0
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All of the file; without one, all lessons that anybody handed in count, and nothing is late."""
+
+    lessons: dict[str, LessonRules] = field(default_factory=dict)
+    title: str = ""
+    late_days: float = 0.0
+    extensions: tuple[Said, ...] = ()
+    handed_in: tuple[Said, ...] = ()
+    zone: tzinfo = UTC
+
+    def of(self, slug: str) -> LessonRules:
+        return self.lessons.get(slug, LessonRules(slug))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the total is in weights and not in points."""
+        return any(lesson.weight is not None for lesson in self.lessons.values())
+
+
+def read_rules(file: Path) -> Rules:
+    """The rules in a file.
+
+    Raises:
+        TableError: something in it cannot be meant.
+    """
+    data = read_toml(file)
+    refuse_unknown(data, KEYS, str(file))
+    zone = _zone(data, file)
+    penalty = number(data, "penalty", str(file), most=100)
+    most_days = number(data, "most_days", str(file)) if "most_days" in data else None
+    listed = data.get("lessons", {})
+    if not isinstance(listed, dict) or not all(isinstance(one, dict) for one in listed.values()):
+        raise TableError(f"{file}: write lessons as [lessons.ch06], a table each")
+    lessons: dict[str, LessonRules] = {}
+    for name, table in listed.items():
+        lesson = lesson_called(name, f"{file}: lessons.{name}")
+        if lesson.slug in lessons:
+            raise TableError(f"{file}: lessons.{name}: {lesson.slug} has two tables")
+        lessons[lesson.slug] = _of_lesson(lesson, table, f"{file}: lessons.{name}", zone, penalty, most_days)
+    weights = [lesson.weight for lesson in lessons.values()]
+    if any(weight is None for weight in weights) and any(weight is not None for weight in weights):
+        without = next(slug for slug, lesson in lessons.items() if lesson.weight is None)
+        raise TableError(f"{file}: lessons.{without} has no weight and others have one; give all or none")
+    return Rules(
+        lessons,
+        text(data, "title", str(file), ""),
+        number(data, "late_days", str(file)),
+        tuple(_said(one, where, "until", zone) for one, where in tables(data, "extension", file)),
+        tuple(_said(one, where, "at", zone) for one, where in tables(data, "handed_in", file)),
+        zone,
+    )
+
+
+def _zone(data: dict[str, Any], file: Path) -> tzinfo:
+    name = text(data, "timezone", str(file), "")
+    try:
+        return ZoneInfo(name) if name else datetime.now().astimezone().tzinfo or UTC
+    except (KeyError, ValueError, OSError):
+        raise TableError(f"{file}: there is no timezone {name!r}; one is called as Europe/Berlin") from None
+
+
+def _of_lesson(
+    lesson: Lesson, table: dict[str, Any], where: str, zone: tzinfo, penalty: float, most_days: float | None
+) -> LessonRules:
+    refuse_unknown(table, OF_A_LESSON, where)
+    return LessonRules(
+        lesson.slug,
+        moment(table, "due", where, zone),
+        number(table, "weight", where) if "weight" in table else None,
+        _exercises(lesson, table.get("exercises", "all"), where),
+        text(table, "column", where, ""),
+        number(table, "penalty", where, penalty, most=100),
+        number(table, "most_days", where) if "most_days" in table else most_days,
+    )
+
+
+def _exercises(lesson: Lesson, said: object, where: str) -> frozenset[str] | None:
+    if said == "all":
+        return None
+    if said in TIERS:
+        return frozenset(one.name for one in lesson.exercises if one.tier == said)
+    names = {one.name for one in lesson.exercises}
+    if not isinstance(said, list) or not said or not all(isinstance(one, str) for one in said):
+        raise TableError(f'{where}: exercises must be "core", "stretch", "all" or a list of names')
+    for name in said:
+        if name not in names:
+            raise TableError(f"{where}: {lesson.slug} has no exercise {name!r}")
+    return frozenset(said)
+
+
+def _said(table: dict[str, Any], where: str, when: str, zone: tzinfo) -> Said:
+    refuse_unknown(table, ("student", "lesson", when, "days"), where)
+    until, days = moment(table, when, where, zone), number(table, "days", where)
+    if until is None and not days:
+        raise TableError(f"{where}: say {when} or days")
+    return Said(text(table, "student", where), lesson_called(table.get("lesson"), where).slug, until, days, where)
+
+
+def days_late(at: datetime, due: datetime) -> float:
+    """Begun days after the due date; 0 in time."""
+    over = at - due
+    return 0.0 if over <= timedelta(0) else float(-(-over // timedelta(days=1)))

@@ -1,0 +1,234 @@
+"""What counts of one student's results, by the rules of the class and what a teacher decided; all of it is said.
+
+Results themselves are never changed: what a report shows is a copy, whose message says what it was before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from autograder.classroom.class_record import HandedIn
+from autograder.gradebook.overrides import Override
+from autograder.gradebook.people import People, Student
+from autograder.gradebook.rules import LessonRules, Rules, Said, days_late
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from course.syllabus import syllabus
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A student's results as they count."""
+
+    results: tuple[SubmissionResult, ...]
+    original: dict[str, float] = field(default_factory=dict)
+    """The points that the grader gave, by lesson, where others count."""
+
+
+class Book:
+    """The rules, the decisions and the times of a class, by student."""
+
+    def __init__(
+        self,
+        people: People,
+        rules: Rules,
+        overrides: Iterable[Override],
+        handed_in: dict[tuple[str, str], HandedIn],
+    ) -> None:
+        self.rules = rules
+        self.problems: list[str] = []
+        self._handed_in = handed_in
+        self._came: dict[tuple[Student, str], HandedIn] = {}
+        """When what counts came, of the students seen so far."""
+        self._shown = {name: student.shown for student in people.students for name in student.own}
+        self._overrides: dict[Student, list[Override]] = defaultdict(list)
+        self._more_time: dict[Student, list[Said]] = defaultdict(list)
+        self._times: dict[Student, list[Said]] = defaultdict(list)
+        for override in overrides:
+            for student in self._meant(people, override.student, override.where):
+                self._overrides[student].append(override)
+        for said, into in ((rules.extensions, self._more_time), (rules.handed_in, self._times)):
+            for one in said:
+                for student in self._meant(people, one.student, one.where):
+                    into[student].append(one)
+
+    def _meant(self, people: People, name: str, where: str) -> list[Student]:
+        """Who is called so, if that is one; else a line says that nobody is meant."""
+        meant = people.called(name)
+        if len(meant) == 1:
+            return meant
+        who = "nobody is" if not meant else f"{len(meant)} students are"
+        self.problems.append(f"{where}: {who} called {name!r}; it holds for nobody")
+        return []
+
+    @property
+    def decides(self) -> bool:
+        """Whether a teacher has decided anything."""
+        return bool(self._overrides)
+
+    def standing(self, student: Student, results: Sequence[SubmissionResult]) -> Standing:
+        """What counts of a student's own results and those of their team, each under the student's name."""
+        chosen = self._chosen(student, results)
+        original = {result.lesson: result.points for result in chosen}
+        chosen = [self._counted(self._overridden(student, result)) for result in chosen]
+        chosen = self._in_time(student, chosen)
+        changed = {
+            one.lesson: original[one.lesson]
+            for one in chosen
+            if one.lesson in original and original[one.lesson] != one.points
+        }
+        return Standing(tuple(chosen), changed)
+
+    def _chosen(self, student: Student, results: Sequence[SubmissionResult]) -> list[SubmissionResult]:
+        """One result a lesson: a student's own before their team's, the better of two."""
+        by_lesson: dict[str, list[SubmissionResult]] = defaultdict(list)
+        for result in results:
+            by_lesson[result.lesson].append(result)
+        kept = []
+        for lesson, found in by_lesson.items():
+            own = [result for result in found if result.student in student.own]
+            best = max(own or found, key=lambda one: one.points)
+            said = []
+            if not own:
+                by = self._shown.get(best.student, best.student)
+                team = student.person.team if student.person else ""
+                said.append(
+                    f"Handed in by {by} for the team {team}." if by != team else f"Handed in by the team {team}."
+                )
+            said += [
+                f"{other.student} handed it in, too, with {other.points:g} points; the better one counts."
+                for other in (own or found)
+                if other is not best
+            ]
+            self._came[student, lesson] = self._handed_in.get((best.student, lesson), HandedIn())
+            kept.append(_saying(replace(best, student=student.shown), *said))
+        listed = {one.lesson for one in kept}
+        for override in self._overrides[student]:
+            if override.lesson not in listed:
+                listed.add(override.lesson)
+                kept.append(_nothing(student.shown, override.lesson))
+        order = list(syllabus())
+        return sorted(kept, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
+
+    def _overridden(self, student: Student, result: SubmissionResult) -> SubmissionResult:
+        for override in self._overrides[student]:
+            if override.lesson != result.lesson:
+                continue
+            why = f": {override.comment}" if override.comment else ""
+            if not override.exercise:
+                said = (
+                    f"A teacher gave {override.points:g} of {result.max_points:g} points, not {result.points:g}{why}."
+                )
+                result = _saying(replace(result, points=override.points), said)
+                continue
+            before = next((one for one in result.exercises if one.name == override.exercise), None)
+            was = before.points if before else 0.0
+            said = f"{override.exercise}: a teacher gave {override.points:g} points, not {was:g}{why}."
+            exercises = [
+                _by_a_teacher(one, override, said) if one.name == override.exercise else one for one in result.exercises
+            ]
+            if before is None:
+                worth = syllabus()[result.lesson].exercise(override.exercise)
+                empty = ExerciseResult(worth.name, 0.0, worth.points, "missing", "", None, "", 0.0)
+                exercises.append(_by_a_teacher(empty, override, said))
+            result = replace(result, exercises=exercises, points=result.points - was + override.points)
+            result = _saying(result, said)
+        return result
+
+    def _counted(self, result: SubmissionResult) -> SubmissionResult:
+        """Without the points of exercises that do not count."""
+        counting = self.rules.of(result.lesson).exercises
+        if counting is None:
+            return result
+        out = [one for one in result.exercises if one.name not in counting]
+        exercises = [
+            one if one.name in counting else replace(one, points=0.0, max_points=0.0) for one in result.exercises
+        ]
+        worth = sum(one.points for one in syllabus()[result.lesson].exercises if one.name in counting)
+        points = min(result.points - sum(one.points for one in out), worth)
+        said = f"{len(counting)} of {len(syllabus()[result.lesson].exercises)} exercises count here."
+        return _saying(replace(result, exercises=exercises, points=points, max_points=worth), said)
+
+    def _in_time(self, student: Student, results: list[SubmissionResult]) -> list[SubmissionResult]:
+        """With late days spent in the order of due dates, and penalties after them."""
+        left = self.rules.late_days
+        kept: dict[str, SubmissionResult] = {}
+        ordered = sorted(results, key=lambda one: str(self.rules.of(one.lesson).due or ""))
+        for result in ordered:
+            kept[result.lesson], left = self._penalised(student, result, left)
+        return [kept[result.lesson] for result in results]
+
+    def _penalised(self, student: Student, result: SubmissionResult, left: float) -> tuple[SubmissionResult, float]:
+        lesson = self.rules.of(result.lesson)
+        found = self._came.get((student, result.lesson), HandedIn())
+        due, more = self._due(student, lesson)
+        if due is None:
+            return result, left
+        at = self._at(student, result.lesson, found, due)
+        if at is None:
+            if found.late and not more:
+                said = (
+                    "Late, says the platform, and not by how much: no penalty; [[handed_in]] of the rules can say when."
+                )
+                return _saying(result, said), left
+            return result, left
+        late = days_late(at, due)
+        if not late:
+            return (_saying(result, more) if more and at > (lesson.due or due) else result), left
+        spent = min(left, late)
+        costly = late - spent
+        parts = [f"{_days(late)} late ({at:%d %b %H:%M}, due {due:%d %b %H:%M})", more.rstrip(".").lower()]
+        parts.append(f"{_days(spent)} of {_days(left)} taken from late days" if spent else "")
+        if lesson.most_days is not None and costly > lesson.most_days:
+            share, cost = 1.0, f"after {_days(lesson.most_days)} nothing counts"
+        else:
+            share = min(1.0, costly * lesson.penalty / 100)
+            cost = f"{share:.0%} off" if share else ""
+        points = round(result.points * (1 - share), 6)
+        parts.append(f"{cost}: {result.points:g} → {points:g} points" if cost else "no penalty")
+        said = "; ".join(filter(None, parts)) + "."
+        return _saying(replace(result, points=points), said), left - spent
+
+    def _due(self, student: Student, lesson: LessonRules) -> tuple[datetime | None, str]:
+        """When it is due for this student, and what they were given."""
+        due, said = lesson.due, ""
+        if due is None:
+            return None, ""
+        for one in self._more_time[student]:
+            if one.lesson == lesson.slug:
+                due = max(due, one.until or due, lesson.due + timedelta(days=one.days) if lesson.due else due)
+                said = f"Extended to {due:%d %b %H:%M}."
+        return due, said
+
+    def _at(self, student: Student, lesson: str, found: HandedIn, due: datetime) -> datetime | None:
+        for one in self._times[student]:
+            if one.lesson == lesson:
+                return one.until or due + timedelta(days=one.days)
+        try:
+            at = datetime.fromisoformat(found.at) if found.at else None
+        except ValueError:
+            return None
+        return at.replace(tzinfo=self.rules.zone) if at and at.tzinfo is None else at
+
+
+def _saying(result: SubmissionResult, *said: str) -> SubmissionResult:
+    return replace(result, message=" ".join(part for part in (result.message, *said) if part))
+
+
+def _by_a_teacher(exercise: ExerciseResult, override: Override, said: str) -> ExerciseResult:
+    message = "\n".join(part for part in (said, exercise.message) if part)
+    full = override.points >= exercise.max_points
+    status = "passed" if full else "partial" if override.points else exercise.status
+    return replace(exercise, points=override.points, message=message, status=status)
+
+
+def _nothing(student: str, slug: str) -> SubmissionResult:
+    """A lesson that was not handed in, for which there is something to say."""
+    lesson = syllabus()[slug]
+    return SubmissionResult(student, slug, "", "", "", "", 0.0, lesson.points, "graded", "Not handed in.")
+
+
+def _days(number: float) -> str:
+    return f"{number:g} day" if number == 1 else f"{number:g} days"

@@ -1,0 +1,77 @@
+"""TOML files that teachers write: read with one clear line for whatever is wrong in them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection
+from datetime import date, datetime, time, tzinfo
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.lesson_names import lessons_named
+from course.syllabus import Lesson, syllabus
+
+
+class TableError(ValueError):
+    """A file that cannot be meant; the message says which, where, and what to do."""
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """What is in the file. `TableError` if it cannot be read."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise TableError(f"{file} cannot be read ({error.strerror})") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise TableError(f"{file} is no TOML: {error}") from None
+
+
+def refuse_unknown(table: dict[str, Any], known: Collection[str], where: str) -> None:
+    """Say which key is none: a typing error must not make a due date vanish."""
+    for key in table:
+        if key not in known:
+            raise TableError(f"{where}: there is no {key!r}; there are {', '.join(sorted(known))}")
+
+
+def number(table: dict[str, Any], key: str, where: str, default: float = 0.0, most: float = 1e6) -> float:
+    """A number of 0 or more."""
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise TableError(f"{where}: {key} must be a number from 0 to {most:g}, not {value!r}")
+    return float(value)
+
+
+def text(table: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
+    """A text, and one that is not empty unless that is the default."""
+    value = table.get(key, default)
+    if not isinstance(value, str) or (not value.strip() and value != default):
+        raise TableError(f"{where}: {key} must be a text" + ("" if key in table else ", and is missing"))
+    return value.strip()
+
+
+def moment(table: dict[str, Any], key: str, where: str, zone: tzinfo) -> datetime | None:
+    """A date, whose last minute is meant, or a time, in the class's zone if it says none; None if there is none."""
+    value = table.get(key)
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=zone)
+    if isinstance(value, date):
+        return datetime.combine(value, time(23, 59, 59), zone)
+    raise TableError(f"{where}: {key} must be a date or a time without quotes, as 2027-03-01T23:59:00, not {value!r}")
+
+
+def tables(data: dict[str, Any], key: str, file: Path) -> list[tuple[dict[str, Any], str]]:
+    """The tables `[[key]]`, each with where it stands."""
+    found = data.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise TableError(f"{file}: write {key} as [[{key}]], a table each")
+    return [(one, f"{file}: {key} {place}") for place, one in enumerate(found, 1)]
+
+
+def lesson_called(name: object, where: str) -> Lesson:
+    """The lesson that a name means: ch06, or the whole of it."""
+    found = lessons_named(str(name))
+    if len(found) != 1:
+        raise TableError(f"{where}: there is no lesson {name!r}; there are {', '.join(syllabus())}")
+    return syllabus()[found[0]]

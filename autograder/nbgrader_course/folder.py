@@ -1,0 +1,93 @@
+"""A course folder for nbgrader: a source for each lesson, and a configuration that leaves exercises as they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum
+
+from autograder.cell_names import cell_id
+from autograder.places import Places
+
+CONFIG = "nbgrader_config.py"
+CONFIG_TEXT = """\
+# nbgrader's configuration of this course: `backprop nbgrader` wrote it, and it is yours.
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ClearOutput,
+    ComputeChecksums,
+    IncludeHeaderFooter,
+    InstantiateTests,
+    LockCells,
+    SaveCells,
+)
+
+c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = "backprop"
+
+# All that nbgrader does by default but ClearSolutions: these notebooks hold no solution, and of an exercise in which
+# none is marked it would leave nothing, its signature included.
+c.GenerateAssignment.preprocessors = [
+    IncludeHeaderFooter,
+    InstantiateTests,
+    LockCells,
+    ClearOutput,
+    CheckCellMetadata,
+    ComputeChecksums,
+    SaveCells,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ComputeChecksums,
+    CheckCellMetadata,
+]
+
+# A check of a lesson with PyTorch starts a process that imports it; an endless loop is ended by the check itself.
+c.Execute.timeout = 300
+"""
+
+
+def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[Path]]:
+    """Write what nbgrader needs into `folder`; what is there stays. The files that are new, and those that stay.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    files = {folder / CONFIG: CONFIG_TEXT}
+    for slug in slugs:
+        files[folder / "source" / slug / f"{slug}.ipynb"] = source_text(slug)
+    new, kept = [], []
+    for file, text in files.items():
+        if file.exists():
+            kept.append(file)
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        new.append(file)
+    return new, kept
+
+
+def source_text(slug: str) -> str:
+    """The lesson's notebook, with exercises that nbgrader knows as answers: comments are written to these."""
+    notebook = nbformat.read(Places().notebook(slug), as_version=4)
+    for cell in notebook.cells:
+        know_the_answer(cell)
+    return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def know_the_answer(cell: NotebookNode) -> str:
+    """Give an exercise's cell nbgrader's metadata of an answer; its name there, or "" if it is no exercise."""
+    exercise = cell.metadata.get("exercise")
+    if not exercise:
+        return ""
+    name = cell_id(exercise, cell.metadata.get("part"))
+    metadata: dict[str, Any] = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3}
+    cell.metadata["nbgrader"] = {**metadata, "solution": True, "task": False}
+    cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
+    return name

@@ -1,0 +1,48 @@
+"""nbgrader's gradebook: written through its own interface, whatever database it lies in."""
+
+from __future__ import annotations
+
+from autograder.nbgrader_course.gradebook import CourseGradebook
+from autograder.reports.class_results import StudentWork
+from autograder.reports.formats import Order, Report
+from autograder.reports.platforms.gradebook import UNGRADED
+
+
+class NbgraderReport(Report):
+    """Each student's results in the gradebook that was named."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        self._gradebook = CourseGradebook(order.gradebook)
+        self._known = self._gradebook.students()
+        self._written: list[tuple[str, str]] = []
+
+    def add(self, work: StudentWork) -> None:
+        """Write a student's results; who handed in nothing is a student all the same."""
+        results = [
+            result for result in work.results if result.status not in UNGRADED and result.lesson in self._lessons
+        ]
+        student = self._called(work)
+        person = work.person
+        first, _, last = (person.name if person else "").rpartition(" ")
+        if results or person is not None:
+            self._gradebook.write(student, first, last, person.ids.get("mail", "") if person else "", results)
+            self._written += [(student, result.lesson) for result in results]
+
+    def finish(self) -> list[str]:
+        shown = len(self._gradebook.shown)
+        lines = [f"nbgrader: {len(self._written)} submissions in {self._gradebook.address.split('@')[-1]}"]
+        if len(self._written) > shown and self._gradebook.folder is not None:
+            where = f"{self._gradebook.folder}/submitted"
+            lines.append(f"nbgrader: Formgrader lists all, and opens the {shown} whose notebooks lie in {where}")
+        return lines
+
+    @property
+    def _lessons(self) -> tuple[str, ...]:
+        return self.order.classroom.due
+
+    def _called(self, work: StudentWork) -> str:
+        """What nbgrader calls a student: as it did before, as the hand-in does, or by a login."""
+        ids = work.person.ids if work.person else {}
+        names = [*work.names, *(ids[kind] for kind in ("login", "mail", "number", "sis") if kind in ids)]
+        return next((name for name in names if name in self._known), [*names, work.student][0])

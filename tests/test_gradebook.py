@@ -1,0 +1,380 @@
+"""What counts of a class's results, and the gradebooks that platforms import: rules and decisions hold everywhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from test_rosters import BLACKBOARD, CANVAS, GROUPS, WORKSHEET, table
+
+from autograder.classroom.class_record import ClassRecord, HandedIn
+from autograder.gradebook.class_files import ClassFiles
+from autograder.gradebook.rules import read_rules
+from autograder.gradebook.table_file import TableError
+from autograder.judging.records.results import ExerciseResult, SubmissionResult, write_json
+from autograder.reports.class_results import ClassResults, StudentWork
+from course.syllabus import find_lesson
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+SLUG = "ch06_vjps"
+LESSON = find_lesson(SLUG)
+RULES = """\
+title = "Deep learning"
+timezone = "UTC"
+late_days = 1
+penalty = 10
+most_days = 5
+
+[lessons.ch06]
+due = 2027-03-01T12:00:00
+"""
+
+
+def a_result(student: str, passed: int = 18, lesson: str = SLUG) -> SubmissionResult:
+    """A result in which the first exercises pass and the others are not written."""
+    exercises = [
+        ExerciseResult(
+            one.name, one.points * (i < passed), one.points, "passed" if i < passed else "missing", "", None, "", 0.1
+        )
+        for i, one in enumerate(find_lesson(lesson).exercises)
+    ]
+    points, worth = sum(one.points for one in exercises), find_lesson(lesson).points
+    return SubmissionResult(student, lesson, "f.py", "a", "v", "sandbox", points, worth, "graded", "", exercises, "s")
+
+
+def write(folder: Path, *results: SubmissionResult, at: dict[str, HandedIn] | None = None) -> Path:
+    """A folder of results; `at`: when each student handed in."""
+    for result in results:
+        write_json(folder / result.student / f"{result.lesson}.json", result.to_json())
+    record = ClassRecord(folder)
+    for kept in record._folders.values():
+        kept.times = {(student, SLUG): when for student, when in (at or {}).items()}
+    (folder / ".unfinished").mkdir(parents=True, exist_ok=True)
+    record.write()
+    return folder
+
+
+def read(folder: Path, *rosters: Path) -> tuple[dict[str, StudentWork], list[str]]:
+    """The class by the files that lie in a folder of results, and what is said of them."""
+    kept = ClassFiles.at(folder, rosters)
+    found = ClassResults(folder, people=kept.people, rules=kept.rules, overrides=kept.overrides)
+    return {work.student: work for work in found}, found.problems
+
+
+def only(work: StudentWork) -> SubmissionResult:
+    (result,) = work.results
+    return result
+
+
+# Who is there
+
+
+def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 9))
+    rosters = [table(tmp_path, "canvas.csv", CANVAS), table(tmp_path, "groups.csv", GROUPS)]
+    rosters.append(table(tmp_path, "more.csv", "name,mail\nEve Lee,eve@x.edu\n"))
+    found, problems = read(results, *rosters)
+    assert not problems
+    assert list(found) == ["Ada King", "Bob Müller", "Eve Lee"]
+    assert only(found["Bob Müller"]).points == only(found["Ada King"]).points > 0
+    assert only(found["Bob Müller"]).message == "Handed in by Ada King for the team Engines."
+    assert not only(found["Ada King"]).message
+    assert found["Eve Lee"].results == ()
+
+
+def test_of_two_platforms_hand_ins_the_better_one_counts_and_the_other_is_said(tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 3), a_result("ada@x.edu", 9))
+    found, _ = read(results, table(tmp_path, "canvas.csv", CANVAS))
+    ada = only(found["Ada King"])
+    assert ada.points == a_result("", 9).points
+    assert "kingada_101 handed it in, too, with" in ada.message
+
+
+# When it came
+
+
+@pytest.mark.parametrize(
+    ("at", "share", "says"),
+    [
+        ("2027-03-01T12:00:00+00:00", 1.0, ""),
+        ("2027-03-01T12:00:01+00:00", 1.0, "1 day late (01 Mar 12:00, due 01 Mar 12:00); 1 day of 1 day taken"),
+        ("2027-03-03T11:00:00+00:00", 0.9, "2 days late"),
+        ("2027-03-03T13:00:00+02:00", 0.9, "2 days late"),
+        ("2027-03-06T13:00:00", 0.5, "6 days late"),
+        ("2027-03-08T13:00:00+00:00", 0.0, "after 5 days nothing counts: 63 → 0 points"),
+    ],
+)
+def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
+    tmp_path: Path, at: str, share: float, says: str
+) -> None:
+    results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn(at)})
+    table(results, "rules.toml", RULES)
+    found, problems = read(results)
+    assert not problems
+    ann = found["ann"]
+    assert only(ann).points == pytest.approx(63 * share)
+    assert says in only(ann).message
+    assert ann.original.get(SLUG, only(ann).points) == 63
+    assert ann.total is not None
+    assert ann.total == pytest.approx((63 * share, 63))
+
+
+def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:
+    extension = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
+    late = {"ann": HandedIn("2027-03-04T11:00:00+00:00"), "bob": HandedIn("2027-03-04T11:00:00+00:00")}
+    results = write(tmp_path / "results", a_result("ann"), a_result("bob"), at=late)
+    table(results, "rules.toml", RULES + extension)
+    found, _ = read(results)
+    assert only(found["ann"]).points == 63
+    assert only(found["ann"]).message == "Extended to 04 Mar 12:00."
+    assert only(found["bob"]).points == pytest.approx(63 * 0.8)
+    assert "20% off: 63 → 50.4 points" in only(found["bob"]).message
+
+
+def test_free_late_days_are_spent_once_in_the_order_of_due_dates(tmp_path: Path) -> None:
+    late = HandedIn("2027-03-02T11:00:00+00:00")
+    other = "ch07_mlp_backprop"
+    results = write(tmp_path / "results", a_result("ann"), a_result("ann", lesson=other))
+    record = ClassRecord(results)
+    for kept in record._folders.values():
+        kept.times = {("ann", SLUG): late, ("ann", other): late}
+    (results / ".unfinished").mkdir(exist_ok=True)
+    record.write()
+    table(results, "rules.toml", RULES + "[lessons.ch07]\ndue = 2027-03-01T08:00:00\n")
+    found, _ = read(results)
+    by_lesson = {result.lesson: result for result in found["ann"].results}
+    assert "no penalty" not in by_lesson[SLUG].message
+    assert by_lesson[SLUG].points == pytest.approx(63 * 0.9)  # ch07 was due first, and took the only day
+    worth = find_lesson(other).points
+    assert by_lesson[other].points <= worth - 0
+    assert "taken from late days" in by_lesson[other].message
+
+
+def test_late_by_an_unknown_time_costs_nothing_and_is_said(tmp_path: Path) -> None:
+    """Canvas's files say that somebody was late, and not by how much."""
+    results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn("", late=True)})
+    table(results, "rules.toml", RULES)
+    found, _ = read(results)
+    assert only(found["ann"]).points == 63
+    assert "Late, says the platform, and not by how much: no penalty" in only(found["ann"]).message
+    said = '[[handed_in]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
+    table(results, "rules.toml", RULES + said)
+    found, _ = read(results)
+    assert only(found["ann"]).points == pytest.approx(63 * 0.8)
+
+
+# What counts
+
+
+def test_weights_and_the_exercises_that_count(tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ann", 2), a_result("ann", 0, "ch07_mlp_backprop"))
+    names = [one.name for one in LESSON.exercises[:4]]
+    rules = f"[lessons.ch06]\nweight = 30\nexercises = {names}\n[lessons.ch07]\nweight = 10\nexercises = 'core'\n"
+    table(results, "rules.toml", rules.replace("'", '"'))
+    found, _ = read(results)
+    worth = sum(one.points for one in LESSON.exercises[:4])
+    have = sum(one.points for one in LESSON.exercises[:2])
+    ch06, _ch07 = found["ann"].results
+    assert (ch06.points, ch06.max_points) == (have, worth)
+    assert ch06.message == "4 of 18 exercises count here."
+    assert found["ann"].total is not None
+    assert found["ann"].total == pytest.approx((30 * have / worth, 40))
+
+
+def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
+    backprop: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "class" / "ann"
+    folder.mkdir(parents=True)
+    wrong = "import numpy as np\n\n\ndef relu_vjp(g, x):\n    return g\n"
+    (folder / "ch06_vjps.py").write_text(wrong)
+    results = tmp_path / "results"
+    assert backprop("grade", tmp_path / "class", "--out", results).returncode == 0
+    decided = (
+        '[[override]]\nstudent = "ann"\nlesson = "ch06"\nexercise = "relu_vjp"\npoints = 1.5\ncomment = "we talked"\n'
+    )
+    table(results, "overrides.toml", decided)
+    for command in ((), ("--regrade",)):
+        again = backprop("grade", tmp_path / "class", "--out", results, *command)
+        assert "overrides.toml hold in every" in again.stdout
+        for form in ("json", "csv,html,gradescope,canvas,moodle,blackboard", "github", "terminal"):
+            report = backprop("report", results, "--format", form)
+            assert report.returncode == 0, report.stderr
+            if form in ("json", "github"):
+                assert "1.5" in report.stdout
+                assert "we talked" in report.stdout
+        reports = results / "__reports__"
+        for name in ("grades.csv", "exercises.csv", "students/ann.html", "gradescope/results.json", "canvas.csv"):
+            assert "1.5" in (reports / name).read_text(), name
+        for name in ("grades.csv", "students/ann.html", "gradescope/results.json"):
+            assert "we talked" in (reports / name).read_text(), name
+
+
+def test_a_lesson_that_was_not_handed_in_can_be_given_points(tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ann"))
+    decided = '[[override]]\nstudent = "Eve"\nlesson = "ch06"\npoints = 40\ncomment = "oral"\n'
+    table(results, "overrides.toml", decided)
+    found, _ = read(results, table(tmp_path, "r.csv", "name\nEve\nann\n"))
+    assert only(found["Eve"]).points == 40
+    assert "Not handed in. A teacher gave 40 of 63 points, not 0: oral." in only(found["Eve"]).message
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("due = 3", "there is no 'due'; there are extension, handed_in, late_days"),
+        ("penalty = 200", "penalty must be a number from 0 to 100, not 200"),
+        ("[lessons.ch99]", "lessons.ch99: there is no lesson 'ch99'"),
+        ('[lessons.ch06]\ndue = "tomorrow"', "due must be a date or a time without quotes, as 2027-"),
+        ("[lessons.ch06]\nexercises = ['no']", "ch06_vjps has no exercise 'no'"),
+        ("[lessons.ch06]\nweight = 3\n[lessons.ch07]", "lessons.ch07_mlp_backprop has no weight and others have one"),
+        ('timezone = "Mars"', "there is no timezone 'Mars'"),
+        ("[[extension]]\nlesson = 'ch06'\ndays = 1", "extension 1: student must be a text, and is missing"),
+        ("[[extension]]\nstudent = 'a'\nlesson = 'ch06'", "extension 1: say until or days"),
+        ("= 3", "is no TOML"),
+    ],
+)
+def test_rules_that_cannot_be_meant_are_one_clear_line(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(TableError) as caught:
+        read_rules(table(tmp_path, "rules.toml", text))
+    assert says in str(caught.value)
+    assert str(tmp_path / "rules.toml") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_who_is_nobody_is_said(tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ann"))
+    table(results, "overrides.toml", '[[override]]\nstudent = "zoe"\nlesson = "ch06"\npoints = 1\n')
+    _, problems = read(results)
+    assert problems == [f"{results}/overrides.toml: override 1: nobody is called 'zoe'; it holds for nobody"]
+
+
+# Platforms' gradebooks
+
+
+def rows_of(file: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(file.read_text(encoding)), delimiter=delimiter))
+
+
+def test_canvas_gets_its_own_rows_and_columns_back(backprop: Command, tmp_path: Path) -> None:
+    """As lib/gradebook_importer.rb reads it: the header up to Section, Points Possible, IDs, `Title (id)`."""
+    results = write(tmp_path / "results", a_result("kingada_101", 18), a_result("eve_999", 3))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("63.00", "100.00"))
+    report = backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert report.returncode == 0, report.stderr
+    assert rows_of(results / "__reports__" / "canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06: VJPs (501)"],
+        ["    Points Possible", "", "", "", "", "100.00"],
+        ["King, Ada", "101", "s101", "ada@x.edu", "Lab 1", "100"],
+        ["Müller, Bob", "102", "s102", "bob@x.edu", "Lab 1 and Lab 2", ""],
+    ]
+    assert "ch06_vjps: points of 63 are scaled to the 100 of the column" in report.stderr
+    assert "in no row of the roster, and not in this file: eve_999" in report.stderr
+
+
+def test_canvas_without_an_export_finds_students_by_id(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    report = backprop("report", results, "--format", "canvas")
+    assert rows_of(results / "__reports__" / "canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06_vjps"],
+        ["    Points Possible", "", "", "", "", "63"],
+        ["kingada_101", "101", "", "", "", "63"],
+    ]
+    assert "ch06_vjps: no column of the export; Canvas asks about a new assignment" in report.stderr
+
+
+def test_the_rules_name_a_column(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    table(results, "rules.toml", '[lessons.ch06]\ncolumn = "Homework 6"\n')
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("ch06: VJPs (501)", "Homework 6 (501)"))
+    backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert rows_of(results / "__reports__" / "canvas.csv")[0][-1] == "Homework 6 (501)"
+
+
+def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path) -> None:
+    """As mod/assign/feedback/offline/importgradeslib.php reads it: by Identifier, with Grade and comments."""
+    late = replace(a_result("Ada King (ada@x.edu)", 18), message="Handed in late.")
+    results = write(tmp_path / "results", late)
+    sheet = table(tmp_path, "ch06.csv", WORKSHEET.replace("63.00", '"31,50"'))
+    report = backprop("report", results, "--format", "moodle", "--roster", sheet)
+    assert report.returncode == 0, report.stderr
+    header, ada, other = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
+    assert header[:3] == ["Identifier", "Full name", "ID number"]
+    assert (ada[0], ada[6], ada[-1]) == ("Participant 71", "31,5", "Handed in late.")
+    assert (other[0], other[6], other[-1]) == ("Participant 72", "", "")
+
+
+def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ada@x.edu", 18))
+    roster = table(tmp_path, "r.csv", "name,mail,id number\nAda King,ada@x.edu,s101\nEve,eve@x.edu,\n")
+    backprop("report", results, "--format", "moodle", "--roster", roster)
+    assert rows_of(results / "__reports__" / "moodle" / "gradebook.csv") == [
+        ["Full name", "Email address", "ID number", "ch06_vjps", "ch06_vjps (feedback)"],
+        ["Ada King", "ada@x.edu", "s101", "63", ""],
+        ["Eve", "eve@x.edu", "", "", ""],
+    ]
+
+
+def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("aking", 18))
+    download = table(tmp_path, "gc.xls", BLACKBOARD, "utf-16")
+    report = backprop("report", results, "--format", "blackboard", "--roster", download)
+    assert report.returncode == 0, report.stderr
+    file = results / "__reports__" / "blackboard.xls"
+    assert file.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff")
+    assert rows_of(file, "utf-16", "\t") == [
+        ["Last Name", "First Name", "Username", "Student ID", "ch06 VJPs [Total Pts: 63 Score] |12345"],
+        ["King", "Ada", "aking", "s101", "63"],
+    ]
+
+
+def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) -> None:
+    late = {"kingada_101": HandedIn("2027-03-03T11:00:00+00:00")}
+    results = write(tmp_path / "results", a_result("kingada_101", 18), at=late)
+    table(results, "rules.toml", RULES)
+    backprop("report", results, "--format", "csv", "--roster", table(tmp_path, "canvas.csv", CANVAS))
+    header, ada, bob = rows_of(results / "__reports__" / "grades.csv", "utf-8-sig")
+    lesson = [SLUG, f"{SLUG} max", f"{SLUG} graded"]
+    assert header == ["student", "id", "mail", "section", "team", *lesson, "total", "total max", "remark"]
+    assert ada[:9] == ["Ada King", "s101", "ada@x.edu", "Lab 1", "", "56.7", "63", "63", "56.7"]
+    assert ada[-1].startswith("ch06_vjps: graded: 2 days late (03 Mar 11:00, due 01 Mar 12:00); 1 day of 1 day taken")
+    assert bob[:9] == ["Bob Müller", "s102", "bob@x.edu", "Lab 1 and Lab 2", "", "", "63", "", "0"]
+
+
+def test_without_names_nothing_says_who_it_is(backprop: Command, tmp_path: Path) -> None:
+    late = replace(a_result("kingada_101", 9), message="'kingada.py' was graded.", file="kingada_101_7_ch06_vjps.py")
+    results = write(tmp_path / "results", late, replace(a_result("müllerbob_102"), file="bob.py"))
+    canvas = table(tmp_path, "canvas.csv", CANVAS)
+    out = tmp_path / "out"
+    shown = backprop("report", results, "--anonymous", "--format", "html,csv,junit", "--roster", canvas, "--out", out)
+    assert shown.returncode == 0, shown.stderr
+    printed = [backprop("report", results, "--anonymous", "--format", form).stdout for form in ("json", "terminal")]
+    texts = [path.read_text("utf-8") for path in out.rglob("*") if path.is_file()] + printed
+    assert len(texts) == 8
+    for text in (*texts, *(path.name for path in out.rglob("*"))):
+        assert not [
+            word
+            for word in ("kingada", "ada king", "king, ada", "bob", "müller", "s101", "x.edu")
+            if word in text.lower()
+        ]
+    assert all("student 1" in text for text in printed)
+    refused = backprop("report", results, "--anonymous", "--format", "canvas")
+    assert refused.returncode == 2
+    assert "--anonymous is for a class" in refused.stderr
+
+
+def test_csv_needs_no_matplotlib_and_a_format_that_fails_fails_alone(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ann"))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    env = {"PYTHONPATH": str(tmp_path / "broken")}
+    report = backprop("report", results, "--format", "html,csv,canvas", env=env)
+    assert report.returncode == 2
+    assert "html needs matplotlib" in report.stderr
+    assert (results / "__reports__" / "grades.csv").is_file()
+    assert (results / "__reports__" / "canvas.csv").is_file()

@@ -1,0 +1,220 @@
+"""nbgrader both ways: its own commands, with no configuration, on our notebooks; and our results in its gradebook."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from lxml import html
+from nbgrader.api import Gradebook
+
+from autograder.cell_names import check_id
+from course.syllabus import find_lesson
+
+pytestmark = pytest.mark.slow
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+ROOT = Path(__file__).resolve().parents[1]
+SLUG = "ch03_accumulation"
+LESSON = find_lesson(SLUG)
+PERFECT = ROOT / "autograder" / "sample_class" / "ada-perfect" / f"{SLUG}.ipynb"
+UNTOUCHED = ROOT / "exercises" / f"{SLUG}.ipynb"
+
+
+class Nbgrader:
+    """nbgrader's commands in a course folder, as on an account where nothing is configured."""
+
+    def __init__(self, course: Path, home: Path) -> None:
+        self.course, self.exchange = course, home / "exchange"
+        self.exchange.mkdir(parents=True)
+        self.exchange.chmod(0o777)
+        self.environment = {
+            **os.environ,
+            "HOME": str(home),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),  # it calls alembic
+            **{name: str(home / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")},
+            "IPYTHONDIR": str(home / "ipython"),
+        }
+        for name in ("NBGRADER_EXECUTION", "BACKPROP_SALT"):
+            self.environment.pop(name, None)
+
+    def __call__(self, *arguments: str, at: Path | None = None, user: str = "") -> subprocess.CompletedProcess[str]:
+        environment = {**self.environment, **({"JUPYTERHUB_USER": user, "USER": user} if user else {})}
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments],
+            cwd=at or self.course,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"nbgrader {' '.join(arguments)}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+        return done
+
+    def gradebook(self) -> Gradebook:
+        return Gradebook(f"sqlite:///{self.course / 'gradebook.db'}")
+
+
+def sources(file: Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(file, as_version=4).cells]
+
+
+@pytest.fixture(scope="module")
+def default(tmp_path_factory: pytest.TempPathFactory) -> Nbgrader:
+    """A course folder into which somebody put our notebook, and typed nbgrader's commands."""
+    folder = tmp_path_factory.mktemp("default")
+    source = folder / "course" / "source" / SLUG
+    source.mkdir(parents=True)
+    shutil.copy(UNTOUCHED, source)
+    run = Nbgrader(folder / "course", folder / "home")
+    run("generate_assignment", SLUG)
+    return run
+
+
+def test_the_default_release_has_every_word_of_every_exercise(default: Nbgrader) -> None:
+    released = default.course / "release" / SLUG / f"{SLUG}.ipynb"
+    assert sources(released) == sources(UNTOUCHED)
+    assert "YOUR CODE HERE" not in released.read_text(encoding="utf-8")
+
+
+def test_all_of_the_default_pipeline(default: Nbgrader, backprop: Command, tmp_path: Path) -> None:
+    """Release, fetch, submit, collect; a platform's zip; autograde, feedback, export; and validate."""
+    exchange = ("--course=backprop", f"--Exchange.root={default.exchange}")
+    default("release_assignment", SLUG, *exchange)
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    default("fetch_assignment", SLUG, *exchange, at=desk, user="ada")
+    assert sources(desk / SLUG / f"{SLUG}.ipynb") == sources(UNTOUCHED)
+    said = default("validate", str(desk / SLUG / f"{SLUG}.ipynb"))
+    assert "VALIDATION FAILED" in said.stdout.upper() or "failed" in said.stdout
+    shutil.copy(PERFECT, desk / SLUG / f"{SLUG}.ipynb")
+    said = default("validate", str(desk / SLUG / f"{SLUG}.ipynb"))
+    assert "Success! Your notebook passes all the tests." in said.stdout
+    default("submit", SLUG, *exchange, at=desk, user="ada")
+    default("collect", SLUG, *exchange)
+    handed_in = next((default.course / "submitted").glob(f"*/{SLUG}"))
+    ada = handed_in.parent.name
+    archive = default.course / "downloaded" / SLUG / "archive"
+    archive.mkdir(parents=True)
+    with zipfile.ZipFile(archive / "all.zip", "w") as packed:
+        packed.write(UNTOUCHED, f"bob_attempt_2027-01-30 20:30:10 UTC_{SLUG}.ipynb")
+    called = r".*/(?P<student_id>\w+)_attempt_(?P<timestamp>[-0-9: UTC]+)_(?P<file_id>\w+)"
+    default("zip_collect", SLUG, f"--FileNameCollectorPlugin.named_regexp={called}")
+    default("autograde", SLUG, "--Execute.timeout=120")
+    default("generate_feedback", SLUG)
+    default("export")
+    with (default.course / "grades.csv").open() as file:
+        scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    assert scores == {ada: LESSON.points, "bob": 0.0}
+    assert (default.course / "feedback" / ada / SLUG / f"{SLUG}.html").is_file()
+    graded = backprop("grade", default.course / "submitted", "--out", tmp_path / "results")
+    assert graded.returncode == 0, graded.stderr
+    ours = {name: json.loads((tmp_path / "results" / name / f"{SLUG}.json").read_text()) for name in (ada, "bob")}
+    assert {name: result["points"] for name, result in ours.items()} == scores
+    record = json.loads((tmp_path / "results" / ".hand-ins.json").read_text())
+    (folder,) = record["folders"].values()
+    assert ["bob", SLUG, "2027-01-30T20:30:10+00:00", False] in folder["times"]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Nbgrader:
+    """The folder that `backprop nbgrader` writes, two hand-ins, and their results beside it."""
+    from conftest import run_backprop
+
+    folder = tmp_path_factory.mktemp("ours")
+    written = run_backprop("nbgrader", folder / "course", "ch03", cwd=folder)
+    assert written.returncode == 0, written.stderr
+    run = Nbgrader(folder / "course", folder / "home")
+    run("generate_assignment", SLUG)
+    for student, file in (("ada", PERFECT), ("bob", UNTOUCHED)):
+        target = run.course / "submitted" / student / SLUG
+        target.mkdir(parents=True)
+        shutil.copy(file, target / f"{SLUG}.ipynb")
+    assert run_backprop("grade", run.course / "submitted", "--out", folder / "results", cwd=folder).returncode == 0
+    imported = run_backprop(*_import(folder), cwd=folder)
+    assert imported.returncode == 0, imported.stderr
+    assert "2 submissions in sqlite:///" in imported.stderr
+    return run
+
+
+def _import(folder: Path) -> tuple[str | Path, ...]:
+    return "report", folder / "results", "--format", "nbgrader", "--gradebook", folder / "course"
+
+
+def test_our_course_folder_releases_exercises_as_they_are(course: Nbgrader) -> None:
+    assert sources(course.course / "release" / SLUG / f"{SLUG}.ipynb") == sources(UNTOUCHED)
+
+
+def test_results_are_in_the_gradebook_with_what_is_said(course: Nbgrader) -> None:
+    with course.gradebook() as gradebook:
+        scores = {one.student.id: (one.score, one.max_score) for one in gradebook.assignment_submissions(SLUG)}
+        assert scores == {"ada": (LESSON.points, LESSON.points), "bob": (0.0, LESSON.points)}
+        bob = gradebook.find_submission_notebook(SLUG, SLUG, "bob")
+        assert not bob.needs_manual_grade
+        first = LESSON.exercises[0]
+        comments = {comment.name: comment.comment for comment in bob.comments}
+        assert f"0 of {first.points:g} points" in (comments[first.name] or "")
+        assert f"{first.name} is not written yet." in (comments[first.name] or "")
+    course("generate_feedback", SLUG)
+    page = html.parse(str(course.course / "feedback" / "ada" / SLUG / f"{SLUG}.html")).getroot().text_content()
+    assert f"{LESSON.points:g}" in page
+    course("export")
+
+
+def test_what_people_gave_there_survives(course: Nbgrader, backprop: Command) -> None:
+    """A manual score, a comment and a penalty; after another import as before it."""
+    first = check_id(LESSON.exercises[0].name)
+    with course.gradebook() as gradebook:
+        grade = gradebook.find_grade(first, SLUG, SLUG, "bob")
+        grade.manual_score, grade.extra_credit = 1.0, 0.5
+        notebook = gradebook.find_submission_notebook(SLUG, SLUG, "bob")
+        notebook.late_submission_penalty = 0.25
+        notebook.comments[0].manual_comment = "see me"
+        name = notebook.comments[0].name
+        gradebook.db.commit()
+    again = backprop(*_import(course.course.parent))
+    assert again.returncode == 0, again.stderr
+    with course.gradebook() as gradebook:
+        grade = gradebook.find_grade(first, SLUG, SLUG, "bob")
+        assert (grade.auto_score, grade.manual_score, grade.score) == (0.0, 1.0, 1.5)
+        assert grade.needs_manual_grade
+        notebook = gradebook.find_submission_notebook(SLUG, SLUG, "bob")
+        assert notebook.late_submission_penalty == 0.25
+        assert gradebook.find_comment(name, SLUG, SLUG, "bob").comment == "see me"
+
+
+def test_a_gradebook_that_never_heard_of_the_lesson_and_an_address(
+    course: Nbgrader, backprop: Command, tmp_path: Path
+) -> None:
+    address = f"sqlite:///{tmp_path / 'other.db'}"
+    results = course.course.parent / "results"
+    done = backprop("report", results, "--format", "nbgrader", "--gradebook", address)
+    assert done.returncode == 0, done.stderr
+    with Gradebook(address) as gradebook:
+        assert gradebook.find_submission(SLUG, "ada").score == LESSON.points
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("nowhere", "nowhere has no nbgrader_config.py: 'backprop nbgrader nowhere' makes it a course folder"),
+        ("sqlite:////nowhere/at/all.db", "the gradebook cannot be used"),
+    ],
+)
+def test_a_gradebook_that_cannot_be_used_is_a_line(course: Nbgrader, backprop: Command, place: str, says: str) -> None:
+    results = course.course.parent / "results"
+    done = backprop("report", results, "--format", "nbgrader,csv", "--gradebook", place, "--out", "reports")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") <= 4
+    assert "csv: " in done.stderr

@@ -1,0 +1,208 @@
+"""Who is in a class: every platform's own table is read, rows are joined, and nobody becomes two in silence."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom.class_folder import find_work
+from autograder.gradebook.class_files import moodle_time, namesakes_before, participants
+from autograder.gradebook.people import People
+from autograder.gradebook.roster import Person, RosterError, read_roster, read_rosters
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,ch06: VJPs (501),ch06: VJPs Current Score,Final Score
+,,,,,Manual Posting,(read only),(read only)
+    Points Possible,,,,,63.00,(read only),(read only)
+"King, Ada",101,s101,ada@x.edu,Lab 1,,,
+"Müller, Bob",102,s102,bob@x.edu,Lab 1 and Lab 2,,,
+"Student, Test",900,,c0ffee,Lab 1,,,
+"""
+GROUPS = """\
+name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id
+"King, Ada",101,s101,ada@x.edu,Lab 1,Engines,55,
+"Müller, Bob",102,s102,bob@x.edu,Lab 1,Engines,55,
+"""
+WORKSHEET = """\
+\ufeffIdentifier,Full name,ID number,Email address,Status,Group,Grade,Maximum grade,Grade can be changed,\
+Last modified (submission),Last modified (grade),Feedback comments
+Participant 71,Ada King,s101,ada@x.edu,Submitted for grading,Default group,,63.00,Yes,\
+"Monday, 1 March 2027, 10:04 PM",-,
+Participant 72,Ada King,s103,ada2@x.edu,No submission,Team 2,,63.00,Yes,-,-,
+"""
+GRADESCOPE = "First Name,Last Name,SID,Email,Sections\nAda,King,s101,ada@x.edu,Lab 1\n"
+BLACKBOARD = (
+    '"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"Last Access"\t"Availability"\t'
+    '"ch06 VJPs [Total Pts: 63 Score] |12345"\n"King"\t"Ada"\t"aking"\t"s101"\t"2027"\t"Yes"\t""\n'
+)
+GITHUB = '"identifier","github_username","github_id","name"\n"ada@x.edu","octo-ada","1","Ada King"\n'
+
+
+def table(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
+    file = folder / name
+    file.write_text(text, encoding=encoding)
+    return file
+
+
+def test_canvas_has_rows_that_are_no_students(tmp_path: Path) -> None:
+    ada, bob = read_roster(table(tmp_path, "grades.csv", CANVAS))
+    assert (ada.name, ada.sortable, ada.section) == ("Ada King", "King, Ada", "Lab 1")
+    assert ada.ids == {"canvas": "101", "sis": "s101", "login": "ada@x.edu"}
+    assert bob.name == "Bob Müller"
+    (_, place, row), *_ = ada.rows
+    assert place == 0
+    assert row[:2] == ("King, Ada", "101")
+
+
+def test_canvas_may_have_first_and_last_names_apart(tmp_path: Path) -> None:
+    text = (
+        "LastName,FirstName,ID,SIS Login ID,Section,ch06 (5)\n    Points Possible,,,,,63\nKing,Ada,101,ada@x.edu,Lab,\n"
+    )
+    (ada,) = read_roster(table(tmp_path, "grades.csv", f"{text}Student,Test,9,c0ffee,Lab,\n"))
+    assert (ada.name, ada.ids) == ("Ada King", {"canvas": "101", "login": "ada@x.edu"})
+    assert ada.rows[0][0].platform == "canvas"
+
+
+def test_rows_of_all_platforms_are_joined(tmp_path: Path) -> None:
+    files = [
+        table(tmp_path, "canvas.csv", CANVAS),
+        table(tmp_path, "groups.csv", GROUPS),
+        table(tmp_path, "gradescope.csv", GRADESCOPE),
+        table(tmp_path, "bb.xls", BLACKBOARD, "utf-16"),
+        table(tmp_path, "github.csv", GITHUB),
+    ]
+    ada, bob = read_rosters(files)
+    assert ada.ids == {
+        "canvas": "101",
+        "sis": "s101",
+        "login": "ada@x.edu",
+        "mail": "ada@x.edu",
+        "number": "s101",
+        "github": "octo-ada",
+    }
+    assert (ada.team, bob.team) == ("Engines", "Engines")
+    assert [each.platform for each, *_ in ada.rows] == ["canvas", "canvas groups", "gradescope", "blackboard", "github"]
+
+
+def test_namesakes_of_one_table_stay_two(tmp_path: Path) -> None:
+    canvas, moodle = table(tmp_path, "canvas.csv", CANVAS), table(tmp_path, "ch06.csv", WORKSHEET)
+    for files in ([canvas, moodle], [moodle, canvas]):
+        people = [one for one in read_rosters(files) if one.name == "Ada King"]
+        assert sorted(one.ids["mail"] for one in people) == ["ada2@x.edu", "ada@x.edu"], files
+        assert sorted("canvas" in one.ids for one in people) == [False, True]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_table_of_ones_own_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, delimiter: str) -> None:
+    text = "Name,ID,Mail,Section,Team\nJürgen Groß,7,j@x.edu,A,Red\n\n".replace(",", delimiter)
+    (person,) = read_roster(table(tmp_path, "class.csv", text, encoding))
+    assert (person.name, person.section, person.team) == ("Jürgen Groß", "A", "Red")
+    assert person.ids == {"number": "7", "mail": "j@x.edu"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "it is empty"),
+        ("colour,size\nred,3\n", "no column of its first row names people (colour, size)"),
+        ("a\0b\n", "it is no text"),
+    ],
+)
+def test_what_is_no_roster_is_said_in_a_line(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(RosterError, match=r"class\.csv: ") as caught:
+        read_roster(table(tmp_path, "class.csv", text))
+    assert says in str(caught.value)
+
+
+def test_hand_ins_are_found_by_what_platforms_call_them(tmp_path: Path) -> None:
+    people = read_rosters([table(tmp_path, "canvas.csv", CANVAS), table(tmp_path, "github.csv", GITHUB)])
+    names = ["kingada_101", "Ada King", "ada@x.edu", "octo-ada", "müllerbob_102", "Bob Müller_submission_9", "eve_7"]
+    found = People(people, names)
+    own = {one.shown: one.own for one in found.students}
+    assert own == {
+        "Ada King": ["kingada_101", "Ada King", "ada@x.edu", "octo-ada"],
+        "Bob Müller": ["müllerbob_102", "Bob Müller_submission_9"],
+        "eve_7": ["eve_7"],
+    }
+    assert found.problems == ["eve_7 is nobody on the roster, and has a row of their own"]
+
+
+def test_a_name_that_two_have_is_given_to_neither() -> None:
+    people = [Person("Ada King", ids={"mail": "a@x"}), Person("Ada King", ids={"mail": "b@x"})]
+    found = People(people, ["Ada King"])
+    assert [one.shown for one in found.students] == ["Ada King", "Ada King (a@x)", "Ada King (b@x)"]
+    assert "Ada King could be any of a@x, b@x" in found.problems[0]
+
+
+def test_a_teams_hand_in_is_that_of_each_member() -> None:
+    people = [Person("Ada", team="Red"), Person("Bob", team="Red"), Person("Eve", team="Blue")]
+    found = People(people, ["Ada", "Red_12"])
+    assert {one.shown: one.of_team for one in found.students} == {
+        "Ada": ["Red_12"],
+        "Bob": ["Red_12", "Ada"],
+        "Eve": [],
+    }
+    assert not found.problems
+
+
+def test_moodles_namesakes_are_the_same_two_in_each_assignment(tmp_path: Path) -> None:
+    """Its numbers are another in each assignment; a grading worksheet of each says whose they are."""
+    second = WORKSHEET.replace("Participant 71", "Participant 95").replace("Participant 72", "Participant 94")
+    people = read_rosters([table(tmp_path, "ch06.csv", WORKSHEET), table(tmp_path, "ch07.csv", second)])
+    assert len(people) == 2
+    whose = participants(people)
+    seen = set()
+    for week, numbers in (("one", (71, 72)), ("two", (94, 95))):
+        for number in numbers:
+            file = tmp_path / week / f"Ada King_{number}_assignsubmission_file_" / "ch06_vjps.py"
+            file.parent.mkdir(parents=True)
+            file.write_text("def relu_vjp(g, x):\n    return g\n")
+        found = find_work(tmp_path / week, participants=whose)
+        seen |= {item.student for item in found.work}
+        assert not found.remarks
+        assert {item.at for item in found.work} == {"", "2027-03-01T22:04:00"}
+    assert seen == {"Ada King (ada@x.edu)", "Ada King (ada2@x.edu)"}
+    without = find_work(tmp_path / "two")
+    assert "2 students are called Ada King" in without.remarks[0]
+    assert "--roster and its grading worksheet" in without.remarks[0]
+    assert {item.student for item in without.work} == {"Ada King_94", "Ada King_95"}
+
+
+def test_a_namesake_alone_in_next_weeks_export_is_said() -> None:
+    (line,) = namesakes_before(["Ada King", "Bob"], ["Ada King_71", "Ada King_72", "Bob"])
+    assert line.startswith("Ada King may be one of Ada King_71, Ada King_72, of an earlier export")
+    assert not namesakes_before(["Ada King_71"], ["Ada King_71", "Ada King_72"])
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("Monday, 1 March 2027, 10:04 PM", "2027-03-01T22:04:00"),
+        ("Monday, 1 March 2027, 22:04", "2027-03-01T22:04:00"),
+        ("-", ""),
+    ],
+)
+def test_moodles_times(text: str, iso: str) -> None:
+    assert moodle_time(text) == iso
+
+
+def test_grade_keeps_the_roster_and_says_who_is_missing(backprop: Command, tmp_path: Path) -> None:
+    canvas = table(tmp_path, "canvas.csv", CANVAS)
+    hand_in = tmp_path / "class" / "kingada_101_77_ch06_vjps.py"
+    hand_in.parent.mkdir()
+    hand_in.write_text("import numpy as np\n\n\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n")
+    graded = backprop("grade", tmp_path / "class", "--out", tmp_path / "results", "--roster", canvas)
+    assert graded.returncode == 0, graded.stderr
+    assert "on the roster, and handed in nothing here: Bob Müller" in graded.stderr
+    assert (tmp_path / "results" / ".rosters" / "canvas.csv").read_bytes() == canvas.read_bytes()
+    report = backprop("report", tmp_path / "results", "--student", "ada@x.edu")
+    assert "relu_vjp" in report.stdout
+    wrong = backprop("grade", tmp_path / "class", "--out", tmp_path / "other", "--roster", hand_in)
+    assert wrong.returncode == 2
+    assert "no column of its first row names people" in wrong.stderr
