@@ -11,18 +11,20 @@ Each option is a `<details>`, so a quiz needs no script and prints with its answ
 
 The argument is the question. Every item is an option; the list inside it holds the answer to the reader: `+` where the
 option is right, `-` where it is not; several may be right. More text may stand between the question and the options.
-Readers see these in an order of their own (`autograder/reading/quizzes.py`).
+Readers see these in an order of their own (`autograder/reading/quizzes.py`). Where the right option is a number, `:holds:`
+is the expression that it comes from: the build computes it, and fails if it is not true.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
@@ -80,7 +82,12 @@ class Question(Directive):
 
 
 class Quiz(Question):
+    option_spec: ClassVar = {"holds": directives.unchanged_required}
+
     def run(self) -> list[nodes.Node]:
+        claim = self.options.get("holds")
+        if claim is not None and not eval(claim, {"ceil": math.ceil, "sqrt": math.sqrt}):
+            raise self.error(f"what the quiz computes is not true: {claim}")
         lead, options = self.parts()
         box = nodes.container(classes=["quiz"], ids=[f"quiz-{self.identity()}"])
         box += [*self.question("quiz-question"), *lead, *options]

@@ -260,6 +260,19 @@ def test_quizzes_answer_back(book: Path, chapter: str) -> None:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
+def test_questions_stand_where_they_are_about_something(book: Path, chapter: str) -> None:
+    """Two quizzes at most at the end, the others in their sections; and something to predict before it is shown."""
+    soup = parse(book / f"{chapter}.html")
+    assert 1 <= len(soup.select("#checkpoint-questions .quiz")) <= 2
+    sections = {quiz.find_parent("section")["id"] for quiz in soup.select(".quiz")}  # type: ignore[index]
+    assert len(sections) >= 3
+    for question in soup.select(".predict"):
+        assert question.parent is not None
+        assert len(question.parent.select(":scope > .cell_output > details.predict-output:not([open])")) == 1
+    assert soup.select(".predict")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_interview_questions_stand_on_their_page(book: Path, chapter: str) -> None:
     """Each question that a chapter asks, in the words that it asks it in, under a link to the chapter."""
     collected = parse(book / "interview.html")

@@ -77,6 +77,7 @@ NO_QUIZZES = {
     "- One.\n  + Yes.": "at least two options",
     "- One.\n- Two.\n  + Yes.": "an option is a text and one answer",
     "- One.\n  + Yes.\n  - No.\n- Two.\n  - No.": "an option is a text and one answer",
+    ":holds: '2 + 2 == 5'\n\n- Five.\n  + Yes.\n- Four.\n  - No.": "what the quiz computes is not true: 2 + 2 == 5",
 }
 
 
@@ -117,6 +118,16 @@ def test_formulas_are_rendered(tmp_path: Path) -> None:
     fonts = re.findall(r"url\(([^)]+)\)", stylesheet.read_text())
     assert fonts
     assert all((stylesheet.parent / font).is_file() for font in fonts)
+
+
+def test_punctuation_stays_with_its_formula(tmp_path: Path) -> None:
+    built = build(tmp_path, "So $x$, then $y = x + 1$. And ($z$) too.")
+    assert built.code == 0, built.warnings
+    assert [joined.get_text()[-1] for joined in built.page.select(".math-and-mark")] == [",", ")"]
+    text = built.page.select_one("p").get_text()  # type: ignore[union-attr]
+    assert "x, then" in text
+    assert "1. And (" in text
+    assert ",," not in text
 
 
 def test_a_formula_that_katex_cannot_read_fails_the_build(tmp_path: Path) -> None:
