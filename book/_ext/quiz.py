@@ -11,8 +11,8 @@ Each option is a `<details>`, so a quiz needs no script and prints with its answ
 
 The argument is the question. Every item is an option; the list inside it holds the answer to the reader: `+` where the
 option is right, `-` where it is not; several may be right. More text may stand between the question and the options.
-Readers see these in an order of their own (`autograder/reading/quizzes.py`). Where the right option is a number, `:holds:`
-is the expression that it comes from: the build computes it, and fails if it is not true.
+Readers see these in an order of their own (`autograder/reading/quizzes.py`). Where the right option is a number,
+`:holds:` is the expression that it comes from: the build computes it, and fails if it is not true.
 """
 
 from __future__ import annotations

@@ -16,12 +16,15 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import Visit, served, visit
+from page_sight import look
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 ROOT = Path(__file__).parents[2]
+KILOBYTES = 600
+"""What a page may weigh before the first click, compressed."""
 PHONE = 360
 """Width in CSS pixels of a small phone. Headless Chromium opens no window that narrow, so pages are put in a frame."""
 
@@ -99,3 +102,11 @@ def test_pages_open_from_the_disk(folder: Path) -> None:
     assert elsewhere(seen.requests) == []
     assert errors(seen) == []
     assert "fig-index-loss" in seen.dom
+
+
+def test_pages_are_light(folder: Path, site: str) -> None:
+    """What Chromium fetches for a page, each file as gzip makes it: no page waits for what it does not show."""
+    names = [page.name for page in sorted(folder.glob("*.html"))]
+    weights = {name: round(look(f"{site}/{name}", folder)[1]) for name in names if name != "genindex.html"}
+    assert {name: weight for name, weight in weights.items() if weight > KILOBYTES} == {}
+    assert min(weights.values()) > 50  # they were loaded
