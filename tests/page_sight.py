@@ -47,7 +47,7 @@ def asked_for(browser: Browser) -> list[str]:
 
 def look(address: str, folder: Path) -> tuple[dict[str, Any], float]:
     """What a fresh browser sees of a page, and the kilobytes that it asks for."""
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(Path(profile))
         browser.open(address, width=1440)
         seen = browser.js(SEEN)

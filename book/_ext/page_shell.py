@@ -58,20 +58,20 @@ def bundle(app: Sphinx) -> None:
 
 
 def describe(app: Sphinx, doctree: nodes.document) -> None:
-    """Remember the quizzes of a page, and its first paragraph that is one."""
+    """Remember the quizzes of a page, and what it says of itself: its TL;DR, else its first paragraph."""
     quizzes = [box["ids"][0] for box in doctree.findall(nodes.container) if "quiz" in box["classes"]]
-    told = (one for one in doctree.findall(nodes.paragraph) if isinstance(one.parent, nodes.section))
-    texts = (" ".join(one.astext().split()) for one in told if not one.traverse(nodes.math))
-    text = next((text for text in texts if len(text) > 60), "")
+    told = [one[1:] for one in doctree.findall(nodes.admonition) if len(one) > 1 and one[0].astext() == "TL;DR"]
+    paragraphs = told[0] if told else [next(iter(doctree.findall(nodes.paragraph)), nodes.paragraph())]
+    text = " ".join(" ".join(one.astext() for one in paragraphs).split())
     if len(text) > LONGEST:
         text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
-    app.env.metadata[app.env.docname].update(quizzes=quizzes, first_words=text)
+    app.env.metadata[app.env.docname].update(quizzes=quizzes, words=text)
 
 
 def add_to_head(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """Description and address for the page's head; on the front page, the lessons."""
     known = app.env.metadata.get(pagename, {})
-    context["page_description"] = known.get("description") or known.get("first_words", "")
+    context["page_description"] = known.get("words", "")
     context["page_address"] = published_here().page(pagename, "") if pagename in app.env.found_docs else ""
     if pagename == app.config.root_doc:
         data = json.dumps(lessons(app)).replace("</", "<\\/")

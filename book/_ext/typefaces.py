@@ -22,7 +22,8 @@ ICONS = THEME / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf"
 _FAMILY = re.compile(r"@font-face\{[^}]*font-family:(Font Awesome\\? ?[^;}]*Free);[^}]*font-weight:900")
 _GLYPH = re.compile(r"((?:\.fa-[\w-]+:before,?)+)\{content:\"\\+([0-9a-f]+)\"")
 _USED = re.compile(r"\bfa-[a-z0-9-]+")
-_CONTENT = re.compile(r"content:\s*\"\\+(f[0-9a-f]{3})\"")
+_OTHER = re.compile(r"[\uf000-\uf8ff]|(?<=\"\\)f[0-9a-f]{3}(?=\")")
+"""An icon that a style sheet shows without a class of its own, as itself or by its number: an admonition's."""
 
 
 def ship(app: Sphinx) -> None:
@@ -33,12 +34,12 @@ def ship(app: Sphinx) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rules = []
     for family, name, style, weights in FACES:
-        file = Path(
-            app.srcdir, "node_modules", "@fontsource-variable", name, "files", f"{name}-latin-wght-{style}.woff2"
-        )
+        package = Path(app.srcdir, "node_modules", "@fontsource-variable", name)
+        file = package / "files" / f"{name}-latin-wght-{style}.woff2"
         if not file.is_file():
             raise ExtensionError(f"the typeface {name} is not installed in {app.srcdir}: run `npm ci` there")
         shutil.copy(file, folder)
+        shutil.copy(package / "LICENSE", folder / f"{name}-LICENSE.txt")
         rules.append(
             f'@font-face {{ font-family: "{family}"; font-style: {style}; font-weight: {weights}; font-display: swap;'
             f' src: url({file.name}) format("woff2"); }}'
@@ -63,8 +64,9 @@ def ship_icons(app: Sphinx, error: Exception | None) -> None:
         for names, code in _GLYPH.findall(styles)
         if used & {name[1:].removesuffix(":before") for name in names.split(",")}
     }
-    others = "".join(sheet.read_text(encoding="utf-8") for sheet in out.joinpath("_static").rglob("*.css"))
-    glyphs |= {int(code, 16) for code in _CONTENT.findall(others)}
+    sheets = out.joinpath("_static").rglob("*.css")
+    others = "".join(_GLYPH.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
+    glyphs |= {int(found, 16) if len(found) > 1 else ord(found) for found in _OTHER.findall(others)}
     font = TTFont(ICONS)
     cutter = subset.Subsetter()
     cutter.populate(unicodes=glyphs)

@@ -217,6 +217,15 @@ def test_every_page_of_the_contents_is_there(book: Path) -> None:
 
 
 @pytest.mark.parametrize("chapter", ["index", *CHAPTERS])
+def test_a_link_to_a_page_shows_what_it_is(book: Path, chapter: str) -> None:
+    soup = parse(book / f"{chapter}.html")
+    told = {str(meta.get("name") or meta.get("property")): str(meta.get("content")) for meta in soup.select("meta")}
+    assert len(told["description"]) > 80
+    assert told["og:description"] == told["description"]
+    assert told["og:title"]
+
+
+@pytest.mark.parametrize("chapter", ["index", *CHAPTERS])
 def test_figures_were_drawn(book: Path, chapter: str) -> None:
     """Every named figure of the source is on the page, as an SVG with something in it."""
     soup = parse(book / f"{chapter}.html")
