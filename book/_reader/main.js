@@ -1,5 +1,6 @@
 // What every page of the book does for its reader, without Python: quizzes, predictions, how far one is, print.
 import { cards } from "./cards.js";
+import { followContents } from "./contents.js";
 import { predictions } from "./predict.js";
 import { openInPrint } from "./print.js";
 import { quizzes } from "./quiz.js";
@@ -8,5 +9,6 @@ import { keepPlace } from "./place.js";
 quizzes();
 predictions();
 keepPlace();
+followContents();
 cards();
 openInPrint();

@@ -150,3 +150,19 @@ def test_names_in_code_stay_whole_and_marks_stay_with_formulas(chromium: Browser
     assert broken == []
     marks = "[...document.querySelectorAll('.math-and-mark')].filter((one) => one.getClientRects().length > 1).length"
     assert chromium.js(marks) == 0
+
+
+def test_the_contents_follow_the_reader(chromium: Browser, site: str) -> None:
+    chromium.open(f"{site}/ch06_vjps.html", width=1440)
+    chromium.js(
+        "new Promise((done) => { document.querySelector('#softmax-subtract-the-average').scrollIntoView();"
+        " setTimeout(done, 400); })"
+    )
+    active = chromium.js("[...document.querySelectorAll('.page-toc .active')].map((one) => one.textContent.trim())")
+    assert active == ["The mechanism: one recipe, four moves", "Softmax: subtract the average"]
+    box = chromium.js(
+        "(() => { const r = document.querySelector('.page-toc [aria-current]').getBoundingClientRect();"
+        " return [r.top, r.bottom, r.height]; })()"
+    )
+    assert 0 <= box[0] < box[1] <= 900
+    assert box[2] > 0
