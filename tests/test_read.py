@@ -143,7 +143,7 @@ def test_myst_becomes_markdown() -> None:
     assert '```python\nshown = "$5 and $6"  # {glue:text}`x`\n```' in text
     assert "> **Beware of `x`**\n>\n> - one" in text
     assert "> **Card**\n>\n> inside" in text
-    assert "> - (a) The same.\n> - (b) Its sum.\n>\n> Answer: (b) Yes. Add up." in text
+    assert "> - (a) Its sum.\n> - (b) The same.\n>\n> Answer: (a) Yes. Add up." in text
     assert "No. It is" not in text
     assert "| `x` | t |" in text
 

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from autograder.reading.formulas import readable
+from autograder.reading.quizzes import parse
 
 COMPUTED = "[…]"
 """Stands where the book has a number that its build computes."""
@@ -86,8 +87,8 @@ def _fenced(opened: re.Match[str], body: list[str], titles: Mapping[str, str]) -
         return _cell(options, body, titles)
     if name == "math":
         return ["```latex", *map(readable, body), "```"]
-    if name == "quiz":
-        return _quiz(argument, body, titles)
+    if name in ("quiz", "predict"):
+        return _quiz(name.capitalize(), argument, body, titles)
     title = [f"**{_inline(argument, titles)}**", ""] if argument else []
     inside = [*title, *_blocks(body, titles)]
     return inside if name == "grid" else [f"> {line}".rstrip() for line in inside]
@@ -121,22 +122,13 @@ def _cell(options: dict[str, Any], code: list[str], titles: Mapping[str, str]) -
     return shown
 
 
-def _quiz(question: str, body: list[str], titles: Mapping[str, str]) -> list[str]:
+def _quiz(kind: str, question: str, body: list[str], titles: Mapping[str, str]) -> list[str]:
     """The question with its options a, b, c, and the answer below them, so that one can think first."""
-    lead = [line for line in body if line[:2] not in ("- ", "  ")]
-    options: list[list[str]] = []
-    for line in body:
-        if line.startswith("- "):
-            options.append([line[2:]])
-        elif line.startswith("  ") and options:
-            options[-1].append(line.strip())
-    asked, answers = [], []
-    for letter, (option, *rest) in zip("abcdefgh", options, strict=False):
-        at = next((i for i, line in enumerate(rest) if line[:2] in ("+ ", "- ")), len(rest))
-        asked.append(f"- ({letter}) {' '.join([option, *rest[:at]])}")
-        if at < len(rest) and rest[at].startswith("+ "):
-            answers.append(f"Answer: ({letter}) {' '.join([rest[at][2:], *rest[at + 1 :]])}")
-    shown = [f"**Quiz.** {question}", *lead, "", *asked, "", *answers]
+    quiz = parse(question, body)
+    lettered = list(zip("abcdefgh", quiz.options, strict=False))
+    asked = [f"- ({letter}) {option.text}" for letter, option in lettered]
+    answers = [f"Answer: ({letter}) {option.answer}" for letter, option in lettered if option.right]
+    shown = [f"**{kind}.** {question}", *quiz.lead, "", *asked, "", *answers]
     return [f"> {line}".rstrip() for line in _inline("\n".join(shown), titles).split("\n")]
 
 

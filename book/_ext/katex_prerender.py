@@ -23,6 +23,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 RENDERER = Path(__file__).with_suffix(".js")
+PUNCTUATION = re.compile(r"[.,;:!?)\]’”…–-]+")
 OLDER_FONTS = re.compile(r',url\([^)]*\) format\("(?:woff|truetype)"\)')
 
 
@@ -60,9 +61,24 @@ def render(self: HTML5Translator, node: nodes.Element, display: bool) -> str:
 
 
 def visit_math(self: HTML5Translator, node: nodes.Element) -> None:
-    self.body.append(self.starttag(node, "span", "", CLASS="math"))
-    self.body.append(render(self, node, display=False) + "</span>")
+    formula = self.starttag(node, "span", "", CLASS="math") + render(self, node, display=False) + "</span>"
+    mark = html.escape(node.get("mark", ""))
+    if mark and formula.count('class="base"') <= 1:  # a longer formula may wrap within itself
+        formula = f'<span class="math-and-mark">{formula}{mark}</span>'
+    else:
+        formula += mark
+    self.body.append(formula)
     raise nodes.SkipNode
+
+
+def keep_marks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give each formula the punctuation that follows it without a space: that must not begin a line."""
+    for node in list(doctree.findall(nodes.math)):
+        after = node.next_node(descend=False, siblings=True)
+        found = PUNCTUATION.match(after.astext()) if isinstance(after, nodes.Text) else None
+        if found is not None:
+            node["mark"] = found[0]
+            after.parent.replace(after, nodes.Text(after.astext()[found.end() :]))
 
 
 def visit_displaymath(self: HTML5Translator, node: nodes.Element) -> None:
@@ -107,5 +123,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("katex_macros", {}, "html")
     app.add_html_math_renderer("katex_prerender", (visit_math, None), (visit_displaymath, None))
     app.connect("builder-inited", start)
+    app.connect("doctree-resolved", keep_marks)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

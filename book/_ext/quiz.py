@@ -1,4 +1,6 @@
-"""A question that answers back: the `quiz` directive. Each option is a `<details>`, so it needs no script.
+"""A question that answers back: the `quiz` directive.
+
+Each option is a `<details>`, so a quiz needs no script and prints with its answers; `_reader/quiz.js` makes it a form.
 
     :::{quiz} What is the shape of $dW$?
     - The shape of $W$.
@@ -8,17 +10,27 @@
     :::
 
 The argument is the question. Every item is an option; the list inside it holds the answer to the reader: `+` where the
-option is right, `-` where it is not. More text may stand between the question and the options.
+option is right, `-` where it is not; several may be right. More text may stand between the question and the options.
+Readers see these in an order of their own (`autograder/reading/quizzes.py`). Where the right option is a number,
+`:holds:` is the expression that it comes from: the build computes it, and fails if it is not true.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+import math
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from autograder.reading.quizzes import drawn_order
 
 
 class Option(nodes.General, nodes.Element):
@@ -29,28 +41,36 @@ class Choice(nodes.Part, nodes.TextElement):
     """The `<summary>` that the reader opens."""
 
 
-class Quiz(Directive):
+class Question(Directive):
+    """What quizzes and predictions have in common: a question and its options."""
+
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
 
-    def run(self) -> list[nodes.Node]:
-        box = nodes.container(classes=["quiz"])
-        question = nodes.paragraph(classes=["quiz-question"])
+    def question(self, name: str) -> list[nodes.Node]:
+        """The question as a paragraph of the class `name`, and what the parser says of it."""
         inline, messages = self.state.inline_text(self.arguments[0], self.lineno)
-        question += inline
-        box += [question, *messages]
+        return [nodes.paragraph("", "", *inline, classes=[name]), *messages]
+
+    def identity(self) -> str:
+        """A name that stays as long as the question does."""
+        return hashlib.sha256(" ".join(self.arguments[0].split()).encode()).hexdigest()[:8]
+
+    def parts(self) -> tuple[list[nodes.Node], list[Option]]:
+        """What stands before the options, and these in the order in which readers see them."""
+        lead: list[nodes.Node] = []
+        written: list[Option] = []
         body = nodes.Element()
         self.state.nested_parse(self.content, self.content_offset, body)
         for child in body.children:
             if isinstance(child, nodes.bullet_list):
-                box += [self.option(item) for item in child.children]
+                written += [self.option(item) for item in child.children]
             else:
-                box += child
-        options = list(box.findall(Option))
-        if len(options) < 2 or not any(option["right"] for option in options):
+                lead.append(child)
+        if len(written) < 2 or not any(option["right"] for option in written):
             raise self.error("a quiz needs at least two options, at least one of them right (`+`)")
-        return [box]
+        return lead, [written[at] for at in drawn_order(self.arguments[0], len(written))]
 
     def option(self, item: nodes.Element) -> Option:
         """An item with the option's text and a list of one item, the answer, as an `Option`."""
@@ -59,6 +79,19 @@ class Quiz(Directive):
         option = Option(right=item[1]["bullet"] == "+")
         option += [Choice("", "", *item[0].children), *item[1][0].children]
         return option
+
+
+class Quiz(Question):
+    option_spec: ClassVar = {"holds": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        claim = self.options.get("holds")
+        if claim is not None and not eval(claim, {"ceil": math.ceil, "sqrt": math.sqrt}):
+            raise self.error(f"what the quiz computes is not true: {claim}")
+        lead, options = self.parts()
+        box = nodes.container(classes=["quiz"], ids=[f"quiz-{self.identity()}"])
+        box += [*self.question("quiz-question"), *lead, *options]
+        return [box]
 
 
 def visit_option(self: HTML5Translator, node: Option) -> None:

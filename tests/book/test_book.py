@@ -217,6 +217,15 @@ def test_every_page_of_the_contents_is_there(book: Path) -> None:
 
 
 @pytest.mark.parametrize("chapter", ["index", *CHAPTERS])
+def test_a_link_to_a_page_shows_what_it_is(book: Path, chapter: str) -> None:
+    soup = parse(book / f"{chapter}.html")
+    told = {str(meta.get("name") or meta.get("property")): str(meta.get("content")) for meta in soup.select("meta")}
+    assert len(told["description"]) > 80
+    assert told["og:description"] == told["description"]
+    assert told["og:title"]
+
+
+@pytest.mark.parametrize("chapter", ["index", *CHAPTERS])
 def test_figures_were_drawn(book: Path, chapter: str) -> None:
     """Every named figure of the source is on the page, as an SVG with something in it."""
     soup = parse(book / f"{chapter}.html")
@@ -257,6 +266,19 @@ def test_quizzes_answer_back(book: Path, chapter: str) -> None:
         answers = quiz.select("details > .quiz-answer")
         assert len(answers) == len(quiz.select("details")) >= 2
         assert all(answer.get_text().strip() for answer in answers)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_questions_stand_where_they_are_about_something(book: Path, chapter: str) -> None:
+    """Two quizzes at most at the end, the others in their sections; and something to predict before it is shown."""
+    soup = parse(book / f"{chapter}.html")
+    assert 1 <= len(soup.select("#checkpoint-questions .quiz")) <= 2
+    sections = {quiz.find_parent("section")["id"] for quiz in soup.select(".quiz")}  # type: ignore[index]
+    assert len(sections) >= 3
+    for question in soup.select(".predict"):
+        assert question.parent is not None
+        assert len(question.parent.select(":scope > .cell_output > details.predict-output:not([open])")) == 1
+    assert soup.select(".predict")
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

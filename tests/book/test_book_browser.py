@@ -16,12 +16,16 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import Visit, served, visit
+from page_sight import look
+from widget_pages import Browser
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 ROOT = Path(__file__).parents[2]
+KILOBYTES = 600
+"""What a page may weigh before the first click, compressed."""
 PHONE = 360
 """Width in CSS pixels of a small phone. Headless Chromium opens no window that narrow, so pages are put in a frame."""
 
@@ -99,3 +103,66 @@ def test_pages_open_from_the_disk(folder: Path) -> None:
     assert elsewhere(seen.requests) == []
     assert errors(seen) == []
     assert "fig-index-loss" in seen.dom
+
+
+def test_pages_are_light(folder: Path, site: str) -> None:
+    """What Chromium fetches for a page, each file as gzip makes it: no page waits for what it does not show."""
+    names = [page.name for page in sorted(folder.glob("*.html"))]
+    weights = {name: round(look(f"{site}/{name}", folder)[1]) for name in names if name != "genindex.html"}
+    assert {name: weight for name, weight in weights.items() if weight > KILOBYTES} == {}
+    assert min(weights.values()) > 50  # they were loaded
+
+
+def test_the_first_screen_says_what_this_is_and_asks(chromium: Browser, site: str) -> None:
+    chromium.open(f"{site}/index.html", width=1440)
+    for what in (".front-lead", ".front-facts", ".front-start a", ".bet img", ".bet .choices-check"):
+        assert chromium.js(f"document.querySelector('{what}').getBoundingClientRect().bottom") < 900, what
+    assert chromium.js("document.querySelector('.front-start a').href").endswith("/ch01_computation_graph.html")
+    chromium.click(".bet .choice input")
+    chromium.click(".bet .choices-check")
+    assert "nothing to learn" in chromium.js("document.querySelector('.bet .choices-reply').innerText")
+    assert chromium.faults() == []
+
+
+def test_a_card_shows_how_far_this_reader_is(chromium: Browser, site: str) -> None:
+    card = "document.querySelector('.sd-card:has(a[href^=\"ch01_\"])').innerText"
+    chromium.open(f"{site}/index.html")
+    chromium.js("localStorage.clear()")
+    chromium.open(f"{site}/index.html")
+    assert "Not begun" in chromium.js(card)
+    chromium.open(f"{site}/ch01_computation_graph.html")
+    chromium.click(".quiz .choice input")
+    chromium.click(".quiz .choices-check")
+    chromium.js("new Promise((done) => { scrollTo(0, document.body.scrollHeight / 2); setTimeout(done, 300); })")
+    chromium.open(f"{site}/index.html")
+    assert re.search(r"read to [1-9]\d % · quizzes [01] of \d", chromium.js(card))
+    assert "Not begun" not in chromium.js(card)
+
+
+@pytest.mark.parametrize("page", ["index", "ch06_vjps", "ch14_scaling_out"])
+def test_names_in_code_stay_whole_and_marks_stay_with_formulas(chromium: Browser, site: str, page: str) -> None:
+    """At a desktop's width no name is broken in its middle, and no full stop begins a line after a formula."""
+    chromium.open(f"{site}/{page}.html", width=1440)
+    broken = chromium.js(
+        "[...document.querySelectorAll('main code.literal .pre')].filter((one) => one.getClientRects().length > 1"
+        " && /^[\\\\w.]+$/.test(one.textContent)).map((one) => one.textContent)"
+    )
+    assert broken == []
+    marks = "[...document.querySelectorAll('.math-and-mark')].filter((one) => one.getClientRects().length > 1).length"
+    assert chromium.js(marks) == 0
+
+
+def test_the_contents_follow_the_reader(chromium: Browser, site: str) -> None:
+    chromium.open(f"{site}/ch06_vjps.html", width=1440)
+    chromium.js(
+        "new Promise((done) => { document.querySelector('#softmax-subtract-the-average').scrollIntoView();"
+        " setTimeout(done, 400); })"
+    )
+    active = chromium.js("[...document.querySelectorAll('.page-toc .active')].map((one) => one.textContent.trim())")
+    assert active == ["The mechanism: one recipe, four moves", "Softmax: subtract the average"]
+    box = chromium.js(
+        "(() => { const r = document.querySelector('.page-toc [aria-current]').getBoundingClientRect();"
+        " return [r.top, r.bottom, r.height]; })()"
+    )
+    assert 0 <= box[0] < box[1] <= 900
+    assert box[2] > 0

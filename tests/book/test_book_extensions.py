@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import subprocess
@@ -77,6 +78,7 @@ NO_QUIZZES = {
     "- One.\n  + Yes.": "at least two options",
     "- One.\n- Two.\n  + Yes.": "an option is a text and one answer",
     "- One.\n  + Yes.\n  - No.\n- Two.\n  - No.": "an option is a text and one answer",
+    ":holds: '2 + 2 == 5'\n\n- Five.\n  + Yes.\n- Four.\n  - No.": "what the quiz computes is not true: 2 + 2 == 5",
 }
 
 
@@ -117,6 +119,16 @@ def test_formulas_are_rendered(tmp_path: Path) -> None:
     fonts = re.findall(r"url\(([^)]+)\)", stylesheet.read_text())
     assert fonts
     assert all((stylesheet.parent / font).is_file() for font in fonts)
+
+
+def test_punctuation_stays_with_its_formula(tmp_path: Path) -> None:
+    built = build(tmp_path, "So $x$, then $y = x + 1$. And ($z$) too.")
+    assert built.code == 0, built.warnings
+    assert [joined.get_text()[-1] for joined in built.page.select(".math-and-mark")] == [",", ")"]
+    text = built.page.select_one("p").get_text()  # type: ignore[union-attr]
+    assert "x, then" in text
+    assert "1. And (" in text
+    assert ",," not in text
 
 
 def test_a_formula_that_katex_cannot_read_fails_the_build(tmp_path: Path) -> None:
@@ -179,3 +191,13 @@ def test_a_failing_cell_and_a_dead_reference_fail_the_book(tmp_path: Path) -> No
     assert run.returncode == 1
     assert "undefined label: 'gone'" in run.stderr
     assert "ZeroDivisionError" in run.stderr
+
+
+def test_figures_lose_only_digits() -> None:
+    sys.path.insert(0, str(SOURCE / "_ext"))
+    try:
+        rounded = importlib.import_module("light_figures").rounded
+    finally:
+        sys.path.pop(0)
+    path = "M 1.234567 20 \nL 3.1 4.999999 \nL 3.1 5 \nL 3.1 5 \nL -0.000001 7 \nz"
+    assert rounded(path) == "M 1.23 20 \nL 3.1 5 \nL -0 7 \nz"

@@ -1,0 +1,97 @@
+"""What stands around a page's text: the script for its reader, and what a link to it shows elsewhere.
+
+`_reader/` is bundled by esbuild into one small script, which runs from the disk as well. The front page gets the
+lessons with their quizzes and exercises as data, for the state on its cards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ExtensionError
+
+BOOK = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(BOOK.parent))
+
+from course.published import published_here  # noqa: E402
+from course.syllabus import syllabus  # noqa: E402
+
+SCRIPTS = BOOK / "_reader"
+LONGEST = 300
+"""Characters of a description; what shows links cuts it there or earlier."""
+
+
+def use_templates(app: Sphinx, config: Config) -> None:
+    config.templates_path.append(str(BOOK / "_templates"))
+
+
+def bundle(app: Sphinx) -> None:
+    """Write `_static/reader.js`."""
+    if app.builder.format != "html":
+        return
+    modules = Path(app.srcdir, "node_modules")
+    target = Path(app.outdir, "_static", "reader.js")
+    command = [
+        str(modules / ".bin" / "esbuild"),
+        "main.js",
+        "--bundle",
+        "--format=iife",
+        "--minify",
+        f"--outfile={target}",
+    ]
+    command += ["--log-level=error", "--legal-comments=none", "--target=es2022"]
+    try:
+        run = subprocess.run(command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ})
+    except FileNotFoundError as error:
+        raise ExtensionError(f"esbuild is not installed in {app.srcdir}: run `npm ci` there") from error
+    if run.returncode:
+        raise ExtensionError(f"esbuild: {run.stderr.strip()}")
+    app.add_js_file("reader.js", loading_method="defer")
+
+
+def describe(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember the quizzes of a page, and what it says of itself: its TL;DR, else its first paragraph."""
+    quizzes = [box["ids"][0] for box in doctree.findall(nodes.container) if "quiz" in box["classes"]]
+    told = [one[1:] for one in doctree.findall(nodes.admonition) if len(one) > 1 and one[0].astext() == "TL;DR"]
+    paragraphs = told[0] if told else [next(iter(doctree.findall(nodes.paragraph)), nodes.paragraph())]
+    text = " ".join(" ".join(one.astext() for one in paragraphs).split())
+    if len(text) > LONGEST:
+        text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
+    app.env.metadata[app.env.docname].update(quizzes=quizzes, words=text)
+
+
+def add_to_head(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Description and address for the page's head; on the front page, the lessons."""
+    known = app.env.metadata.get(pagename, {})
+    context["page_description"] = known.get("words", "")
+    context["page_address"] = published_here().page(pagename, "") if pagename in app.env.found_docs else ""
+    if pagename == app.config.root_doc:
+        data = json.dumps(lessons(app)).replace("</", "<\\/")
+        context["body"] += f'<script type="application/json" id="lessons-of-the-book">{data}</script>'
+
+
+def lessons(app: Sphinx) -> list[dict[str, Any]]:
+    """Every lesson that the book has: its slug, the quizzes of its page, its exercises with their points."""
+    found = []
+    for slug, lesson in syllabus().items():
+        if slug in app.env.found_docs:
+            exercises = [[one.name, one.points] for one in lesson.exercises]
+            quizzes = app.env.metadata[slug].get("quizzes", [])
+            found.append({"slug": slug, "quizzes": quizzes, "exercises": exercises})
+    return found
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", use_templates)
+    app.connect("builder-inited", bundle)
+    app.connect("doctree-read", describe)
+    app.connect("html-page-context", add_to_head)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

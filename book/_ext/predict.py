@@ -1,0 +1,125 @@
+"""Predict, then see: the `predict` directive keeps the output of the code cell below it closed behind a question.
+
+    :::{predict} What does the last line print?
+    - `6.0`
+      - That would count the first message once more.
+    - `4.0`
+      + Each of the two additions doubles it.
+    :::
+
+It is written as a quiz is, with two to four options of which one is right, and stands right before its cell. The build
+fails unless that cell's output shows the right option's own text, or what `:shows:` says, or matches `:matches:`; or,
+with `:asserts:`, unless a cell of the page asserts that. The question stands between code and output, with `:above:`
+over both. Without a script, the output opens on a click.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from quiz import Question
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
+
+logger = logging.getLogger(__name__)
+CLOSED = "Just show me"
+
+
+class Prediction(nodes.General, nodes.Element):
+    """A question before it has its cell."""
+
+
+class Closed(nodes.General, nodes.Element):
+    """The `<details>` with the output in it."""
+
+
+class Predict(Question):
+    option_spec: ClassVar = {
+        "shows": directives.unchanged_required,
+        "matches": directives.unchanged_required,
+        "asserts": directives.unchanged_required,
+        "above": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        lead, options = self.parts()
+        right = [option for option in options if option["right"]]
+        if len(options) > 4 or len(right) != 1:
+            raise self.error("a prediction has two to four options, one of them right (`+`)")
+        node = Prediction(**{"shows": right[0][0].astext(), **self.options})
+        node.line, node.source = self.lineno, self.state.document.current_source
+        texts = nodes.bullet_list(classes=["predict-options"])
+        for option in options:
+            item = nodes.list_item("", nodes.paragraph("", "", *option[0].children))
+            texts += item
+            item["classes"] = ["right"] if option["right"] else []
+        node += [*self.question("predict-question"), *lead, texts]
+        closed = Closed()
+        for option in options:
+            kind = "right" if option["right"] else "wrong"
+            closed += nodes.container("", *option.children[1:], classes=["quiz-answer", kind])
+        node += closed
+        return [node]
+
+
+def close_outputs(app: Sphinx, doctree: nodes.document) -> None:
+    """Move each question into its cell, and the cell's output behind it."""
+    for node in list(doctree.findall(Prediction)):
+        cell = node.next_node(descend=False, siblings=True)
+        parts = [child for child in getattr(cell, "children", ()) if isinstance(child, nodes.container)]
+        outputs = [part for part in parts if part.get("nb_element") == "cell_code_output"]
+        box = nodes.container(classes=["predict"])
+        box += node.children
+        closed = next(iter(box.findall(Closed)))
+        box.remove(closed)
+        wrong = _fault(app, node, cell, outputs)
+        if wrong:
+            logger.warning("a prediction %s", wrong, location=node, type="predict")
+            node.replace_self(box)
+            continue
+        cell.remove(outputs[0])
+        closed.insert(0, outputs[0])
+        cell.insert(0 if "above" in node else len(cell), box)
+        cell += nodes.container("", closed, classes=["cell_output"])
+        node.parent.remove(node)
+
+
+def _fault(app: Sphinx, node: Prediction, cell: Any, outputs: list[nodes.Element]) -> str:
+    """What is wrong with a prediction; "" where the build bears it out."""
+    if not isinstance(cell, nodes.container) or cell.get("nb_element") != "cell_code":
+        return "stands right before a code cell, and here it does not"
+    if not outputs:
+        return "needs a cell with an output"
+    if "asserts" in node:
+        source = Path(app.env.doc2path(app.env.docname)).read_text(encoding="utf-8")
+        asserted = [line for line in source.splitlines() if line.lstrip().startswith("assert ")]
+        found = any(node["asserts"] in line for line in asserted)
+        return "" if found else f"is asserted by no cell of the page: {node['asserts']!r}"
+    shown = outputs[0].astext()
+    if "matches" in node:
+        found = re.search(node["matches"], shown) is not None
+        return "" if found else f"is not what its cell shows: {node['matches']!r} finds nothing in {shown[:300]!r}"
+    if node["shows"] not in shown:
+        return f"is not what its cell shows: {node['shows']!r} is not in {shown[:300]!r}"
+    return ""
+
+
+def visit_closed(self: HTML5Translator, node: Closed) -> None:
+    self.body.append(f'<details class="predict-output"><summary>{CLOSED}</summary>')
+
+
+def depart_closed(self: HTML5Translator, node: Closed) -> None:
+    self.body.append("</details>\n")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_node(Prediction)
+    app.add_node(Closed, html=(visit_closed, depart_closed))
+    app.add_directive("predict", Predict)
+    app.connect("doctree-read", close_outputs, priority=900)  # after what counts a cell's parts
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,29 @@
+// The front page: how far this reader is in each lesson, on its card; and where to go on.
+import { result } from "../_page/store.js";
+import { element } from "./element.js";
+import { kept, placeKey, score } from "./kept.js";
+
+function standing({ slug, quizzes, exercises }) {
+  const place = kept(placeKey(slug)) ?? 0;
+  const { first, asked } = score(slug, quizzes);
+  const tried = exercises.map(([name, points]) => ({ ...result(slug, name), points })).filter((one) => one.status && one.status !== "missing");
+  const solved = tried.filter((one) => (one.best ?? 0) >= one.points).length;
+  const parts = [
+    place && `read to ${place} %`,
+    asked && `quizzes ${first} of ${quizzes.length}`,
+    tried.length && `exercises ${solved} of ${exercises.length}`,
+  ].filter(Boolean);
+  return { begun: parts.length > 0, done: place >= 97 && asked === quizzes.length && solved === exercises.length, words: parts.join(" · ") };
+}
+
+export function cards() {
+  const data = document.getElementById("lessons-of-the-book");
+  if (!data) return;
+  for (const lesson of JSON.parse(data.textContent)) {
+    const card = [...document.querySelectorAll(".sd-card")].find((one) => one.querySelector(`a[href^="${lesson.slug}.html"]`));
+    if (!card) continue;
+    const { begun, done, words } = standing(lesson);
+    card.classList.toggle("lesson-begun", begun);
+    card.querySelector(".sd-card-body").append(element("p", { class: "lesson-state" }, done ? "Done" : begun ? words : "Not begun"));
+  }
+}

@@ -1,0 +1,41 @@
+// A question with its options as a form: radio buttons, or checkboxes where several may be right.
+import { contentOf, element } from "./element.js";
+
+export class Choices {
+  // `question`, `lead` and `options` are elements of the page; the form shows copies of what is in them.
+  constructor({ question, lead = [], options, several = false, name }) {
+    this.inputs = options.map((_, at) => element("input", { type: several ? "checkbox" : "radio", name, value: String(at) }));
+    this.labels = options.map((option, at) =>
+      element("label", { class: "choice" }, this.inputs[at], element("span", {}, ...contentOf(option))));
+    this.said = element("span", { class: "choices-said", role: "status" });
+    this.reply = element("div", { class: "choices-reply", "aria-live": "polite" });
+    this.tools = element("div", { class: "choices-tools" }, element("button", { type: "submit", class: "choices-check" }, "Check"), this.said);
+    const fields = element("fieldset", {}, element("legend", {}, ...contentOf(question)), ...lead.map((one) => one.cloneNode(true)), ...this.labels);
+    this.form = element("form", { class: "choices" }, fields, this.tools, this.reply);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.chosen().length) this.checked();
+      else this.said.textContent = several ? "Choose one or more first." : "Choose one first.";
+    });
+    this.form.addEventListener("change", () => {
+      this.said.textContent = "";
+      this.mark([]);
+      this.reply.replaceChildren();
+    });
+  }
+
+  chosen() { return this.inputs.flatMap((input, at) => (input.checked ? [at] : [])); }
+
+  choose(places) { this.inputs.forEach((input, at) => (input.checked = places.includes(at))); }
+
+  // `verdicts`: places of options, and whether they are right.
+  mark(verdicts) {
+    for (const label of this.labels) label.classList.remove("right", "wrong");
+    for (const [at, right] of verdicts) this.labels[at].classList.add(right ? "right" : "wrong");
+  }
+
+  answer(parts) {
+    this.reply.replaceChildren(...parts.map(({ right, content }) =>
+      element("div", { class: `quiz-answer ${right ? "right" : "wrong"}` }, ...contentOf(content))));
+  }
+}

@@ -1,0 +1,14 @@
+// What every page of the book does for its reader, without Python: quizzes, predictions, how far one is, print.
+import { cards } from "./cards.js";
+import { followContents } from "./contents.js";
+import { predictions } from "./predict.js";
+import { openInPrint } from "./print.js";
+import { quizzes } from "./quiz.js";
+import { keepPlace } from "./place.js";
+
+quizzes();
+predictions();
+keepPlace();
+followContents();
+cards();
+openInPrint();

@@ -1,0 +1,24 @@
+// How far one has read: a line along the top of the screen, and what the front page says of the lesson.
+import { element } from "./element.js";
+import { keep, kept, lesson, placeKey } from "./kept.js";
+
+export function keepPlace() {
+  const article = document.querySelector("article");
+  if (!article || !/^ch\d\d_/.test(lesson())) return;
+  const bar = element("div", { class: "read-bar", "aria-hidden": "true" });
+  document.body.append(bar);
+  let furthest = kept(placeKey(lesson())) ?? 0;
+  let waiting = false;
+  const look = () => {
+    waiting = false;
+    const { top, height } = article.getBoundingClientRect();
+    const share = Math.min(1, Math.max(0, (innerHeight - top) / height));
+    bar.style.transform = `scaleX(${share})`;
+    const percent = Math.round(100 * share);
+    if (scrollY > 0 && percent > furthest) keep(placeKey(lesson()), (furthest = percent));
+  };
+  addEventListener("scroll", () => {
+    if (!waiting) requestAnimationFrame(look);
+    waiting = true;
+  }, { passive: true });
+}

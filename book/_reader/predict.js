@@ -1,0 +1,21 @@
+// Predict, then see: an output stays closed until the reader has chosen, or wants to be shown.
+import { Choices } from "./choices.js";
+
+export function predictions() {
+  for (const [number, box] of document.querySelectorAll(".predict").entries()) {
+    const closed = box.parentElement.querySelector(":scope > .cell_output > .predict-output");
+    const options = [...box.querySelectorAll(":scope > .predict-options > li")];
+    const choices = new Choices({ question: box.querySelector(".predict-question"), options, name: `predict-${number}` });
+    const right = options.findIndex((option) => option.classList.contains("right"));
+    const answers = [...closed.querySelectorAll(":scope > .quiz-answer")];
+    choices.checked = () => {
+      const [chosen] = choices.chosen();
+      choices.mark([[chosen, chosen === right], [right, true]]);
+      choices.said.textContent = chosen === right ? "As you said:" : "It is not:";
+      if (chosen !== right) choices.answer([{ right: false, content: answers[chosen] }]);
+      closed.open = true;
+    };
+    box.prepend(choices.form);
+    box.classList.add("predict-live");
+  }
+}

@@ -1,0 +1,56 @@
+"""What a reader meets on a page of the built book, and what Chromium fetches for it before the first click."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from widget_pages import Browser
+
+SEEN = """(() => {
+  const article = document.querySelector("article");
+  const top = (selector) => {
+    const boxes = [...article.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
+    const tops = boxes.filter((box) => box.height);
+    return tops.length ? Math.round(Math.min(...tops.map((box) => box.top + scrollY))) : null;
+  };
+  return {
+    picture: top("figure, .cell_output img, .widget"),
+    question: top(".quiz, .predict, .bet"),
+    words: article.innerText.split(/\\s+/).length,
+    height: document.querySelector("main, article").scrollHeight,
+  };
+})()"""
+
+
+def sizes(folder: Path, addresses: list[str]) -> dict[str, int]:
+    """Bytes of each file that was asked for, compressed."""
+    found = {}
+    for address in addresses:
+        file = folder / unquote(urlsplit(address).path).lstrip("/")
+        if file.is_file():
+            data = file.read_bytes()
+            found[file.relative_to(folder).as_posix()] = min(len(data), len(gzip.compress(data, 9)))
+    return found
+
+
+def asked_for(browser: Browser) -> list[str]:
+    """The addresses that the page has asked for so far."""
+    browser.js("new Promise((done) => setTimeout(done, 300))")
+    sent = [event["params"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
+    urls = [one["request"]["url"] for one in sent]
+    return [url for url in urls if url.startswith("http")]
+
+
+def look(address: str, folder: Path) -> tuple[dict[str, Any], float]:
+    """What a fresh browser sees of a page, and the kilobytes that it asks for."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Browser(Path(profile))
+        browser.open(address, width=1440)
+        seen = browser.js(SEEN)
+        kilobytes = sum(sizes(folder, asked_for(browser)).values()) / 1000
+        browser.close()
+    return seen, kilobytes
