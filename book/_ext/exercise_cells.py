@@ -159,15 +159,16 @@ class Progress(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         if self.arguments:
-            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(_points(self.arguments[0]))}
+            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(points(self.arguments[0]))}
         else:
             found = [find_lesson(slug) for slug in self.config.page_lessons if slug in self.env.found_docs]
-            lessons = [{"slug": one.slug, "title": one.title, "exercises": _points(one.slug)} for one in found]
+            lessons = [{"slug": one.slug, "title": one.title, "exercises": points(one.slug)} for one in found]
             data = {"data_lessons": json.dumps(lessons), "hidden": ""}
         return [block("div", class_="page-progress", **data)]
 
 
-def _points(slug: str) -> list[list[Any]]:
+def points(slug: str) -> list[list[Any]]:
+    """The exercises of a lesson's page with what each is worth."""
     return [[one.name, one.points] for one in in_pages(slug)]
 
 
