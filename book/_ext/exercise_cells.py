@@ -22,7 +22,7 @@ from sphinx.writers.html5 import HTML5Translator
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from autograder.reading.labels import sections  # noqa: E402
+from autograder.reading.labels import below_the_title, sections  # noqa: E402
 from course.syllabus import Exercise, find_lesson  # noqa: E402
 
 _HEADING = re.compile(r"^#{1,6} ")
@@ -50,7 +50,7 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
     for exercise in in_pages(docname):
         if exercise.anchor in found:
             places.setdefault(_end(lines, exercise.anchor), []).append(exercise)
-    top = next(number for number, line in enumerate(lines) if line.startswith("# ")) + 1
+    top = below_the_title(lines)
     for at in sorted({*places, top}, reverse=True):
         put = ["", "```{exercise-progress} " + docname, "```", ""] if at == top else []
         for one in places.get(at, ()):

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from autograder.places import Places  # noqa: E402
-from autograder.reading.labels import book  # noqa: E402
+from autograder.reading.labels import below_the_title, book  # noqa: E402
 from autograder.reading.plain import plain  # noqa: E402
 from course.published import Published, published  # noqa: E402
 from course.syllabus import syllabus  # noqa: E402
@@ -116,7 +116,7 @@ def offer(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the line below the chapter's title."""
     if docname in syllabus():
         lines = source[0].splitlines()
-        top = next(number for number, line in enumerate(lines) if line.startswith("# ")) + 1
+        top = below_the_title(lines)
         lines[top:top] = ["", "```{page-notebook}", "```", ""]
         source[0] = "\n".join(lines) + "\n"
 

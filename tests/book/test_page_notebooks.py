@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from course.published import Published
+from course.syllabus import syllabus
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
@@ -78,6 +79,16 @@ def test_outside_of_a_checkout_its_first_cell_says_where_it_belongs(module: Modu
     )
     there = subprocess.run([sys.executable, "-c", setup], cwd=ROOT / "book", capture_output=True, text=True)
     assert (there.returncode, there.stderr) == (0, "")
+
+
+def test_it_is_offered_below_the_title_of_every_chapter(module: ModuleType) -> None:
+    """And not below a comment of a cell above it."""
+    for slug in syllabus():
+        source = [(ROOT / "book" / f"{slug}.md").read_text(encoding="utf-8")]
+        module.offer(None, slug, source)
+        before, _, _ = source[0].partition("\n\n```{page-notebook}\n")
+        assert before.splitlines()[-2] == f"({slug[:4]})=", slug
+        assert before.splitlines()[-1].startswith("# "), slug
 
 
 def test_with_a_repository_it_fetches_the_course(module: ModuleType) -> None:
