@@ -1,6 +1,7 @@
 // An exercise in the section that teaches it: editors for its cells, Check, and the card of a notebook's check.
 import { Code, element, Line, Switch } from "./code.js";
 import { solution, stop, withPython } from "./python.js";
+import { reachable } from "./reach.js";
 import { problem, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
@@ -69,6 +70,7 @@ export class Exercise {
     this.section.dataset.status = found.status;
     this.mark();
     this.said.textContent = `${found.said}. ${found.message.split("\n")[0]}`;
+    reachable(this.section);
     this.card.firstElementChild.scrollIntoView({ block: "nearest" }); // it may be below what is to be seen
     if (found.status === "passed") this.compare();
   }

@@ -1,4 +1,5 @@
 // How far the reader is, beside each chapter of the side bar that has exercises in its page. LESSONS is the build's.
+import { reach } from "./reach.js";
 import { inWords, standing } from "./standing.js";
 import { listen } from "./store.js";
 
@@ -24,3 +25,4 @@ function show() {
 }
 show();
 listen(show);
+reach();
