@@ -12,7 +12,7 @@ const home = path.join(page, fs.readdirSync(page).find((name) => name.startsWith
 const { loadPyodide } = await import(pathToFileURL(path.join(home, "pyodide.mjs")).href);
 const python = await loadPyodide({ indexURL: home });
 await python.loadPackage("numpy", { messageCallback() {} });
-for (const part of ["grader", lesson])
+for (const part of ["grader", "data", lesson])
   python.unpackArchive(new Uint8Array(fs.readFileSync(path.join(page, `${part}.tgz`))), "gztar", { extractDir: "/course" });
 python.runPython("import sys; sys.path.insert(0, '/course'); sys.dont_write_bytecode = True");
 python.globals.set("told", (line) => console.log(line));

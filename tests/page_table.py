@@ -58,7 +58,7 @@ def rows(command: list[str]) -> list[tuple[Row, float]]:
 def compared(page: Path, slug: str) -> tuple[int, int, list[float]]:
     """How many answers there are, how many of them got another result in Pyodide, and the seconds there."""
     with tempfile.TemporaryDirectory() as folder:
-        for part in ("grader", slug):
+        for part in ("grader", "data", slug):
             with tarfile.open(page / f"{part}.tgz") as archive:
                 archive.extractall(folder, filter="data")
         cases = Path(folder, "cases.json")

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.page.check import check
+from autograder.page.check import check, in_a_page
 from autograder.page.live import State, answers_of, plan
 from autograder.page.needs import free, needed, statements
+from autograder.submission import parse_submission
 
 ROOT = Path(__file__).parents[1]
 SLUG = "ch01_computation_graph"
@@ -86,6 +87,26 @@ def test_an_error_is_python_s_own_from_the_reader_s_line_on(state: State) -> Non
     assert "live.py" not in told
 
 
+def test_a_long_recursion_points_at_the_reader_s_line_and_is_short(state: State) -> None:
+    told = state.run(["def f(x):\n    return f(x)", "f(0)"], 1, {})["error"].splitlines()
+    assert told[1:3] == ['  File "this cell", line 1, in <module>', "    f(0)"]
+    assert any("Previous line repeated" in line for line in told)
+    assert told[-1].startswith("RecursionError: ")
+    by_turns = "def f(x):\n    return g(x)\ndef g(x):\n    return f(x)"
+    told = state.run([by_turns, "f(0)"], 1, {})["error"].splitlines()
+    assert told[1] == '  File "this cell", line 1, in <module>'
+    assert told[-1].startswith("RecursionError: ")
+    assert len(told) < 70
+    assert any("more lines]" in line for line in told)
+
+
+def test_a_cell_that_asks_is_told_that_nobody_can_answer(state: State) -> None:
+    told = state.run(["x = 1\nname = input('Name? ')"], 0, {})["error"].splitlines()
+    assert told[1].startswith('  File "this cell", line 2')
+    assert told[-1] == "EOFError: a page cannot ask with input(); write the value into the code"
+    assert not any("live.py" in line for line in told)
+
+
 def test_a_syntax_error_is_told_and_one_above_is_left_out(state: State) -> None:
     assert "SyntaxError" in state.run(["f(", "1 + 1"], 0, {})["error"]
     assert state.run(["f(", "1 + 1"], 1, {})["value"] == "2"
@@ -131,6 +152,22 @@ def test_a_check_shows_the_card_of_a_notebook_s() -> None:
     assert "Hint 1 of" in found["html"]
     assert "backprop" not in found["html"]  # there is no terminal in a page
     assert any("check 2 of" in line for line in said)
+
+
+def test_a_page_calls_cells_what_they_are_in_it() -> None:
+    notebook = json.loads((ROOT / "exercises" / f"{SLUG}.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("exercise") == "forward":
+            cell["source"] = "def forward(a, b, c):\n    return a.nothing"
+    message = check(SLUG, "forward", json.dumps(notebook))["message"]
+    assert "(cell forward, line 2)" in message
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("exercise") == "forward":
+            cell["source"] = "def backward(a, b, c):\n    return a"
+    assert "there is no function of that name in this page" in check(SLUG, "forward", json.dumps(notebook))["message"]
+    tensor = json.loads((ROOT / "exercises" / "ch05_autograd_engine.ipynb").read_text(encoding="utf-8"))
+    labels = [cell.label for cell in in_a_page(parse_submission("a.ipynb", json.dumps(tensor).encode())).cells]
+    assert {"cell unbroadcast", "cell Tensor, part 1", "cell Tensor, part 2"} <= set(labels)
 
 
 def test_a_page_needs_no_more_than_a_browser_has() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import autograder.page.wide  # noqa: F401  # before anybody takes note of what NumPy has
@@ -12,7 +14,7 @@ from autograder.judging.here import graded_here
 from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from autograder.page.card import shown
-from autograder.submission import SubmissionError, parse_submission
+from autograder.submission import Submission, SubmissionError, parse_submission
 from course.syllabus import find_lesson
 
 Say = Callable[[str], object]
@@ -53,12 +55,25 @@ def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None)
     _say[:] = [say]
     try:
         judge = prepared(slug)
-        (result,) = graded_here(judge, parse_submission(f"{slug}.ipynb", notebook.encode()), [exercise])
+        submission = in_a_page(parse_submission(f"{slug}.ipynb", notebook.encode()))
+        (result,) = graded_here(judge, submission, [exercise])
     except (CheckError, SubmissionError) as error:
         return {"error": str(error)}
     finally:
         _say.clear()
     return shown(judge.lesson.exercise(exercise), result)
+
+
+def in_a_page(submission: Submission) -> Submission:
+    """The same, with its cells called what they are in a page, where nobody counts a notebook's."""
+    parts, seen, cells = Counter(cell.exercise for cell in submission.cells), Counter[str](), []
+    for cell in submission.cells:
+        if cell.exercise:
+            seen[cell.exercise] += 1
+            part = f", part {seen[cell.exercise]}" if parts[cell.exercise] > 1 else ""
+            cell = replace(cell, label=f"cell {cell.exercise}{part}")
+        cells.append(cell)
+    return replace(submission, name="this page", cells=tuple(cells))
 
 
 def as_json(slug: str, exercise: str, notebook: str, say: Say) -> str:

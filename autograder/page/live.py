@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from autograder.page.needs import Statement, free, imports, needed, statements
 
@@ -35,6 +35,8 @@ class Plan:
     answers: dict[str, list[str]] = field(default_factory=dict)
     """By lesson: exercises that it needs."""
     numpy: bool = False
+    data: bool = False
+    """Whether it needs the digits."""
 
 
 def plan(cells: Sequence[str], at: int, lessons: Sequence[str] = ()) -> Plan:
@@ -53,7 +55,8 @@ def plan(cells: Sequence[str], at: int, lessons: Sequence[str] = ()) -> Plan:
                 found.elsewhere = ELSEWHERE[root]
             elif root == "course" and module not in IN_A_PAGE:
                 found.elsewhere = found.elsewhere or _wants(module)
-            found.numpy |= root == "numpy" or module == "course.data"
+            found.data |= module == "course.data"
+            found.numpy |= root == "numpy" or found.data
     return found
 
 
@@ -75,6 +78,7 @@ class State:
 
     def __init__(self) -> None:
         self.module = ModuleType("__main__")
+        self.module.__dict__["input"] = no_input
         sys.modules["__main__"] = self.module
         self.given: dict[str, Statement | None] = {}
 
@@ -157,6 +161,11 @@ class State:
         self.given |= dict.fromkeys(bound)
 
 
+def no_input(prompt: object = "") -> NoReturn:
+    """In the place of `input`: a page's Python cannot wait for an answer."""
+    raise EOFError("a page cannot ask with input(); write the value into the code")
+
+
 class _Nowhere:
     def write(self, text: str) -> int:
         return len(text)
@@ -169,19 +178,35 @@ def _remember(source: str, label: str) -> None:
     linecache.cache[label] = (len(source), None, source.splitlines(keepends=True), label)
 
 
+MOST = 60
+"""Lines of a traceback that are shown, first and last ones: of a long recursion nobody reads all."""
+
+
 def told(error: BaseException) -> str:
     """A traceback as Python shows it, from the page's first line on."""
-    shown = traceback.TracebackException.from_exception(error, limit=-60)
+    shown = traceback.TracebackException.from_exception(error)
     seen: traceback.TracebackException | None = shown
     while seen is not None:
-        inside = [
-            i for i, frame in enumerate(seen.stack) if frame.filename == HERE or frame.filename.endswith(" above")
-        ]
+        inside = [i for i, frame in enumerate(seen.stack) if _of_the_page(frame)]
         del seen.stack[: inside[0] if inside else len(seen.stack)]
+        if seen.stack and seen.stack[-1].name == no_input.__name__:
+            del seen.stack[-1]
         seen = seen.__cause__ or seen.__context__
     text = "".join(shown.format()).rstrip()
     nowhere = not (shown.stack or shown.__cause__ or shown.__context__)
-    return text.removeprefix("Traceback (most recent call last):\n") if nowhere else text
+    return _shortened(text.removeprefix("Traceback (most recent call last):\n") if nowhere else text)
+
+
+def _of_the_page(frame: traceback.FrameSummary) -> bool:
+    return frame.filename == HERE or frame.filename.endswith(" above")
+
+
+def _shortened(text: str) -> str:
+    lines = text.split("\n")
+    if len(lines) <= MOST:
+        return text
+    left_out = f"  [{len(lines) - MOST} more lines]"
+    return "\n".join([*lines[: MOST // 2], left_out, *lines[-MOST // 2 :]])
 
 
 _state = State()
@@ -193,7 +218,8 @@ def plan_as_json(cells: str, at: int, lessons: str) -> str:
         found = plan(json.loads(cells), at, json.loads(lessons))
     except SyntaxError:
         found = Plan()
-    return json.dumps({"elsewhere": found.elsewhere, "answers": found.answers, "numpy": found.numpy})
+    asked = {"elsewhere": found.elsewhere, "answers": found.answers, "numpy": found.numpy, "data": found.data}
+    return json.dumps(asked)
 
 
 def run_as_json(cells: str, at: int, answers: str) -> str:

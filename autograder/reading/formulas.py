@@ -78,14 +78,33 @@ def _replaced(text: str) -> str:
         done.append(text[at : found.start()])
         name = found["name"]
         if name in MACROS:
-            values, end = _arguments(text, found.end(), MACROS[name].count("#"))
-            of = re.sub(r"#(\d)", lambda number: values[int(number[1]) - 1], MACROS[name])  # noqa: B023 - used at once
-            spaced = " " * (text[found.end() - 1 : found.end()] == " " and not values)
-            text, at = of + spaced + text[end:], 0
+            text, at = _of_macro(found, text), 0
             continue
         written, at = _command(name, text, found, "".join(done).rstrip(" ")[-1:])
         done.append(written)
     return "".join([*done, text[at:]])
+
+
+def _of_macro(found: re.Match[str], text: str) -> str:
+    """The rest of a text, with what a macro at its head stands for in its place."""
+    macro = MACROS[found["name"]]
+    values, end = _arguments(text, found.end(), macro.count("#"))
+    of = re.sub(r"#(\d)", lambda number: values[int(number[1]) - 1], macro)
+    spaced = " " * (text[found.end() - 1 : found.end()] == " " and not values)
+    return of + spaced + text[end:]
+
+
+def expanded(latex: str) -> str:
+    """A formula without the chapters' own commands, for a notebook, which does not know them."""
+    done, at = "", 0
+    while found := _COMMAND.search(latex, at):
+        done += latex[at : found.start()]
+        if found["name"] in MACROS and not done.endswith("\\"):
+            latex, at = _of_macro(found, latex), 0
+            done += " " * bool(re.search(r"\\[a-zA-Z]+$", done) and latex[:1].isalpha())  # \partial\loss
+        else:
+            done, at = done + found[0], found.end()
+    return done + latex[at:]
 
 
 def _command(name: str, text: str, found: re.Match[str], before: str) -> tuple[str, int]:

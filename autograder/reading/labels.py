@@ -64,6 +64,11 @@ def _headings(lines: list[str]) -> list[tuple[int, int, str]]:
     return found
 
 
+def below_the_title(lines: list[str]) -> int:
+    """The line below a chapter's title; a comment in a cell above it is none."""
+    return _headings(lines)[0][0] + 1
+
+
 def book(places: Places) -> dict[str, dict[str, Section]]:
     """The labelled sections of all chapters, by lesson; a chapter that is not installed has none."""
     files = {slug: places.chapter(slug) for slug in syllabus()}

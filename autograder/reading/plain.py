@@ -1,4 +1,6 @@
-"""MyST as plain Markdown: what a terminal cannot do is said in words, and formulas in the signs that it has.
+"""MyST as plain Markdown, for a terminal or a notebook: what these cannot do is said in words.
+
+A terminal gets formulas in the signs that it has; a notebook, which can show them, as LaTeX.
 
 The chapters' parser comes with Jupyter Book, which learners do without. What the chapters use of MyST is little: fenced
 directives, roles, formulas, labels. What is computed when the book is built (pictures, output, numbers in sentences) is
@@ -9,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from autograder.reading.formulas import readable
+from autograder.reading.formulas import expanded, readable
 from autograder.reading.quizzes import parse
 
 COMPUTED = "[…]"
@@ -31,22 +34,40 @@ _INLINE = re.compile(
 _HIDDEN = {"remove-cell", "remove-input", "hide-input"}
 
 
-def plain(lines: Sequence[str], titles: Mapping[str, str]) -> str:
-    """The Markdown of a section.
+@dataclass(frozen=True)
+class Manner:
+    """How Markdown is written."""
 
-    Args:
-        lines: its MyST source.
-        titles: the headings of the book by their labels, for links without words.
-    """
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(_blocks(list(lines), titles))).strip() + "\n"
+    titles: Mapping[str, str]
+    """The headings of the book by their labels, for links without words."""
+    numbers: Mapping[str, str]
+    """What the build has computed, by its names."""
+    latex: bool
+    """Whether who shows it can show formulas."""
+
+    def inline(self, latex: str) -> str:
+        return f"${expanded(latex)}$" if self.latex else f"`{' '.join(readable(latex).split())}`"
+
+    def display(self, lines: Sequence[str]) -> list[str]:
+        if self.latex:
+            return ["$$", *map(expanded, lines), "$$"]
+        return ["```latex", *map(readable, lines), "```"]
 
 
-def _blocks(lines: list[str], titles: Mapping[str, str]) -> list[str]:
+def plain(
+    lines: Sequence[str], titles: Mapping[str, str], numbers: Mapping[str, str] | None = None, *, latex: bool = False
+) -> str:
+    """The Markdown of a section, of which `lines` are the MyST source; the rest is as a `Manner` has it."""
+    blocks = _blocks(list(lines), Manner(titles, numbers or {}, latex))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(blocks)).strip() + "\n"
+
+
+def _blocks(lines: list[str], manner: Manner) -> list[str]:
     done: list[str] = []
     text: list[str] = []
 
     def flush() -> None:
-        done.extend(_inline("\n".join(text), titles).split("\n") if text else [])
+        done.extend(_inline("\n".join(text), manner).split("\n") if text else [])
         text.clear()
 
     at = 0
@@ -55,14 +76,14 @@ def _blocks(lines: list[str], titles: Mapping[str, str]) -> list[str]:
         if (opened := _OPEN.match(line)) and not (opened["fence"][0] == "`" and "`" in opened["argument"]):
             end = _closing(lines, at, opened["fence"])
             flush()
-            done += ["", *_fenced(opened, lines[at + 1 : end], titles), ""]
+            done += ["", *_fenced(opened, lines[at + 1 : end], manner), ""]
             at = end + 1
         elif line == "$$":
             end = next((i for i in range(at + 1, len(lines)) if _DISPLAY.match(lines[i])), len(lines))
             flush()
             closing = _DISPLAY.match(lines[end]) if end < len(lines) else None
             number = [f"({closing['label']})"] if closing and closing["label"] else []
-            done += ["", "```latex", *map(readable, lines[at + 1 : end]), "```", *number, ""]
+            done += ["", *manner.display(lines[at + 1 : end]), *number, ""]
             at = end + 1
         else:
             if not (_LABEL.match(line) or line.startswith(("% ", "+++"))):
@@ -78,19 +99,19 @@ def _closing(lines: list[str], start: int, fence: str) -> int:
     return next((i for i in range(start + 1, len(lines)) if closing.fullmatch(lines[i])), len(lines))
 
 
-def _fenced(opened: re.Match[str], body: list[str], titles: Mapping[str, str]) -> list[str]:
+def _fenced(opened: re.Match[str], body: list[str], manner: Manner) -> list[str]:
     name, argument = opened["name"], opened["argument"].strip()
     if name is None and opened["fence"][0] != ":":
         return [f"```{argument}", *body, "```"]
     options, body = _options(body)
     if name == "code-cell":
-        return _cell(options, body, titles)
+        return _cell(options, body, manner)
     if name == "math":
-        return ["```latex", *map(readable, body), "```"]
+        return manner.display(body)
     if name in ("quiz", "predict"):
-        return _quiz(name.capitalize(), argument, body, titles)
-    title = [f"**{_inline(argument, titles)}**", ""] if argument else []
-    inside = [*title, *_blocks(body, titles)]
+        return _quiz(name.capitalize(), argument, body, manner)
+    title = [f"**{_inline(argument, manner)}**", ""] if argument else []
+    inside = [*title, *_blocks(body, manner)]
     return inside if name == "grid" else [f"> {line}".rstrip() for line in inside]
 
 
@@ -109,7 +130,7 @@ def _entries(options: dict[str, Any], key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _cell(options: dict[str, Any], code: list[str], titles: Mapping[str, str]) -> list[str]:
+def _cell(options: dict[str, Any], code: list[str], manner: Manner) -> list[str]:
     """The code that the book shows, and for a picture what it shows."""
     tags = set(options.get("tags") or ())
     shown = [] if tags & _HIDDEN else ["```python", *code, "```"]
@@ -117,42 +138,42 @@ def _cell(options: dict[str, Any], code: list[str], titles: Mapping[str, str]) -
     figure, image = _entries(render, "figure"), _entries(render, "image")
     if figure.get("caption") and "remove-cell" not in tags:
         alt = f" *{image['alt']}*" if image.get("alt") else ""
-        told = f"**Figure ({figure.get('name', '')}).** {_inline(str(figure['caption']), titles)}{alt}"
+        told = f"**Figure ({figure.get('name', '')}).** {_inline(str(figure['caption']), manner)}{alt}"
         shown += ["", f"> {told}"]
     return shown
 
 
-def _quiz(kind: str, question: str, body: list[str], titles: Mapping[str, str]) -> list[str]:
+def _quiz(kind: str, question: str, body: list[str], manner: Manner) -> list[str]:
     """The question with its options a, b, c, and the answer below them, so that one can think first."""
     quiz = parse(question, body)
     lettered = list(zip("abcdefgh", quiz.options, strict=False))
     asked = [f"- ({letter}) {option.text}" for letter, option in lettered]
     answers = [f"Answer: ({letter}) {option.answer}" for letter, option in lettered if option.right]
     shown = [f"**{kind}.** {question}", *quiz.lead, "", *asked, "", *answers]
-    return [f"> {line}".rstrip() for line in _inline("\n".join(shown), titles).split("\n")]
+    return [f"> {line}".rstrip() for line in _inline("\n".join(shown), manner).split("\n")]
 
 
-def _inline(text: str, titles: Mapping[str, str]) -> str:
+def _inline(text: str, manner: Manner) -> str:
     """Roles, formulas and links of running text; what is code stays as it is."""
 
     def told(found: re.Match[str]) -> str:
         if found["role"]:
-            return _role(found["name"], found["content"])
+            return _role(found["name"], found["content"], manner)
         if found["math"]:
-            return f"`{' '.join(readable(found['math']).split())}`"
+            return manner.inline(found["math"])
         if found["code"]:
             return found["code"]
         words, address = found["words"], found["address"]
         if "://" in address:
             return found[0]
-        return _inline(words, titles) or titles.get(address.rpartition("#")[2], address)
+        return _inline(words, manner) or manner.titles.get(address.rpartition("#")[2], address)
 
     return _INLINE.sub(told, text)
 
 
-def _role(name: str, content: str) -> str:
+def _role(name: str, content: str, manner: Manner) -> str:
     if name.startswith("glue"):
-        return COMPUTED
+        return manner.numbers.get(content.partition(":")[0], COMPUTED)
     if name.startswith("cite"):
         return f"({content})"
     if name == "numref":

@@ -22,7 +22,7 @@ from sphinx.writers.html5 import HTML5Translator
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from autograder.reading.labels import sections  # noqa: E402
+from autograder.reading.labels import below_the_title, sections  # noqa: E402
 from course.syllabus import Exercise, find_lesson  # noqa: E402
 
 _HEADING = re.compile(r"^#{1,6} ")
@@ -50,7 +50,7 @@ def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
     for exercise in in_pages(docname):
         if exercise.anchor in found:
             places.setdefault(_end(lines, exercise.anchor), []).append(exercise)
-    top = next(number for number, line in enumerate(lines) if line.startswith("# ")) + 1
+    top = below_the_title(lines)
     for at in sorted({*places, top}, reverse=True):
         put = ["", "```{exercise-progress} " + docname, "```", ""] if at == top else []
         for one in places.get(at, ()):
@@ -159,15 +159,16 @@ class Progress(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         if self.arguments:
-            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(_points(self.arguments[0]))}
+            data = {"data_lesson": self.arguments[0], "data_exercises": json.dumps(points(self.arguments[0]))}
         else:
             found = [find_lesson(slug) for slug in self.config.page_lessons if slug in self.env.found_docs]
-            lessons = [{"slug": one.slug, "title": one.title, "exercises": _points(one.slug)} for one in found]
+            lessons = [{"slug": one.slug, "title": one.title, "exercises": points(one.slug)} for one in found]
             data = {"data_lessons": json.dumps(lessons), "hidden": ""}
         return [block("div", class_="page-progress", **data)]
 
 
-def _points(slug: str) -> list[list[Any]]:
+def points(slug: str) -> list[list[Any]]:
+    """The exercises of a lesson's page with what each is worth."""
     return [[one.name, one.points] for one in in_pages(slug)]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from docutils import nodes
 from myst_nb.core.read import read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
+from page_notebooks import ANCHOR
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,8 @@ def mark(app: Sphinx, doctree: nodes.document) -> None:
         elsewhere = plan(sources, at, app.config.page_lessons).elsewhere
         if elsewhere:
             note = nodes.paragraph(classes=["live-elsewhere"])
-            note += nodes.Text(f"With {elsewhere}: not in a browser.")
+            there = nodes.reference("", "notebook of this page", refid=ANCHOR, internal=True)
+            note += [nodes.Text(f"With {elsewhere}, which a browser lacks: it runs in the "), there, nodes.Text(".")]
             node.insert(1, note)
         else:
             node["classes"].append(f"live-cell-{at}")

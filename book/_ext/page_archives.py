@@ -5,7 +5,6 @@ All of it comes from a release of the course, which holds no answer.
 
 from __future__ import annotations
 
-import ast
 import gzip
 import importlib.util
 import io
@@ -13,32 +12,67 @@ import json
 import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+
+from page_shortened import lazy, short
 
 GRADER = ("answerbook", "diagnosis", "isolation", "judging", "page", "worker")
 """The parts of the grader that judge; the others are commands, reports and classes."""
 ALONE = ("notebook/card.py",)
 """Single files that these need, of parts that they do not need."""
-PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
-UNUSED = ("/lexers/", "/formatters/", "/styles/", "/sphinxext.py", "/unistring.py")
-"""Folders of Pygments, which pytest imports and nobody here uses, of which it needs a few modules."""
-USED = ("__init__.py", "_mapping.py", "python.py", "diff.py", "terminal.py", "default.py", "unistring.py")
-NO_COURSE = ("experiments", "widgets", "instruments", "process_groups.py", "pages.py", "figures.py", "llama.py")
-"""Parts of the course that want PyTorch, Matplotlib or a notebook."""
+PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig", "py")
+LEFT_OUT = ("packaging", "pygments")
+"""What pytest would import as well: for versions and for colours."""
+NOT_ASKED_FOR = (
+    *("cacheprovider", "debugging", "doctest", "faulthandler", "freeze_support", "junitxml"),
+    *("legacypath", "logging", "monkeypatch", "pastebin", "pytester", "pytester_assertions", "recwarn", "setuponly"),
+    *("setupplan", "stepwise", "subtests", "terminalprogress", "threadexception", "tmpdir", "tracemalloc"),
+    *("unittest", "unraisableexception", "warnings"),
+)
+"""Modules of pytest that checks do without: plugins that the judge switches off, and what only these import."""
+NO_COURSE = (
+    *("data", "experiments", "widgets", "instruments", "process_groups.py", "pages.py", "figures.py", "llama.py"),
+    *("debugging.py", "gpt.py"),
+)
+"""Parts of the course that want PyTorch, Matplotlib or a notebook, or have an archive of their own."""
 
 
-def common(release: Path) -> bytes:
+DATA = ("autograder/lessons/*.npz", "course/data/*.npz")
+"""The digits, and those that are kept back: an archive of its own, for the lessons that name them."""
+
+
+def common(release: Path, slugs: Iterable[str]) -> bytes:
     """The archive that all lessons need: the grader, the course's modules, pytest."""
     files: dict[str, bytes] = {}
     grader, course = release / "autograder", release / "course"
     files |= _tree(grader, [grader / part for part in GRADER], "autograder")
-    own = [*(grader / one for one in ALONE), *grader.glob("*.py"), *(grader / "lessons").glob("*.npz")]
+    own = [*(grader / one for one in ALONE), *grader.glob("*.py")]
     files |= {f"autograder/{file.relative_to(grader).as_posix()}": file.read_bytes() for file in own}
     files["autograder/notebook/__init__.py"] = b""  # its own asks for a kernel
     files |= _tree(course, [one for one in course.iterdir() if one.name not in NO_COURSE], "course")
+    files["course/syllabus.toml"] = _only(files["course/syllabus.toml"].decode(), slugs).encode()
     for name in PACKAGES:
-        files |= {at: text for at, text in _package(name).items() if _used(at)}
-    return _archive({at: _short(content) if at.endswith(".py") else content for at, content in files.items()})
+        files |= {at: text for at, text in _package(name).items() if not _never_asked_for(at)}
+    files = {at: short(content, LEFT_OUT) if at.endswith(".py") else content for at, content in files.items()}
+    return _archive(files | {"pytest/__init__.py": lazy(files["pytest/__init__.py"])})
+
+
+def _only(syllabus: str, slugs: Iterable[str]) -> str:
+    """The syllabus with these lessons alone."""
+    head, *lessons = syllabus.split("\n[[lesson]]\n")
+    kept = [text for text in lessons if any(text.startswith(f'slug = "{slug}"') for slug in slugs)]
+    return "\n[[lesson]]\n".join([head, *kept])
+
+
+def data(release: Path) -> bytes:
+    """The archive of what lessons count and train on."""
+    found = [file for pattern in DATA for file in sorted(release.glob(pattern))]
+    return _archive({file.relative_to(release).as_posix(): file.read_bytes() for file in found})
+
+
+def needs_data(release: Path, slug: str) -> bool:
+    """Whether a lesson's checks, or its exercises, name the digits."""
+    files = [*(release / "autograder" / "lessons" / slug).rglob("*.py"), release / "exercises" / f"{slug}.ipynb"]
+    return any("digits" in file.read_text(encoding="utf-8") for file in files)
 
 
 def _package(name: str) -> dict[str, bytes]:
@@ -73,19 +107,8 @@ def _files(root: Path) -> Iterator[Path]:
             yield file
 
 
-def _used(at: str) -> bool:
-    return not at.startswith("pygments") or not any(part in at for part in UNUSED) or at.endswith(USED)
-
-
-def _short(content: bytes) -> bytes:
-    """Python without comments and docstrings: a third less to fetch."""
-    tree = ast.parse(content)
-    for node in ast.walk(tree):
-        body: Any = getattr(node, "body", None)
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if documented and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            body[:1] = [] if isinstance(node, ast.Module) else [ast.Pass()]
-    return ast.unparse(tree).encode() + b"\n"
+def _never_asked_for(at: str) -> bool:
+    return at in {f"_pytest/{name}.py" for name in NOT_ASKED_FOR}
 
 
 def _archive(files: dict[str, bytes]) -> bytes:
@@ -99,9 +122,12 @@ def _archive(files: dict[str, bytes]) -> bytes:
     return gzip.compress(content.getvalue(), 9, mtime=0)
 
 
-def write(release: Path, slugs: Iterable[str], out: Path) -> None:
-    """Write all archives and notebooks into the folder `out`."""
-    (out / "grader.tgz").write_bytes(common(release))
+def write(release: Path, slugs: Iterable[str], out: Path) -> list[str]:
+    """Write all archives and notebooks into the folder `out`; returns the lessons that need the digits."""
+    slugs = list(slugs)
+    (out / "grader.tgz").write_bytes(common(release, slugs))
+    (out / "data.tgz").write_bytes(data(release))
     for slug in slugs:
         (out / f"{slug}.tgz").write_bytes(of_lesson(release, slug))
         (out / f"{slug}.json").write_text(notebook(release / "exercises" / f"{slug}.ipynb"), encoding="utf-8")
+    return [slug for slug in slugs if needs_data(release, slug)]

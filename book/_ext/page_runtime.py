@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from exercise_cells import points
 from page_archives import write
 from page_wheel import NoWheel, entry_of, wheel
 from sphinx.application import Sphinx
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 BOOK = Path(__file__).resolve().parents[1]
 ROOT = BOOK.parent
 SCRIPTS = BOOK / "_page"
+ENTRIES = ("cells.js", "sidebar.js", "worker.js")
 CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 
 
@@ -52,7 +54,8 @@ def look(app: Sphinx) -> None:
             raise ExtensionError(message) from error
         logger.info(message)
         return
-    bundle(Path(app.outdir), _pyodide(app).parent, _version(_pyodide(app)))
+    lessons = [{"slug": slug, "exercises": points(slug)} for slug in lessons_of(app)]
+    bundle(Path(app.outdir), _pyodide(app).parent, _version(_pyodide(app)), lessons)
 
 
 def _pyodide(app: Sphinx) -> Path:
@@ -63,12 +66,14 @@ def _version(pyodide: Path) -> str:
     return str(json.loads((pyodide / "package.json").read_text(encoding="utf-8"))["version"])
 
 
-def bundle(out: Path, modules: Path, version: str) -> None:
+def bundle(out: Path, modules: Path, version: str, lessons: list[dict[str, Any]]) -> None:
     """The scripts, each with what it imports; the editor is a part of its own, which a page loads when it needs it."""
-    esbuild = modules / ".bin" / "esbuild"
-    command = [str(esbuild), "cells.js", "worker.js", "--bundle", "--splitting", "--format=esm", "--minify"]
-    command += [f"--outdir={out / '_static' / 'page'}", f'--define:PYODIDE="{version}"', "--log-level=error"]
-    command += ["--chunk-names=[name]", "--legal-comments=none", "--target=es2022"]
+    esbuild, folder = modules / ".bin" / "esbuild", out / "_static" / "page"
+    for old in folder.glob("*-*.js"):
+        old.unlink()  # parts of what was bundled before
+    command = [str(esbuild), *ENTRIES, "--bundle", "--splitting", "--format=esm", "--minify", f"--outdir={folder}"]
+    command += [f'--define:PYODIDE="{version}"', f"--define:LESSONS={json.dumps(lessons)}", "--log-level=error"]
+    command += ["--chunk-names=[name]-[hash]", "--legal-comments=none", "--target=es2022"]
     run = subprocess.run(
         command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ, "NODE_PATH": str(modules)}
     )
@@ -79,9 +84,12 @@ def bundle(out: Path, modules: Path, version: str) -> None:
 def add_script(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """The scripts and their styles, on pages that have something for them."""
     lessons = lessons_of(app)
-    if lessons and (pagename in lessons or pagename == app.config.root_doc):
-        app.add_css_file("page/cells.css")
-        if app.page_wheel:
+    if not lessons:
+        return
+    app.add_css_file("page/cells.css")
+    if app.page_wheel:
+        app.add_js_file("page/sidebar.js", type="module")
+        if pagename in lessons or pagename == app.config.root_doc:
             app.add_js_file("page/cells.js", type="module")
 
 
@@ -99,19 +107,20 @@ def assemble(app: Sphinx, error: Exception | None) -> None:
     lock["packages"] = {"numpy": entry}
     (python / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
     (python / entry["file_name"]).write_bytes(app.page_wheel)
-    _write_archives(out, slugs)
+    digits = _write_archives(out, slugs)
     sizes = {"python": sum((python / name).stat().st_size for name in CORE), "numpy": len(app.page_wheel)}
     solved = _write_solutions(out, slugs)
-    sizes |= {part: (out / f"{part}.tgz").stat().st_size for part in ("grader", *slugs)}
-    content = b"".join((out / f"{part}.tgz").read_bytes() for part in ("grader", *slugs))
+    parts = ("grader", "data", *slugs)
+    sizes |= {part: (out / f"{part}.tgz").stat().st_size for part in parts}
+    content = b"".join((out / f"{part}.tgz").read_bytes() for part in parts)
     version = hashlib.sha256(content + entry["sha256"].encode()).hexdigest()[:16]
-    manifest = {"sizes": sizes, "solved": solved, "version": version}
+    manifest = {"sizes": sizes, "solved": solved, "data": digits, "version": version}
     (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     _write_service_worker(Path(app.outdir))
 
 
-def _write_archives(out: Path, slugs: list[str]) -> None:
-    """The grader's archives, of a release made for it: no answer is in them.
+def _write_archives(out: Path, slugs: list[str]) -> list[str]:
+    """The grader's archives, of a release made for it: no answer is in them. Returns the lessons that need the digits.
 
     To try slips takes ten minutes: who publishes sets $BACKPROP_WHOLE_BOOKS, and others' pages name known mistakes.
     """
@@ -122,7 +131,7 @@ def _write_archives(out: Path, slugs: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         released = Path(folder, "release")
         release(Course.at(), released, slugs, search="BACKPROP_WHOLE_BOOKS" in os.environ, say=logger.info)
-        write(released, slugs, out)
+        return write(released, slugs, out)
 
 
 def _write_solutions(out: Path, slugs: list[str]) -> list[str]:

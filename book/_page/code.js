@@ -12,18 +12,34 @@ export const element = (tag, attributes = {}, ...children) => {
 };
 
 export class Code {
-  // `still` holds the page's own code; `key` names the draft; `run` is called for Ctrl+Enter.
-  constructor(still, key, label, run) {
-    Object.assign(this, { still, key: draftKey(key), label, run, changes: () => {} });
+  // `still` holds the page's own code; `key` names the draft; `run` is called for Ctrl+Enter; `words` for who begins
+  // to write, and for who goes on.
+  constructor(still, key, label, run, words) {
+    Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false });
     this.original = still.querySelector("pre").textContent.replace(/\n$/, "");
     this.page = still.querySelector("pre").innerHTML;
+    const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
+    this.write = button("", () => this.open());
+    this.comparing = button("", () => this.compare(!this.compared));
+    this.resetting = button("Reset", () => this.reset());
+    this.tools = [this.write, this.comparing, this.resetting];
     this.showDraft();
+    this.buttons();
     listen((changed, value) => {
       if (changed !== this.key) return;
       if (this.editor) this.editor.text = value ?? this.original; // from another tab, or from a file
       else this.showDraft();
-      this.changes();
+      this.buttons();
     });
+  }
+
+  // Those buttons that have something to do.
+  buttons() {
+    this.write.hidden = Boolean(this.editor);
+    this.write.textContent = this.words[Number(this.changed)];
+    this.comparing.hidden = !this.changed && !this.compared;
+    this.comparing.textContent = this.compared ? "Hide changes" : "Show changes";
+    this.resetting.hidden = !this.changed && !this.isAnew();
   }
 
   get text() { return this.editor?.text ?? read(this.key) ?? this.original; }
@@ -46,9 +62,19 @@ export class Code {
         changed: (text) => write(this.key, text === this.original ? null : text),
       });
       this.still.hidden = true;
+      this.buttons();
     });
     await this.opening;
     this.editor.focus();
+  }
+
+  // What the reader has changed, beside what the page has: the library is loaded for it.
+  async compare(shown) {
+    await this.open();
+    await this.editor.compare(shown ? this.original : null);
+    this.compared = shown;
+    this.buttons();
+    this.comparing.focus();
   }
 
   set(text) {
@@ -56,20 +82,41 @@ export class Code {
     write(this.key, text === this.original ? null : text);
   }
 
-  reset() { this.set(this.original); }
+  async reset() {
+    if (this.compared) await this.compare(false);
+    this.set(this.original);
+    this.buttons();
+    if (this.editor) this.editor.focus();
+    else this.write.focus();
+  }
 }
 
-// The line below a cell that says what goes on, with a bar while something is fetched.
+// The line below a cell that says what goes on, with a bar while something is fetched, and for how long it has gone on.
+const SOON = 2; // seconds: a clock that runs at once makes one nervous
 export class Line {
   constructor() {
     this.words = element("span");
+    this.clock = element("span", { "aria-hidden": "true" }); // nobody wants each second read aloud
     this.bar = element("progress", { max: 1, hidden: true, "aria-label": "fetched" });
-    this.box = element("p", { class: "page-line", role: "status" }, this.bar, this.words);
+    this.box = element("p", { class: "page-line" }, this.bar, element("span", { role: "status" }, this.words), this.clock);
   }
   show({ text = "", share } = {}) {
     this.words.textContent = text;
     this.bar.hidden = share === undefined;
     if (share !== undefined) this.bar.value = share;
+  }
+  // Count the seconds, of `most`, until `done` is called.
+  begin(most) {
+    clearInterval(this.ticking);
+    const began = performance.now();
+    this.ticking = setInterval(() => {
+      const seconds = Math.floor((performance.now() - began) / 1000);
+      if (seconds >= SOON) this.clock.textContent = `${seconds} s; it may take ${most}`;
+    }, 500);
+  }
+  done() {
+    clearInterval(this.ticking);
+    this.clock.textContent = "";
   }
 }
 

@@ -3,7 +3,7 @@ import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { EditorState } from "@codemirror/state";
+import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
@@ -16,16 +16,22 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], class: "page-f" },
 ]);
 
+const difference = new Compartment();
+const STUB = /raise NotImplementedError\(.*\)/; // what an answer takes the place of: who types replaces it
+
 // `run` is called for Ctrl+Enter and Shift+Enter, `changed` with the text after each change.
 export function open(parent, text, { label, run, changed }) {
   const act = () => (run(), true);
+  const stub = STUB.exec(text);
   const view = new EditorView({
     parent,
     state: EditorState.create({
       doc: text,
+      selection: stub ? { anchor: stub.index, head: stub.index + stub[0].length } : undefined,
       extensions: [
         lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
         EditorState.tabSize.of(4), indentUnit.of("    "), python(), syntaxHighlighting(colours),
+        difference.of([]),
         keymap.of([
           { key: "Mod-Enter", run: act }, { key: "Shift-Enter", run: act },
           ...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab,
@@ -40,7 +46,10 @@ export function open(parent, text, { label, run, changed }) {
     set text(value) {
       if (value !== this.text) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
     },
-    get focused() { return view.hasFocus; },
+    async compare(original) {
+      const shown = original === null ? [] : (await import("./difference.js")).from(original);
+      view.dispatch({ effects: difference.reconfigure(shown) });
+    },
     focus() { view.focus(); },
   };
 }

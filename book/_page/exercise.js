@@ -1,10 +1,11 @@
 // An exercise in the section that teaches it: editors for its cells, Check, and the card of a notebook's check.
 import { Code, element, Line, Switch } from "./code.js";
 import { solution, stop, withPython } from "./python.js";
+import { reachable } from "./reach.js";
 import { problem, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
-const SECONDS = 60;
+const SECONDS = 45; // for each case of a check, on a slow machine: most take a tenth of a second
 const THRICE = 3;
 
 export class Exercise {
@@ -14,29 +15,20 @@ export class Exercise {
     const check = () => this.check();
     this.codes = [...section.querySelectorAll(".exercise-part")].map((part) => {
       const still = part.querySelector(".highlight").parentElement;
-      const code = new Code(still, part.dataset.cell, part.dataset.label, check);
-      const write = element("button", { type: "button", class: "page-button", onclick: () => code.open() }, code.changed ? "Go on writing" : "Write");
-      const reset = element("button", { type: "button", class: "page-button page-quiet", onclick: () => code.reset() }, "Reset");
-      still.addEventListener("click", (event) => event.target.closest("button") || code.open());
+      const code = new Code(still, part.dataset.cell, part.dataset.label, check, ["Write", "Go on writing"]);
+      still.addEventListener("click", (event) => event.target.closest("button") || getSelection().toString() || code.open());
       still.classList.add("page-still");
-      code.changes = () => {
-        reset.hidden = !code.changed;
-        write.hidden = Boolean(code.editor);
-      };
-      const opened = code.open.bind(code);
-      code.open = async () => { await opened(); code.changes(); };
-      code.tools = [write, reset];
       code.part = part;
-      code.changes();
       return code;
     });
     this.switch = new Switch("Check", check, () => stop());
     this.line = new Line();
-    this.card = element("div", { class: "exercise-card", tabindex: "-1" });
+    this.card = element("div", { class: "exercise-card" });
+    this.said = element("p", { class: "visually-hidden", role: "status" }); // the card in short, for who hears the page
     section.querySelector(".exercise-elsewhere").hidden = true;
     const [only, another] = this.codes; // the buttons of a single cell stand beside Check
     if (another) this.codes.forEach(({ part, tools }) => part.append(element("div", { class: "page-tools" }, ...tools)));
-    section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.card);
+    section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.said, this.card);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
     this.mark();
   }
@@ -45,13 +37,14 @@ export class Exercise {
     if (!this.switch.halt.hidden) return;
     this.switch.busy(true);
     this.card.replaceChildren();
+    this.said.textContent = "";
     try {
       const notebook = JSON.stringify(await filled(this.lesson));
       const began = performance.now();
       const found = await withPython(
         ["python", "numpy", "grader", this.lesson],
         (ask) => ask({ do: "check", lesson: this.lesson, exercise: this.name, notebook }),
-        { show: (now) => this.line.show(now), seconds: SECONDS },
+        { line: this.line, seconds: SECONDS },
       );
       this.section.dataset.ms = Math.round(performance.now() - began);
       this.show(found);
@@ -76,6 +69,9 @@ export class Exercise {
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points: found.points, of: found.of, best, misconception: name }));
     this.section.dataset.status = found.status;
     this.mark();
+    this.said.textContent = `${found.said}. ${found.message.split("\n")[0]}`;
+    reachable(this.section);
+    this.card.firstElementChild.scrollIntoView({ block: "nearest" }); // it may be below what is to be seen
     if (found.status === "passed") this.compare();
   }
 

@@ -1,6 +1,6 @@
 // The page's own code: Edit, Run, Stop. What a cell needs of the cells above runs before it, hidden ones included.
 import { Code, element, Line, Switch } from "./code.js";
-import { lessonNotebook, solution, stop, Stopped, withPython } from "./python.js";
+import { lessonNotebook, needData, NO_NETWORK, solution, stop, Stopped, withPython } from "./python.js";
 import { draftKey, read } from "./store.js";
 import { filled } from "./work.js";
 
@@ -10,59 +10,50 @@ const HERE = new URL(".", import.meta.url);
 
 let page; // all code of the page, hidden cells too: { cells: [...], lessons: [...] }
 const source = (name) =>
-  (page ??= fetch(new URL(`${name}.cells.json`, HERE)).then((answer) => answer.json()).catch((error) => {
+  (page ??= fetch(new URL(`${name}.cells.json`, HERE)).then((answer) => answer.json()).catch(() => {
     page = undefined;
-    throw error;
+    throw new Error(NO_NETWORK);
   }));
 
 class Live {
   constructor(box, at, name, all) {
     Object.assign(this, { box, at, name, all });
     const run = () => this.run();
-    this.code = new Code(box.querySelector(".cell_input"), `${name}/${at}`, "Code of the page", run);
+    this.code = new Code(box.querySelector(".cell_input"), `${name}/${at}`, "Code of the page", run, ["Edit", "Edit"]);
     this.switch = new Switch("Run", run, () => stop());
     this.line = new Line();
-    const edit = element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.open() }, "Edit");
-    const reset = element("button", { type: "button", class: "page-button page-quiet", onclick: () => this.reset() }, "Reset");
-    this.code.changes = () => {
-      edit.hidden = Boolean(this.code.editor);
-      reset.hidden = !this.code.changed && !this.built;
-    };
     this.switch.start.classList.remove("page-main");
-    this.tools = element("div", { class: "page-tools live-tools" }, this.switch.start, this.switch.halt, edit, reset, this.line.box);
+    this.code.reset = () => this.reset();
+    this.code.isAnew = () => Boolean(this.built);
+    this.tools = element("div", { class: "page-tools live-tools" }, this.switch.start, this.switch.halt, ...this.code.tools, this.line.box);
     box.querySelector(".cell_input").after(this.tools);
-    this.code.changes();
   }
 
-  async open() {
-    await this.code.open();
-    this.code.changes();
-  }
-
-  reset() {
-    this.code.reset();
+  // The code and the output of the build.
+  async reset() {
     if (this.built) {
       this.out.remove();
       this.built.forEach((one) => (one.hidden = false));
       this.built = undefined;
     }
     this.line.show();
-    this.code.changes();
+    await Code.prototype.reset.call(this.code);
   }
 
   // The output of the build makes place for that of the reader's run.
   fresh() {
     this.built ??= [...this.box.querySelectorAll(":scope > .cell_output")].map((one) => ((one.hidden = true), one));
-    this.out ??= element("pre", { class: "live-out", tabindex: "0", "aria-label": "Output" });
+    this.out ??= element("pre", { class: "live-out", role: "group", tabindex: "0", "aria-label": "Output" });
     this.out.replaceChildren();
     this.tools.after(this.out);
-    this.code.changes();
+    this.code.buttons();
   }
 
   print(text, kind) {
     if (this.out.textContent.length > MOST) return;
     const cut = this.out.textContent.length + text.length > MOST;
     this.out.append(element("span", { class: kind ?? false }, cut ? text.slice(0, MOST - this.out.textContent.length) + "\n… and more, which is not shown" : text));
+    this.out.scrollTop = this.out.scrollHeight;
   }
 
   async run() {
@@ -73,7 +64,7 @@ class Live {
       const now = [...cells];
       for (const one of this.all) now[one.at] = one.code.text;
       const found = await withPython(["python", "grader"], (ask, ready) => this.asked(ask, ready, now, lessons), {
-        show: (what) => this.line.show(what),
+        line: this.line,
         out: (text) => this.print(text),
         seconds: SECONDS,
       });
@@ -89,7 +80,7 @@ class Live {
   async asked(ask, ready, cells, lessons) {
     const plan = await ask({ do: "plan", cells, at: this.at, lessons });
     if (plan.elsewhere) {
-      this.line.show({ text: `This cell needs ${plan.elsewhere}, which a browser does not have: run it in the chapter's notebook.` });
+      this.line.show({ text: `This cell needs ${plan.elsewhere}, which this page does not have: run it in the page's notebook, which the top of the page offers.` });
       return null;
     }
     const answers = {};
@@ -106,7 +97,9 @@ class Live {
       answers[slug] = JSON.stringify({ notebook: JSON.stringify(await filled(slug)), own, solved: solved?.module ?? null });
     }
     this.borrowed = [...new Set(borrowed)];
-    if (plan.numpy || Object.keys(answers).length) await ready(["numpy"]);
+    const lessonsUsed = Object.keys(answers);
+    if (plan.numpy || lessonsUsed.length) await ready(["numpy"]);
+    if (plan.data || (await needData(lessonsUsed))) await ready(["data"]);
     this.line.show({ text: "Running" });
     this.fresh();
     return ask({ do: "run", cells, at: this.at, answers });

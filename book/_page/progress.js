@@ -1,21 +1,8 @@
 // How far the reader is: on the front page a line for each chapter, in a chapter a line at its top.
 import { element } from "./code.js";
-import { listen, result } from "./store.js";
+import { inWords, standing } from "./standing.js";
+import { listen } from "./store.js";
 import { load, save } from "./work.js";
-
-function standing(lesson, exercises) {
-  const found = exercises.map(([name, points]) => ({ ...result(lesson, name), points }));
-  const solved = found.filter((one) => (one.best ?? 0) >= one.points).length;
-  return {
-    solved,
-    tried: found.filter((one) => one.status && one.status !== "missing").length,
-    earned: found.reduce((sum, one) => sum + (one.best ?? 0), 0),
-    points: found.reduce((sum, one) => sum + one.points, 0),
-    all: found.length,
-  };
-}
-
-const inWords = ({ solved, all, earned, points }) => `${solved} of ${all} solved, ${Math.round(earned * 100) / 100} of ${points} points`;
 
 export function chapter(box) {
   const { lesson } = box.dataset;
@@ -37,7 +24,7 @@ export function chapter(box) {
     element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", said),
     element("details", { class: "page-small" },
       element("summary", {}, "Write and check them where they stand, for learning: it gives no credit."),
-      element("p", {}, "Python runs in this browser, and nothing is sent anywhere. Your work is saved as the chapter's notebook, which can be handed in. Code with PyTorch or Matplotlib needs a notebook: in a checkout of the course, JupyterLab with Jupytext opens ", element("code", {}, `book/${lesson}.md`), " as one."),
+      element("p", {}, "Python runs in this browser, and nothing is sent anywhere. Your work is saved as the notebook of the chapter's exercises, which can be handed in."),
     ),
   );
   show();

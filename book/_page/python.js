@@ -3,8 +3,10 @@ import { keep } from "./offline.js";
 
 const HERE = new URL(".", import.meta.url);
 const MIB = 2 ** 20;
+const ORDER = ["data", "grader", "numpy", "python"]; // from the last one on; what is in none of these are lessons
 const SPARE_AFTER = 1500; // ms of rest before the spare is made: not while a reader waits
 
+export const NO_NETWORK = "Python could not be fetched: is there a network? Nothing you typed is lost.";
 export class Stopped extends Error {}
 export class Failed extends Error {}
 
@@ -18,7 +20,7 @@ async function files() {
     return await manifest;
   } catch (error) {
     manifest = undefined;
-    throw error instanceof Failed ? error : new Failed("Python could not be fetched: is there a network? Nothing you typed is lost.");
+    throw error instanceof Failed ? error : new Failed(NO_NETWORK);
   }
 }
 
@@ -48,9 +50,10 @@ class Interpreter {
   }
 
   async prepare(parts, hear, spare = false) {
-    const missing = parts.filter((part) => !this.parts.has(part));
+    const { sizes, version, data } = await files();
+    const wanted = parts.some((part) => data.includes(part)) ? ["data", ...parts] : parts;
+    const missing = wanted.filter((part) => !this.parts.has(part)).sort((a, b) => ORDER.indexOf(b) - ORDER.indexOf(a));
     if (!missing.length) return;
-    const { sizes, version } = await files();
     await this.ask({ do: "prepare", parts: missing, sizes, version, spare }, hear);
     missing.forEach((part) => this.parts.add(part));
   }
@@ -84,32 +87,44 @@ function inWords({ say, loaded, total }) {
 }
 
 // Work for Python, one after the other: `work(ask)` gets a function that asks the interpreter.
-// `show({ text, share })` is told what goes on, `out(text)` what is printed; `seconds` end it.
+// `line` is told what goes on, `out` what is printed; `seconds` without news end it.
 let queue = Promise.resolve();
-export function withPython(parts, work, { show = () => {}, out = () => {}, seconds = 60 } = {}) {
-  const turn = queue.then(() => inTurn(parts, work, show, out, seconds));
+export function withPython(parts, work, { line, out = () => {}, seconds = 60 } = {}) {
+  if (working) line.show({ text: "Waits for what else runs in this page" });
+  const turn = queue.then(() => inTurn(parts, work, line, out, seconds));
   queue = turn.catch(() => {});
   return turn;
 }
 
-async function inTurn(parts, work, show, out, seconds) {
+async function inTurn(parts, work, line, out, seconds) {
   clearTimeout(resting);
   working = true;
   let mine, clock;
-  const hear = (message) => ("out" in message ? out(message.out) : show(inWords(message)));
+  let at = ""; // what was said last
+  const wait = () => {
+    clearTimeout(clock);
+    line.begin(seconds < 120 ? `${seconds} s` : `${seconds / 60} min`);
+    clock = setTimeout(() => stop(`Stopped after ${seconds} seconds: is there a loop that does not end?${at && ` It was at ${at}`}`), seconds * 1000);
+  };
+  const hear = (message) => {
+    if ("out" in message) return out(message.out);
+    line.show(inWords(message));
+    if (clock && message.say) (at = message.say), wait(); // it goes on: each step has its time
+  };
   try {
-    show({ text: current?.parts.size ? "Running" : "Starting Python" });
+    line.show({ text: current?.parts.size ? "Running" : "Starting Python" });
     await keep(); // before anything is fetched, so that it is fetched once
     mine = current ??= new Interpreter();
     const ready = (more) => mine.prepare(more, hear);
     await ready(parts);
-    clock = setTimeout(() => stop(`Stopped after ${seconds} seconds. Is there a loop that does not end?`), seconds * 1000);
+    wait();
     return await work((message) => mine.ask(message, hear), ready);
   } catch (error) {
     if (error.fatal && mine) drop(mine);
     throw error;
   } finally {
     clearTimeout(clock);
+    line.done();
     working = false;
     makeSpareLater();
   }
@@ -135,9 +150,12 @@ export const solution = (slug) =>
     return answer.ok ? answer.json() : null;
   }).catch(() => null));
 
+// Whether Python needs the digits for one of these lessons.
+export const needData = async (slugs) => (await files()).data.some((slug) => slugs.includes(slug));
+
 export const lessonNotebook = async (slug) => {
   await files();
-  const answer = await fetch(new URL(`${slug}.json`, HERE));
+  const answer = await fetch(new URL(`${slug}.json`, HERE)).catch(() => { throw new Failed(NO_NETWORK); });
   if (!answer.ok) throw new Failed(`The notebook of ${slug} is not part of this copy of the book.`);
   return answer.json();
 };

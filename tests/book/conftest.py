@@ -1,7 +1,8 @@
-"""For the tests of widgets: each module's `page` behind a file server, and a browser."""
+"""For the tests of pages: widgets' behind a file server, or those of the built book, and a browser."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -9,7 +10,10 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from live_pages import Reader, Server, plain_server
 from widget_pages import Browser, Quiet
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -24,5 +28,22 @@ def site(page: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     running = Browser(tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    built = Path(os.environ.get("BOOK_HTML", ROOT / "book" / "_build" / "html"))
+    if not (built / "_static" / "page" / "manifest.json").is_file():
+        assert not os.environ.get("CI"), "CI builds pages with Python, or fails"
+        pytest.skip("no Pyodide or no NumPy wheel could be had where the book was built: its pages are without Python")
+    with plain_server(built) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def reader(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    running = Reader(tmp_path_factory.mktemp("profile"), server)
     yield running
     running.close()

@@ -7,11 +7,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_pages import Reader, Server, plain_server
+from live_pages import Reader, Server
 from widget_pages import contrast
 
 pytestmark = pytest.mark.slow
@@ -27,23 +26,6 @@ CELL = ".first-live"
 LOOP = "n = 0\nwhile True:\n    n += 1\n    if n % 100_000 == 0:\n        print(n)\n"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    built = Path(os.environ.get("BOOK_HTML", ROOT / "book" / "_build" / "html"))
-    if not (built / "_static" / "page" / "manifest.json").is_file():
-        assert not os.environ.get("CI"), "CI builds pages with Python, or fails"
-        pytest.skip("no Pyodide or no NumPy wheel could be had where the book was built: its pages are without Python")
-    with plain_server(built) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def reader(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    running = Reader(tmp_path_factory.mktemp("profile"), server)
-    yield running
-    running.close()
-
-
 def requests(reader: Reader) -> list[str]:
     asked = [event["params"] for event in reader.events if event.get("method") == "Network.requestWillBeSent"]
     return [one["request"]["url"] for one in asked]
@@ -52,7 +34,12 @@ def requests(reader: Reader) -> list[str]:
 def test_nothing_of_python_is_fetched_before_it_is_asked_for(reader: Reader) -> None:
     reader.visit(PAGE)
     own = [url.rpartition("/")[2] for url in requests(reader) if "/_static/page/" in url]
-    assert {name.partition("?")[0] for name in own} == {"cells.css", "cells.js"}
+    assert {re.sub(r"-\w+(?=\.js)|\?.*", "", name) for name in own} == {
+        "cells.css",
+        "cells.js",
+        "chunk.js",
+        "sidebar.js",
+    }
     assert not reader.js(
         f"document.querySelectorAll({reader.exercise('relu_vjp', 'button:not([hidden])')!r}).length === 0"
     )

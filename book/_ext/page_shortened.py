@@ -1,0 +1,84 @@
+"""Python sources as a page fetches them: what only a reader or a type checker looks at is left out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from typing import Any
+
+
+def short(content: bytes, left_out: Collection[str] = ()) -> bytes:
+    """A module without comments, docstrings and types of functions, and without its imports of what is `left_out`."""
+    tree = _Short(left_out).visit(ast.parse(content))
+    return ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
+
+
+class _Short(ast.NodeTransformer):
+    def __init__(self, left_out: Collection[str]) -> None:
+        self._left_out = left_out
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        self.generic_visit(node)
+        node.body = [one for one in node.body if not self._is_left_out(one)]
+        return _without_docstring(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.generic_visit(node)
+        return _without_docstring(node)
+
+    def visit_FunctionDef(self, node: Any) -> ast.AST | None:
+        self.generic_visit(node)
+        if any(_name(one) == "overload" for one in node.decorator_list):
+            return None
+        node.returns = None
+        given = node.args
+        for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+            if one is not None:
+                one.annotation = None
+        return _without_docstring(node)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - ast's name
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        if _name(node.test) == "TYPE_CHECKING":
+            return node.orelse or ast.Pass()
+        node.body = node.body or [ast.Pass()]
+        return node
+
+    def _is_left_out(self, node: ast.stmt) -> bool:
+        if isinstance(node, ast.Import):
+            return all(one.name.partition(".")[0] in self._left_out for one in node.names)
+        return isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in self._left_out
+
+
+def _name(node: ast.expr) -> str:
+    return str(getattr(node, "id", None) or getattr(node, "attr", ""))
+
+
+def _without_docstring(node: Any) -> Any:
+    first = node.body[0] if node.body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        del node.body[0]
+    if not node.body and not isinstance(node, ast.Module):
+        node.body = [ast.Pass()]
+    return node
+
+
+def lazy(content: bytes) -> bytes:
+    """A package's `__init__.py` that imports each of its names when somebody asks for it: most are never asked for."""
+    origin = {
+        one.asname or one.name: (node.module, one.name)
+        for node in ast.parse(content).body
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        for one in node.names
+    }
+    return (
+        f"import importlib\n_ORIGIN = {origin!r}\n"
+        "def __getattr__(name):\n"
+        "    if name not in _ORIGIN:\n"
+        "        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')\n"
+        "    module, own = _ORIGIN[name]\n"
+        "    value = globals()[name] = getattr(importlib.import_module(module), own)\n"
+        "    return value\n"
+    ).encode()

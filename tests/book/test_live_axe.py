@@ -1,0 +1,77 @@
+"""Pages with exercises and live cells as axe sees them, in a real browser: in both themes, on a desk and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_pages import Reader
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
+
+AXE = Path(__file__).parents[2] / "book" / "node_modules" / "axe-core" / "axe.min.js"
+WRONG = "def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n"
+OURS = ".exercise, .live-tools, .live-out, .live-elsewhere, .page-editor, .page-progress, .page-nav, #page-notebook"
+RUN = """
+axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap(({ id, impact, nodes }) =>
+  nodes.map(({ target, failureSummary }) => {
+    const node = document.querySelector(target.at(-1));
+    const said = id === 'summary-name' && node?.querySelector('math'); // a formula: axe reads no MathML, browsers do
+    const ours = Boolean(node?.closest('OURS'));
+    return { id, impact: said ? 'minor' : impact, at: target.join(' '), ours, why: failureSummary };
+  })))
+""".replace("OURS", OURS)
+
+
+def findings(reader: Reader) -> list[str]:
+    """What is worse than "minor" in our own cells, and what is serious anywhere."""
+    if not reader.js("'axe' in window"):
+        reader.js(AXE.read_text(encoding="utf-8") + "; true")
+    found: list[dict[str, Any]] = reader.js(RUN)
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    own = [one for one in found if one["ours"] and one["impact"] != "minor" and one not in serious]
+    return [f"{one['id']} ({one['impact']}) at {one['at']}: {one['why']}" for one in serious + own]
+
+
+def look(reader: Reader, width: int, theme: str) -> list[str]:
+    reader.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    reader.js(f"document.documentElement.dataset.theme = '{theme}'; new Promise((done) => setTimeout(done, 300))")
+    passing = "document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity)"
+    reader.js(f"Promise.allSettled({passing}.map((one) => one.finished)).then(() => true)")
+    return findings(reader)
+
+
+LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
+
+
+def test_a_page_at_work(reader: Reader) -> None:
+    """With an answer that was checked and compared with the stub, and a cell that ended in an error."""
+    reader.visit("ch06_vjps.html", 1440)
+    reader.fill(reader.exercise("relu_vjp"), WRONG)
+    assert "Hint 1 of" in reader.checked("relu_vjp")
+    reader.press(reader.exercise("relu_vjp"), "Show changes")
+    reader.until(f"Boolean(document.querySelector({reader.exercise('relu_vjp', '.cm-deletedChunk')!r}))")
+    reader.js("document.querySelector(\"[class*='live-cell-']\").classList.add('first-live')")
+    reader.fill(".first-live", "print('seen')\n1 / 0\n")
+    reader.press(".first-live", "Run")
+    reader.until("Boolean(document.querySelector('.first-live .live-error'))")
+    found = {look_at: look(reader, *look_at) for look_at in LOOKS}
+    assert {look_at: told for look_at, told in found.items() if told} == {}
+    assert reader.complaints() == []
+
+
+@pytest.mark.parametrize("page", ["index.html", "ch01_computation_graph.html"])
+def test_a_page_as_it_comes(reader: Reader, page: str) -> None:
+    reader.visit(page, 1440)
+    found = {look_at: look(reader, *look_at) for look_at in LOOKS}
+    assert {look_at: told for look_at, told in found.items() if told} == {}
+    assert reader.complaints() == []
+
+
+def test_a_fault_in_a_cell_is_found(reader: Reader) -> None:
+    reader.visit("ch06_vjps.html", 1440)
+    reader.js("document.querySelector('.exercise .page-main').textContent = ''; true")
+    assert any(told.startswith("button-name (critical)") for told in findings(reader))
