@@ -165,7 +165,7 @@ def test_the_contents_follow_the_reader(chromium: Browser, site: str) -> None:
         "new Promise((done) => { document.querySelector('#softmax-subtract-the-average').scrollIntoView();"
         " setTimeout(done, 400); })"
     )
-    active = chromium.js("[...document.querySelectorAll('.page-toc a.active')].map((one) => one.textContent.trim())")
+    active = chromium.js("[...document.querySelectorAll('.page-toc a.here')].map((one) => one.textContent.trim())")
     assert active == ["The mechanism: one recipe, four moves", "Softmax: subtract the average"]
     box = chromium.js(
         "(() => { const r = document.querySelector('.page-toc [aria-current]').getBoundingClientRect();"
