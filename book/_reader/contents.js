@@ -11,7 +11,7 @@ export function followContents() {
     const passed = [...links.keys()].filter((section) => section.getBoundingClientRect().top < 140);
     const here = passed.at(-1);
     for (const [section, link] of links) {
-      link.classList.toggle("active", Boolean(here) && section.contains(here));
+      link.classList.toggle("here", Boolean(here) && section.contains(here));
       if (section === here) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }

@@ -193,11 +193,8 @@ def test_a_failing_cell_and_a_dead_reference_fail_the_book(tmp_path: Path) -> No
     assert "ZeroDivisionError" in run.stderr
 
 
-def test_figures_lose_only_digits() -> None:
-    sys.path.insert(0, str(SOURCE / "_ext"))
-    try:
-        rounded = importlib.import_module("light_figures").rounded
-    finally:
-        sys.path.pop(0)
+def test_figures_lose_only_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SOURCE / "_ext"))
+    rounded = importlib.import_module("light_figures").rounded
     path = "M 1.234567 20 \nL 3.1 4.999999 \nL 3.1 5 \nL 3.1 5 \nL -0.000001 7 \nz"
     assert rounded(path) == "M 1.23 20 \nL 3.1 5 \nL -0 7 \nz"
