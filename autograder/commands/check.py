@@ -36,7 +36,7 @@ def check(
         str | None,
         typer.Option(
             "--format",
-            help="For programs, too: json, junit, github (a workflow's summary), gradescope; with commas.",
+            help="Also for programs, as json, junit, github (a workflow's summary) or gradescope; or json,junit.",
             show_default=False,
         ),
     ] = None,
