@@ -154,3 +154,13 @@ def test_a_downloaded_page_is_a_notebook(slug: str) -> None:
     """jupytext refused them: their kernel had no display name."""
     notebook = jupytext.read(ROOT / "book" / f"{slug}.md")
     assert any(cell.cell_type == "code" for cell in notebook.cells)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_modules_and_tests_that_a_document_names_are_there(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    parts = "|".join(folder.name for folder in (ROOT / "autograder").iterdir() if folder.is_dir())
+    named = re.findall(rf"`(test_\w+\.py|(?:autograder/)?(?:{parts})/[\w/]+\.py)`", text)
+    places = (ROOT, ROOT / "autograder", ROOT / "tests", ROOT / "tests" / "book")
+    gone = [name for name in named if not any((place / name).is_file() for place in places)]
+    assert [name for name in gone if "abs_vjp" not in name] == []  # the example of CONTRIBUTING.md

@@ -36,7 +36,8 @@ export function open(parent, text, { label, run, changed }) {
           { key: "Mod-Enter", run: act }, { key: "Shift-Enter", run: act },
           ...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab,
         ]),
-        EditorView.contentAttributes.of({ "aria-label": `${label}. Escape, then Tab, leaves the editor.`, spellcheck: "false" }),
+        // tabindex: keys reach it anyhow, but those who look for what can be scrolled by keys do not know that
+        EditorView.contentAttributes.of({ "aria-label": `${label}. Escape, then Tab, leaves the editor.`, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
       ],
     }),

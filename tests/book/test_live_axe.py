@@ -19,7 +19,8 @@ RUN = """
 axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap(({ id, impact, nodes }) =>
   nodes.map(({ target, failureSummary }) => {
     const node = document.querySelector(target.at(-1));
-    const said = id === 'summary-name' && node?.querySelector('math'); // a formula: axe reads no MathML, browsers do
+    const named = { 'summary-name': node, label: node?.closest('label') }[id];
+    const said = named?.querySelector('math') && named.textContent.trim(); // axe reads no MathML, browsers do
     const ours = Boolean(node?.closest('OURS'));
     return { id, impact: said ? 'minor' : impact, at: target.join(' '), ours, why: failureSummary };
   })))
