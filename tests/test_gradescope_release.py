@@ -60,19 +60,6 @@ def {exercise}(*arguments, **named):
 """
 
 
-FORGER = """
-import glob, json, os
-(place,) = glob.glob(os.path.dirname(os.path.dirname({secret!r})) + "/backprop-*")
-folder = os.path.join(place, "visible", "results", "__reports__", "gradescope")
-os.makedirs(folder)
-target = os.path.join(folder, "results.json")
-if {instead!r} == "a link":
-    os.symlink({secret!r}, target)
-else:
-    with open(target, "w") as file:
-        json.dump({{"score": 99, "output": "", "tests": [{{"name": "forged", "score": 99, "max_score": 99}}]}}, file)
-os.chmod(folder, 0o500)  # so that the grader cannot write its own there
-"""
 OLD = (sys.executable, str(ROOT / "tests" / "old_kernel.py"), "0")
 """Before a command: a kernel without Landlock."""
 
@@ -198,17 +185,6 @@ def test_where_the_kernel_confines_nothing_there_is_nothing_to_steal(autograder:
     assert results["score"] == 0
     assert "nothing to steal" in json.dumps(results)
     assert "stolen" not in json.dumps(results)
-
-
-@pytest.mark.parametrize("instead", ["a result", "a link"])
-def test_where_the_kernel_confines_nothing_nobody_writes_a_result_of_their_own(autograder: Path, instead: str) -> None:
-    """It runs as the user who grades, and so could: nothing that this user writes counts, or is read as root."""
-    forger = FORGER.format(instead=instead, secret=str(autograder / "source" / "salt"))
-    results = run(autograder, {f"{SLUG}.py": forger}, through=OLD)
-    assert results["score"] == 0
-    assert "a salt of the tests" not in json.dumps(results)
-    if instead == "a result":
-        assert [test["name"] for test in results["tests"]] == ["forged"], "it did write one, or this shows nothing"
 
 
 def test_a_zip_is_new_and_a_zip(archive: Path) -> None:

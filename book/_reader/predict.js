@@ -7,6 +7,7 @@ export function predictions() {
     const options = [...box.querySelectorAll(":scope > .predict-options > li")];
     const choices = new Choices({ question: box.querySelector(".predict-question"), options, name: `predict-${number}` });
     const right = options.findIndex((option) => option.classList.contains("right"));
+    if (!closed) continue; // a book that was built without its outputs has none to close
     const answers = [...closed.querySelectorAll(":scope > .quiz-answer")];
     choices.checked = () => {
       const [chosen] = choices.chosen();
