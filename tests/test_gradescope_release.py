@@ -60,6 +60,20 @@ def {exercise}(*arguments, **named):
 """
 
 
+FORGER = """
+import glob, json, os
+(place,) = glob.glob(os.path.dirname(os.path.dirname({secret!r})) + "/backprop-*")
+folder = os.path.join(place, "visible", "results", "__reports__", "gradescope")
+os.makedirs(folder)
+target = os.path.join(folder, "results.json")
+if {instead!r} == "a link":
+    os.symlink({secret!r}, target)
+else:
+    with open(target, "w") as file:
+        json.dump({{"score": 99, "output": "", "tests": [{{"name": "forged", "score": 99, "max_score": 99}}]}}, file)
+    os.chmod(target, 0o400)  # the grader is the same user, and cannot write its own now
+os.chmod(folder, 0o500)
+"""
 OLD = (sys.executable, str(ROOT / "tests" / "old_kernel.py"), "0")
 """Before a command: a kernel without Landlock."""
 
@@ -185,6 +199,17 @@ def test_where_the_kernel_confines_nothing_there_is_nothing_to_steal(autograder:
     assert results["score"] == 0
     assert "nothing to steal" in json.dumps(results)
     assert "stolen" not in json.dumps(results)
+
+
+@pytest.mark.parametrize("instead", ["a result", "a link"])
+def test_where_the_kernel_confines_nothing_a_result_of_ones_own_counts_nothing(autograder: Path, instead: str) -> None:
+    """A program there is the user who grades, and can leave a result, or a link to what root alone may read."""
+    forger = FORGER.format(instead=instead, secret=str(autograder / "source" / "salt"))
+    results = run(autograder, {f"{SLUG}.py": forger}, through=OLD)
+    assert results["score"] == 0
+    assert "a salt of the tests" not in json.dumps(results)
+    if instead == "a result":
+        assert [test["name"] for test in results["tests"]] == ["forged"], "it left one, or this shows nothing"
 
 
 def test_a_zip_is_new_and_a_zip(archive: Path) -> None:
