@@ -216,6 +216,26 @@ def test_a_class_is_graded_as_it_is_here_though_a_worker_is_killed(cluster: Clus
     wait_until(lambda: not cluster.graders())  # the class is done: what the workers kept for it is gone
 
 
+def test_an_exercise_whose_checks_were_corrected_is_graded_again_and_no_other(cluster: Cluster) -> None:
+    """The recorded result says of one exercise that another version judged it, and marks what stands."""
+    a_class(cluster.folder, ben=WRONG)
+    cluster.add_worker()
+    said(cluster.grade("--out", "there"))
+    file = cluster.folder / "there" / "ben" / f"{LESSON}.json"
+    before = json.loads(file.read_text(encoding="utf-8"))
+    old = json.loads(json.dumps(before)) | {"grader_version": "0.1.0+anotherversion"}
+    for exercise in old["exercises"]:
+        exercise["hint"] = "of the first grading"
+    old["exercises"][0]["grader_version"] = "another"
+    file.write_text(json.dumps(old), encoding="utf-8")
+    said(cluster.grade("--out", "there"))
+    after = json.loads(file.read_text(encoding="utf-8"))
+    assert after["grader_version"] == before["grader_version"]
+    asked = [one["name"] for one in after["exercises"] if one["hint"] != "of the first grading"]
+    assert asked == [before["exercises"][0]["name"]]
+    assert after["points"] == before["points"]
+
+
 def test_a_submission_that_kills_its_workers_is_given_up_on(cluster: Cluster) -> None:
     """Even beside others on the same worker, and it costs nobody else anything."""
     count = cluster.folder / "count"

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from junitparser import JUnitXml
 
-from autograder.authoring.github_release import TORCH, release_repository
+from autograder.authoring.github_release import INSTALL_TORCH, release_repository
 from autograder.authoring.tree import AuthoringError, Course
 from course.syllabus import find_lesson
 
@@ -83,9 +83,9 @@ def test_pytorch_is_installed_only_where_a_lesson_needs_it(repository: Path, mon
     monkeypatch.setattr(github_release, "release", lambda course, out, *_, **__: out.mkdir(parents=True))
     other = repository.with_name("with-torch")
     release_repository(Course.at(), other, ["ch08_custom_functions"])
-    assert install(other).splitlines()[0] == TORCH
+    assert install(other).splitlines()[0] == INSTALL_TORCH
     assert json.loads((other / ".devcontainer" / "devcontainer.json").read_text())["postCreateCommand"].startswith(
-        TORCH
+        INSTALL_TORCH
     )
     assert yaml.safe_load((other / ".github" / "workflows" / "check.yml").read_text())["env"]["DUE"].startswith("ch08")
 

@@ -9,29 +9,17 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from string import Template
 
+from autograder.authoring.handed_out import CPU_TORCH, Placeholder, needs_torch, whole_or_none
 from autograder.authoring.release import release
 from autograder.authoring.tree import AuthoringError, Course
 
 TEMPLATE = Path(__file__).parents[1] / "templates" / "repository"
 COURSE = ".course"
 """Where the course lies; a name that no learner opens by chance."""
-TORCH = (
-    "pip install --quiet --constraint .course/constraints.txt "
-    "--extra-index-url https://download.pytorch.org/whl/cpu torch"
-)
-"""The build without GPUs: its version has a mark that goes before the other's of that number."""
-
-
+INSTALL_TORCH = f"pip install --quiet --constraint {COURSE}/constraints.txt {CPU_TORCH}"
 DOTTED = ("gitignore", "github", "devcontainer")
 """What begins with a dot in a repository, and would mean something where it lies now."""
-
-
-class _Placeholder(Template):
-    """`@{name}`: workflows have `$` of their own."""
-
-    delimiter = "@"
 
 
 def release_repository(
@@ -46,27 +34,24 @@ def release_repository(
     if out.exists():
         raise AuthoringError(f"{out} is there already: name a folder that is not")
     wanted = list(slugs) or list(course.lessons)
-    part = out.with_name(f".{out.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
+    with whole_or_none(out.with_name(f".{out.name}.part")) as part:
         part.mkdir(parents=True)
         release(course, part / COURSE, wanted, search=search, say=say)
         for slug in wanted:
             shutil.copy(course.notebook(slug), part)
         _fill_in(course, part, wanted)
         part.rename(out)
-    except BaseException:  # half a repository is none
-        shutil.rmtree(part, ignore_errors=True)
-        raise
 
 
 def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
-    needs_torch = any("torch" in kit.packages for slug in slugs for kit in course.lessons[slug].kits)
+    torch = (
+        f"pip install --quiet --constraint {COURSE}/constraints.txt {CPU_TORCH}" if needs_torch(course, slugs) else ""
+    )
     first = course.lessons[slugs[0]]
     words = {
         "due": " ".join(slugs),
-        "install_torch": f"{TORCH}\n          " if needs_torch else "",
-        "install_torch_here": f"{TORCH} && " if needs_torch else "",
+        "install_torch": f"{torch}\n          " if torch else "",
+        "install_torch_here": f"{torch} && " if torch else "",
         "first": f"{first.slug.partition('_')[0]}/{first.exercises[0].name}",
         "lessons": "\n".join(f"| [`{slug}.ipynb`]({slug}.ipynb) | {course.lessons[slug].title} |" for slug in slugs),
     }
@@ -75,4 +60,4 @@ def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
             parts = file.relative_to(TEMPLATE).parts
             target = folder.joinpath(f".{parts[0]}" if parts[0] in DOTTED else parts[0], *parts[1:])
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(_Placeholder(file.read_text(encoding="utf-8")).substitute(words), encoding="utf-8")
+            target.write_text(Placeholder(file.read_text(encoding="utf-8")).substitute(words), encoding="utf-8")

@@ -12,8 +12,8 @@ import tomllib
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from string import Template
 
+from autograder.authoring.handed_out import CPU_TORCH, Placeholder, needs_torch, whole_or_none
 from autograder.authoring.release import FILES, ZIP_TIME, release
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.reports.formats import VISIBILITIES
@@ -23,16 +23,7 @@ OF_THE_GRADER = ("autograder", "course", "exercises", "solutions")
 NOT_OF_IT = ("__pycache__", "*.pyc", ".*", "sample_class", "authoring", "widgets", "results")
 PROGRAMS = ("setup.sh", "run_autograder")
 SECRET = "salt"
-TORCH = (
-    '  /opt/backprop/bin/pip install --quiet --constraint "$constraints" '
-    "--extra-index-url https://download.pytorch.org/whl/cpu torch\n"
-)
-
-
-class _Placeholder(Template):
-    """`@{name}`: shells have `$` of their own."""
-
-    delimiter = "@"
+TORCH = f'  /opt/backprop/bin/pip install --quiet --constraint "$constraints" {CPU_TORCH}\n'
 
 
 def release_gradescope(
@@ -60,9 +51,7 @@ def release_gradescope(
     if hidden not in VISIBILITIES:
         raise AuthoringError(f"there is no visibility {hidden!r}; there are {', '.join(VISIBILITIES)}")
     wanted = list(slugs) or list(course.lessons)
-    part = out.with_name(f".{out.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
+    with whole_or_none(out.with_name(f".{out.name}.part")) as part:
         part.mkdir(parents=True)
         release(course, part / "visible", wanted, search=search, say=say)
         for name in OF_THE_GRADER:
@@ -72,22 +61,21 @@ def release_gradescope(
         (part / SECRET).write_text(f"{salt}\n", encoding="utf-8")
         _fill_in(course, part, wanted, hidden)
         _zip(part, out)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    shutil.rmtree(part)
 
 
 def _fill_in(course: Course, folder: Path, slugs: list[str], hidden: str) -> None:
-    needs_torch = any("torch" in kit.packages for slug in slugs for kit in course.lessons[slug].kits)
+    torch = needs_torch(course, slugs)
     words = {
         "lessons": " ".join(slugs),
         "names": ", ".join(f"`{slug}.ipynb`" for slug in slugs),
         "worth": f"{sum(course.lessons[slug].points for slug in slugs):g}",
-        "memory": "PyTorch wants 3 GB" if needs_torch else "no lesson here needs PyTorch",
-        "install_torch": TORCH if needs_torch else "",
+        "memory": "PyTorch wants 3 GB" if torch else "no lesson here needs PyTorch",
+        "install_torch": TORCH if torch else "",
         "hidden": hidden,
     }
     for file in sorted(TEMPLATE.iterdir()):
-        text = _Placeholder(file.read_text(encoding="utf-8")).substitute(words)
+        text = Placeholder(file.read_text(encoding="utf-8")).substitute(words)
         (folder / file.name).write_text(text, encoding="utf-8")
     project = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (folder / "requirements.txt").write_text("\n".join(project["dependencies"]) + "\n", encoding="utf-8")

@@ -14,6 +14,7 @@ from string import Template
 
 from autograder.answerbook import StaleBook, read_book
 from autograder.authoring.answer_books import written_for
+from autograder.authoring.handed_out import whole_or_none
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.judging.version import grader_version, module_files, read_by
 from autograder.places import ROOT, Places
@@ -55,14 +56,10 @@ def release(
         raise AuthoringError(f"{out} is there already: name a folder or a zip that is not")
     zipped = out.suffix == ".zip"
     folder = out.with_name(f".{out.name}.part") if zipped else out
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
+    with whole_or_none(folder):
         _write(course, folder, list(slugs) or list(course.lessons), pages, search, say)
         if zipped:
             _zip(folder, out)
-    except BaseException:  # half a release is none
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
     if zipped:
         shutil.rmtree(folder)
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autograder.commands.options import Rosters
+
 if TYPE_CHECKING:
     from autograder.classroom.class_folder import ClassFolder
     from autograder.classroom.class_record import ClassRecord
@@ -55,14 +57,7 @@ def grade(
             show_default=False,
         ),
     ] = None,
-    roster: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Who is in the class: a table as a platform exports it, or a CSV with name, id, mail, section, team. "
-            "OUT keeps it for reports.",
-            show_default=False,
-        ),
-    ] = None,
+    roster: Rosters = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Let hand-ins replace results that are of another class folder.")
     ] = False,

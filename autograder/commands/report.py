@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from autograder.commands.options import Rosters
+
 
 def report(
     results: Annotated[Path, typer.Argument(help="The folder that 'backprop grade' wrote.")],
@@ -46,14 +48,7 @@ def report(
         str | None,
         typer.Option(help="The heading of the dashboard; the course's name if left out.", show_default=False),
     ] = None,
-    roster: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Who is in the class: a table as a platform exports it, or a CSV with name, id, mail, section, team. "
-            "Several are joined.",
-            show_default=False,
-        ),
-    ] = None,
+    roster: Rosters = None,
     rules: Annotated[
         Path | None,
         typer.Option(

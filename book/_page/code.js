@@ -1,15 +1,6 @@
 // A piece of code that a reader may change: the page's own until then, an editor from the first click on.
+import { element } from "../_reader/element.js";
 import { draftKey, listen, read, write } from "./store.js";
-
-export const element = (tag, attributes = {}, ...children) => {
-  const one = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) one.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null) one.setAttribute(name, value === true ? "" : value);
-  }
-  one.append(...children);
-  return one;
-};
 
 export class Code {
   // `still` holds the page's own code; `key` names the draft; `run` is called for Ctrl+Enter; `words` for who begins

@@ -1,5 +1,6 @@
 // An exercise in the section that teaches it: editors for its cells, Check, and the card of a notebook's check.
-import { Code, element, Line, Switch } from "./code.js";
+import { element } from "../_reader/element.js";
+import { Code, Line, Switch } from "./code.js";
 import { solution, stop, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { problem, result, resultKey, write } from "./store.js";

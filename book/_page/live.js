@@ -1,5 +1,6 @@
 // The page's own code: Edit, Run, Stop. What a cell needs of the cells above runs before it, hidden ones included.
-import { Code, element, Line, Switch } from "./code.js";
+import { element } from "../_reader/element.js";
+import { Code, Line, Switch } from "./code.js";
 import { lessonNotebook, needData, NO_NETWORK, solution, stop, Stopped, withPython } from "./python.js";
 import { draftKey, read } from "./store.js";
 import { filled } from "./work.js";

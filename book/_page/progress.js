@@ -1,5 +1,5 @@
 // How far the reader is: on the front page a line for each chapter, in a chapter a line at its top.
-import { element } from "./code.js";
+import { element } from "../_reader/element.js";
 import { inWords, standing } from "./standing.js";
 import { listen } from "./store.js";
 import { load, save } from "./work.js";

@@ -1,5 +1,5 @@
 // A lesson's notebook with what was written in the page, and back.
-import { element } from "./code.js";
+import { element } from "../_reader/element.js";
 import { lessonNotebook } from "./python.js";
 import { draftKey, read, write } from "./store.js";
 

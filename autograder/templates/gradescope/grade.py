@@ -122,8 +122,8 @@ def graded_by(place: Path, folder: Path, files: list[Path], user: int, course: s
 def read_as(user: int, file: Path) -> bytes:
     """The file, with the rights of the user who wrote it: a program of theirs may have put a link in its place."""
     command = ["head", "--bytes", str(MOST_BYTES), str(file)]
-    rights = {"user": user, "group": user, "extra_groups": []}
-    return subprocess.run(command, **rights, capture_output=True, timeout=60, check=True).stdout
+    read = subprocess.run(command, user=user, group=user, extra_groups=[], capture_output=True, timeout=60, check=True)
+    return read.stdout
 
 
 def lessons_among(files: list[Path]) -> list[str]:
