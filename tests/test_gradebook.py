@@ -224,6 +224,22 @@ def test_a_lesson_that_was_not_handed_in_can_be_given_points(tmp_path: Path) -> 
     assert "Not handed in. A teacher gave 40 of 63 points, not 0: oral." in only(found["Eve"]).message
 
 
+def test_what_a_teacher_decides_of_a_lesson_is_what_counts(tmp_path: Path) -> None:
+    """Whichever exercises count, and however late it came; a decision on an exercise is late as the rest is."""
+    late = {name: HandedIn("2027-03-03T11:00:00+00:00") for name in ("ann", "ben")}  # two days, one of them free
+    results = write(tmp_path / "results", a_result("ann"), a_result("ben"), at=late)
+    table(results, "rules.toml", f'{RULES}exercises = "core"\n')
+    whole = '[[override]]\nstudent = "ann"\nlesson = "ch06"\npoints = 30\n'
+    one = '[[override]]\nstudent = "ben"\nlesson = "ch06"\nexercise = "relu_vjp"\npoints = 0\n'
+    table(results, "overrides.toml", whole + one)
+    found, problems = read(results)
+    assert not problems
+    assert only(found["ann"]).points == 30
+    assert "A teacher gave 30 of" in only(found["ann"]).message
+    core = sum(exercise.points for exercise in LESSON.exercises if exercise.tier == "core")
+    assert only(found["ben"]).points == pytest.approx(0.9 * (core - LESSON.exercise("relu_vjp").points))
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -72,8 +72,8 @@ class Book:
         """What counts of a student's own results and those of their team, each under the student's name."""
         chosen = self._chosen(student, results)
         original = {result.lesson: result.points for result in chosen}
-        chosen = [self._counted(self._overridden(student, result)) for result in chosen]
-        chosen = self._in_time(student, chosen)
+        chosen = [self._counted(self._with_decided_exercises(student, result)) for result in chosen]
+        chosen = [self._as_decided(student, result) for result in self._in_time(student, chosen)]
         changed = {
             one.lesson: original[one.lesson]
             for one in chosen
@@ -112,17 +112,22 @@ class Book:
         order = list(syllabus())
         return sorted(kept, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
 
-    def _overridden(self, student: Student, result: SubmissionResult) -> SubmissionResult:
+    def _as_decided(self, student: Student, result: SubmissionResult) -> SubmissionResult:
+        """With the points that a teacher gave for the whole lesson: no rule takes anything from these."""
         for override in self._overrides[student]:
-            if override.lesson != result.lesson:
+            if override.lesson == result.lesson and not override.exercise:
+                why = f": {override.comment}" if override.comment else ""
+                given = f"A teacher gave {override.points:g} of {result.max_points:g} points"
+                said = f"{given}, not {result.points:g}{why}."
+                result = _saying(replace(result, points=override.points), said)
+        return result
+
+    def _with_decided_exercises(self, student: Student, result: SubmissionResult) -> SubmissionResult:
+        """With the points that a teacher gave for single exercises: they count, and are late, as the others."""
+        for override in self._overrides[student]:
+            if override.lesson != result.lesson or not override.exercise:
                 continue
             why = f": {override.comment}" if override.comment else ""
-            if not override.exercise:
-                said = (
-                    f"A teacher gave {override.points:g} of {result.max_points:g} points, not {result.points:g}{why}."
-                )
-                result = _saying(replace(result, points=override.points), said)
-                continue
             before = next((one for one in result.exercises if one.name == override.exercise), None)
             was = before.points if before else 0.0
             said = f"{override.exercise}: a teacher gave {override.points:g} points, not {was:g}{why}."
