@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from course.experiments import checkpointing, recording
 from course.experiments.checkpointing import SMALL, SMALL_SEQ
-from course.experiments.costs import Cost, measure_bytes
+from course.experiments.costs import Cost, measure_bytes, predict
 from course.experiments.policies import POLICIES
+from course.llama import LlamaConfig
 
 pytestmark = pytest.mark.slow
 
@@ -81,3 +83,13 @@ def test_shipped_results_are_read_in_order(tmp_path: Path, monkeypatch: pytest.M
 def test_shipped_results_say_where_they_come_from() -> None:
     for file in recording.RESULTS.glob("*.json"):
         assert set(json.loads(file.read_text())["provenance"]) >= {"device", "torch", "date"}, file.name
+
+
+def test_what_was_recorded_as_predicted_is_predicted_today_and_was_met() -> None:
+    run = next(run for run in recording.recorded("checkpointing") if "H100" in run["provenance"]["device"])
+    for row in run["policies"]:
+        assert abs(row["measured"]["peak_bytes"] / row["predicted"]["peak_bytes"] - 1) < 1e-5, row["policy"]
+    for name in ("every_layer", "reversible"):
+        row = next(row for row in run["policies"] if row["policy"] == name)
+        cost = predict(POLICIES[name], LlamaConfig(**run["config"]), run["seq"])
+        assert asdict(cost) == row["predicted"], name
