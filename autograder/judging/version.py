@@ -88,11 +88,13 @@ def _reached(files: Iterable[Path]) -> set[Path]:
     return found
 
 
-def shared_files() -> set[Path]:
+@cache
+def shared_files() -> frozenset[Path]:
     """The files of `SHARED`."""
-    return {file for pattern in SHARED for file in ROOT.glob(pattern) if _counts(file)}
+    return frozenset(file for pattern in SHARED for file in ROOT.glob(pattern) if _counts(file))
 
 
+@cache
 def _counts(file: Path) -> bool:
     return file.is_file() and "__pycache__" not in file.parts and file.suffix != ".book"  # which names its version
 
