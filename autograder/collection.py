@@ -70,7 +70,7 @@ def with_judge(
     """
     one_thread()
     without_compiler()
-    for package in lesson.kit.packages:
+    for package in lesson.environment.packages:
         if find_spec(package) is None:
             raise PackageMissing(f"{lesson.slug} needs {package}: {how_to_install(package)}")
     places = Places(root)

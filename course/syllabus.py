@@ -25,7 +25,7 @@ class SyllabusError(ValueError):
 
 
 @dataclass(frozen=True)
-class Kit:
+class Environment:
     """What the code of a submission may import beside the standard library."""
 
     packages: tuple[str, ...]
@@ -43,7 +43,7 @@ class Exercise:
     points: float
     tier: str
     hints: tuple[str, ...]
-    kit: Kit
+    environment: Environment
     seconds: float = 10.0
     """Wall-clock limit of one call, in seconds."""
     forbidden: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Lesson:
     title: str
     part: str
     minutes: int
-    kit: Kit
+    environment: Environment
     """What its exercises may import unless they say otherwise."""
     exercises: tuple[Exercise, ...]
 
@@ -83,9 +83,9 @@ class Lesson:
         return sum(exercise.points for exercise in self.exercises)
 
     @property
-    def kits(self) -> tuple[Kit, ...]:
-        """The kits of its exercises, each once: as many workers are needed to grade it."""
-        return tuple(dict.fromkeys(exercise.kit for exercise in self.exercises))
+    def environments(self) -> tuple[Environment, ...]:
+        """The environments of its exercises, each once: as many workers are needed to grade it."""
+        return tuple(dict.fromkeys(exercise.environment for exercise in self.exercises))
 
     def exercise(self, name: str) -> Exercise:
         """The exercise called `name`; `KeyError` with the known names if there is none."""
@@ -142,14 +142,14 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     slug = entry.get("slug", "?")
     _only_known(f"lesson {slug}", entry, OF_A_LESSON, ("minutes",))
     try:
-        kit = Kit(tuple(entry["packages"]), tuple(entry["modules"]))
-        exercises = tuple(_exercise(slug, item, kit, groups) for item in entry["exercise"])
+        environment = Environment(tuple(entry["packages"]), tuple(entry["modules"]))
+        exercises = tuple(_exercise(slug, item, environment, groups) for item in entry["exercise"])
         lesson = Lesson(
             slug=slug,
             title=entry["title"],
             part=entry["part"],
             minutes=entry["minutes"],
-            kit=kit,
+            environment=environment,
             exercises=exercises,
         )
     except KeyError as missing:
@@ -160,7 +160,7 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     return lesson
 
 
-def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list[str]]) -> Exercise:
+def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups: dict[str, list[str]]) -> Exercise:
     name = entry.get("name", "?")
     _only_known(f"{slug}/{name}", entry, OF_AN_EXERCISE, ("points", "seconds"))
     try:
@@ -170,7 +170,9 @@ def _exercise(slug: str, entry: dict[str, Any], kit: Kit, groups: dict[str, list
             points=entry["points"],
             tier=entry["tier"],
             hints=tuple(entry["hints"]),
-            kit=Kit(tuple(entry.get("packages", kit.packages)), tuple(entry.get("modules", kit.modules))),
+            environment=Environment(
+                tuple(entry.get("packages", environment.packages)), tuple(entry.get("modules", environment.modules))
+            ),
             seconds=entry.get("seconds", 10.0),
             forbidden=tuple(call for name in entry.get("forbidden", ()) for call in groups.get(name, [name])),
             weights=entry.get("weights", {}),

@@ -72,7 +72,7 @@ def run_backprop(*args: str | Path, cwd: Path, env: dict[str, str] | None = None
 @pytest.fixture(scope="session", params=["process", "sandbox"])
 def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
     """A warm worker for the NumPy lessons, with either backend."""
-    started = start_worker(find_lesson("ch06_vjps").kit, request.param)
+    started = start_worker(find_lesson("ch06_vjps").environment, request.param)
     yield started
     started.stop()
 

@@ -33,7 +33,7 @@ def cases_of(course: Course, slug: str) -> list[list[str]]:
     lesson, solved = course.lessons[slug], solved_cells(course, slug)
     found = []
     for exercise in lesson.exercises:
-        if "torch" in exercise.kit.packages:
+        if "torch" in exercise.environment.packages:
             continue
         known = Reference(lesson).misconceptions([exercise.name])[:2]
         answers = {"reference": solved} | {

@@ -27,7 +27,7 @@ pytest.importorskip("distributed", reason="the extra 'cluster' is not installed"
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 LESSON = "ch07_mlp_backprop"
-PATIENCE = 120.0
+WORKER_TIMEOUT = 120.0
 """Seconds until a busy machine must have done what takes a moment on an idle one."""
 
 HONEST = (Path(__file__).with_name("red_team") / "honest_part.py").read_text(encoding="utf-8")
@@ -115,7 +115,7 @@ class Cluster:
         for process in reversed(self.processes):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.terminate()
-            process.wait(PATIENCE)
+            process.wait(WORKER_TIMEOUT)
 
 
 def grade(folder: Path, *options: str) -> psutil.Popen:
@@ -146,7 +146,7 @@ def results(folder: Path) -> dict[str, Any]:
 
 def said(process: psutil.Popen) -> str:
     """What a command has said on standard error when it ended; never a traceback."""
-    _, errors = process.communicate(timeout=PATIENCE)
+    _, errors = process.communicate(timeout=WORKER_TIMEOUT)
     assert "Traceback" not in errors, errors
     return str(errors)
 
@@ -162,7 +162,7 @@ def processes_of(folder: Path) -> list[psutil.Process]:
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + WORKER_TIMEOUT
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -303,7 +303,7 @@ def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
 def test_a_scheduler_without_workers_is_given_up_on(cluster: Cluster) -> None:
     a_class(cluster.folder, ann=HONEST)
     work = find_work(cluster.folder / "class").work
-    graded = grade_on_cluster(work, scheduler=cluster.address, isolation="sandbox", salt="", patience=1.0)
+    graded = grade_on_cluster(work, scheduler=cluster.address, isolation="sandbox", salt="", timeout=1.0)
     with pytest.raises(ClusterError, match="has had no workers for 1 seconds"):
         next(graded)
 

@@ -188,9 +188,9 @@ def test_what_is_not_equal() -> None:
 
 def test_no_lesson_lists_them() -> None:
     for lesson in syllabus().values():
-        for kit in (lesson.kit, *lesson.kits):
-            assert "course.debugging" not in kit.modules
-            assert "course" not in kit.modules
+        for environment in (lesson.environment, *lesson.environments):
+            assert "course.debugging" not in environment.modules
+            assert "course" not in environment.modules
 
 
 @pytest.mark.slow

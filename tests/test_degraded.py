@@ -185,7 +185,9 @@ def older_kernel(monkeypatch: pytest.MonkeyPatch, abi: int, readable: str = "") 
     """Have workers confined as they are on a kernel of this Landlock version; they may read one file more."""
     monkeypatch.setattr(sandbox, "landlock_abi", lambda: abi)
     paths = sandbox.readable
-    monkeypatch.setattr(sandbox, "readable", lambda kit: [*paths(kit), *([readable] if readable else [])])
+    monkeypatch.setattr(
+        sandbox, "readable", lambda environment: [*paths(environment), *([readable] if readable else [])]
+    )
 
 
 @pytest.mark.parametrize("abi", [*OLDER, landlock_abi()])
@@ -194,7 +196,7 @@ def test_a_submission_reaches_nothing_whatever_landlock_knows(
 ) -> None:
     older_kernel(monkeypatch, abi, str(surroundings.readable))
     before = surroundings.state()
-    worker = start_worker(LESSON.kit, "sandbox")
+    worker = start_worker(LESSON.environment, "sandbox")
     run = SubmissionRun(SubmissionProcess(Submission.of_cells("a probe", [surroundings.source()]), worker))
     try:
         answer = run.ask(request_of("tell", []), 20.0)

@@ -16,7 +16,7 @@ from autograder.authoring import readme
 from autograder.authoring.tree import AuthoringError
 from autograder.isolation.packages import how_to_install
 from course.published import Published, published
-from course.syllabus import Exercise, Kit, Lesson, syllabus
+from course.syllabus import Environment, Exercise, Lesson, syllabus
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -64,11 +64,11 @@ def test_the_numbers_and_links_are_those_of_the_course() -> None:
 
 
 def test_the_figures_say_how_many_exercises_and_how_long() -> None:
-    kit = Kit((), ())
-    core, stretch = (Exercise("ch01_a", tier, 2.0, tier, (), kit) for tier in ("core", "stretch"))
+    environment = Environment((), ())
+    core, stretch = (Exercise("ch01_a", tier, 2.0, tier, (), environment) for tier in ("core", "stretch"))
     lessons = [
-        Lesson("ch01_a", "A", "The start", 120, kit, (core, stretch)),
-        Lesson("ch02_b", "B", "The end", 60, kit, (core,)),
+        Lesson("ch01_a", "A", "The start", 120, environment, (core, stretch)),
+        Lesson("ch02_b", "B", "The end", 60, environment, (core,)),
     ]
     said = readme.figures(lessons)
     assert said.startswith("2 lessons, 3 exercises, about 3 hours with the reading.\n")

@@ -110,7 +110,7 @@ def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
     )
     assert found.returncode == 0, found.stdout[-1500:] + found.stderr[-1500:]
     right, wrong = json.loads(found.stdout.splitlines()[-1])
-    of_numpy = {exercise.name for exercise in LESSON.exercises if "torch" not in exercise.kit.packages}
+    of_numpy = {exercise.name for exercise in LESSON.exercises if "torch" not in exercise.environment.packages}
     assert {name for name, (status, *_) in right.items() if status == "passed"} == of_numpy
     assert {name for name, (status, *_) in wrong.items() if status == "passed"} == of_numpy - {"reverse_sweep"}
     assert "+=" in wrong["reverse_sweep"][2]

@@ -35,10 +35,10 @@ from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import Submission
 from autograder.worker.execution import Failure
-from course.syllabus import Exercise, Kit, Lesson, find_lesson
+from course.syllabus import Environment, Exercise, Lesson, find_lesson
 
 LESSON = "ch01_tiny"
-KIT = Kit(("numpy",), ())
+ENVIRONMENT = Environment(("numpy",), ())
 SOLUTION = """
 import numpy as np
 
@@ -109,10 +109,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def tiny(**weights: float) -> Lesson:
     exercises = (
-        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), KIT, weights=weights),
-        Exercise(LESSON, "square_vjp", 3, "core", ("a", "b"), KIT),
+        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), ENVIRONMENT, weights=weights),
+        Exercise(LESSON, "square_vjp", 3, "core", ("a", "b"), ENVIRONMENT),
     )
-    return Lesson(LESSON, "Tiny", "Part", 5, KIT, exercises)
+    return Lesson(LESSON, "Tiny", "Part", 5, ENVIRONMENT, exercises)
 
 
 @pytest.fixture(scope="module")
@@ -215,13 +215,13 @@ def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def walks_of(exercise: Exercise) -> Lesson:
-    return Lesson(LESSON, "Walks", "Part", 5, KIT, (exercise,))
+    return Lesson(LESSON, "Walks", "Part", 5, ENVIRONMENT, (exercise,))
 
 
 @pytest.fixture(scope="module")
 def walk(walks: Path) -> Iterator[Callable[[str], ExerciseResult]]:
     """The result of a submission of `walk`."""
-    lesson = walks_of(Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=1))
+    lesson = walks_of(Exercise(LESSON, "walk", 3, "core", ("a", "b"), ENVIRONMENT, seconds=1))
     workers = Workers(lesson, "process")
 
     def run(source: str) -> ExerciseResult:
@@ -303,7 +303,7 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
         return explain(mistakes, exercise, records, **guess)
 
     monkeypatch.setattr(KnownMistakes, "explain", as_long_as_compared)
-    exercise = Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=seconds)
+    exercise = Exercise(LESSON, "walk", 3, "core", ("a", "b"), ENVIRONMENT, seconds=seconds)
     lesson = walks_of(exercise)
     workers = Workers(lesson, "process")
     submission = Submission.of_cells("a test", ["def walk(n): return {1: 5, 5000: 1}.get(n, n)"])
@@ -341,7 +341,7 @@ def test_what_is_wrong_with_the_course_costs_no_points(
     path = root / f"autograder/lessons/{LESSON}/{file}/walk.py"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
-    lesson = walks_of(Exercise(LESSON, "walk", 3, "core", ("a", "b"), KIT, seconds=10))
+    lesson = walks_of(Exercise(LESSON, "walk", 3, "core", ("a", "b"), ENVIRONMENT, seconds=10))
     (tmp_path / "walk.py").write_text("def walk(n): return 1 - n")
     work, workers = Work("ch06_vjps", "ann", tmp_path / "walk.py"), Workers(lesson, "process")
     wrong = Submission.of_cells("a test", [work.file.read_text()])
@@ -359,7 +359,7 @@ def test_what_is_wrong_with_the_course_costs_no_points(
 
 
 def test_an_exercise_without_checks_is_said(walks: Path) -> None:
-    exercises = tuple(Exercise(LESSON, name, 3, "core", ("a", "b"), KIT) for name in ("walk", "run"))
+    exercises = tuple(Exercise(LESSON, name, 3, "core", ("a", "b"), ENVIRONMENT) for name in ("walk", "run"))
     lesson = replace(walks_of(exercises[0]), exercises=exercises)
     workers, submission = Workers(lesson, "process"), Submission.of_cells("a test", ["def run(): ..."])
     try:
@@ -913,7 +913,7 @@ def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp
         x /= 2
         return x
 
-    lesson = walks_of(Exercise(LESSON, "halve", 3, "core", ("a", "b"), KIT))
+    lesson = walks_of(Exercise(LESSON, "halve", 3, "core", ("a", "b"), ENVIRONMENT))
     shares = with_judge(lesson, lambda judge: [share(judge, answer) for answer in (wrong, right)], root=tmp_path)
     assert shares == [0, 0.5]
 

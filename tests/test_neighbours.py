@@ -27,7 +27,7 @@ from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from autograder.worker.uncompiled import SHAPES
-from course.syllabus import Kit, find_lesson
+from course.syllabus import Environment, find_lesson
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +53,7 @@ confined = pytest.mark.skipif(landlock_abi() < 1, reason="there is no Landlock")
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
-    started = start_worker(find_lesson(LESSON).kit, "sandbox")
+    started = start_worker(find_lesson(LESSON).environment, "sandbox")
     started.ready()
     yield started
     started.stop()
@@ -190,9 +190,9 @@ def test_what_cannot_start_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     if lacks == "Landlock":
         monkeypatch.setattr(sandbox, "landlock_abi", lambda: 0)
-    kit = Kit(("numpy",) if lacks == "Landlock" else ("a_package_that_nobody_has",), ())
+    environment = Environment(("numpy",) if lacks == "Landlock" else ("a_package_that_nobody_has",), ())
     with pytest.raises(IsolationError):
-        start_worker(kit, "sandbox")
+        start_worker(environment, "sandbox")
     assert not list(tmp_path.iterdir())
 
 

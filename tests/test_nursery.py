@@ -15,10 +15,10 @@ from autograder.classroom.class_folder import Work
 from autograder.classroom.messages import Ready, Settings, hear, tell
 from autograder.classroom.nursery import Nursery
 from autograder.judging.records.results import SubmissionResult
-from course.syllabus import Kit
+from course.syllabus import Environment
 
 RELU = "import numpy as np\n\ndef relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)\n"
-NUMPY = Kit(("numpy",), ())
+NUMPY = Environment(("numpy",), ())
 SETTINGS = Settings("ch06_vjps", "process", "a secret of the class")
 
 
@@ -83,7 +83,7 @@ def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:
 
 
 def test_a_package_that_is_missing_is_the_matter_of_those_who_need_it() -> None:
-    nursery = Nursery([NUMPY, Kit(("numpy", "a_package_that_nobody_has"), ())])
+    nursery = Nursery([NUMPY, Environment(("numpy", "a_package_that_nobody_has"), ())])
     connection, process = nursery.start(SETTINGS)
     assert hear(connection) == Ready()
     connection.close()

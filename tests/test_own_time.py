@@ -134,7 +134,7 @@ def test_who_was_starved_is_graded_again_alone(monkeypatch: pytest.MonkeyPatch) 
     class Starter:
         """Forks nothing: answers at once."""
 
-        def __init__(self, kits: Any) -> None:
+        def __init__(self, environments: Any) -> None:
             self.started: list[Settings] = []
 
         def start(self, settings: Settings) -> tuple[Any, Any]:

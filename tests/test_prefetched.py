@@ -358,7 +358,7 @@ assert talk.prefetched, "not told"
 
     def use(judge: Judge) -> None:
         workers = Workers(judge.lesson, "process")
-        worker = workers.of(quick.exercises[0].kit)
+        worker = workers.of(quick.exercises[0].environment)
         assert isinstance(worker, ForkingWorker)
         try:
             assert judge.grade(submission, workers, of_many=True).message == ""

@@ -614,7 +614,7 @@ def test_hostile_names_are_escaped_on_the_terminal(trapped: tuple[Path, subproce
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    started = start_worker(find_lesson(LESSON).kit, "sandbox")
+    started = start_worker(find_lesson(LESSON).environment, "sandbox")
     yield started
     started.stop()
 

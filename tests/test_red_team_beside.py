@@ -1,4 +1,4 @@
-"""Hostile submissions for what runs beside them: scenarios, kits with PyTorch, call-backs. No value can be forged.
+"""Hostile submissions for what runs beside them: scenarios, PyTorch, call-backs. No value can be forged.
 
 Each file of `red_team/beside/` is one attack and says what must happen. The test appends the honest part of its
 lesson, so that each has something to earn; the solutions stand beside them as honest classmates. What an instrumented

@@ -292,7 +292,11 @@ def test_every_file_that_grading_reads_is_covered(tmp_path: Path, slug: str) -> 
     read = {Path(name) for name in json.loads(done.stdout) if not name.endswith(".book")}  # which names its version
     assert any(file.parent == Places().checks(slug) for file in read), "we see what is read"
     assert read - covered == set()
-    given = {Path(path) for kit in (lesson.kit, *lesson.kits) for path in locations(kit).values()}
+    given = {
+        Path(path)
+        for environment in (lesson.environment, *lesson.environments)
+        for path in locations(environment).values()
+    }
     ours = {file for file in given if file.is_relative_to(ROOT) and ".venv" not in file.parts and file.is_file()}
     assert ours <= covered, "what the worker imports"
     own = [file for file in Places().folder(slug).rglob("*.*") if "__pycache__" not in file.parts]

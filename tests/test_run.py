@@ -453,7 +453,7 @@ def test_a_backward_pass_that_runs_into_itself_is_told_as_that() -> None:
         "        y.backward(g)\n        return g\n"
         "def f():\n    Again.apply(torch.ones(2, requires_grad=True)).sum().backward()\n"
     )
-    worker = start_worker(find_lesson("ch08_custom_functions").kit, "process")
+    worker = start_worker(find_lesson("ch08_custom_functions").environment, "process")
     run = SubmissionRun(SubmissionProcess(Submission.of_cells("a test", [again]), worker, cell_seconds=10.0))
     try:
         with pytest.raises(Crashed, match=r"was killed by SIGSEGV, .*a backward pass that runs into itself"):

@@ -20,10 +20,10 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.lessons.ch08_custom_functions.scenarios.run_gradcheck import verdict
 from autograder.submission import Submission
 from autograder.worker.functions import resolve
-from course.syllabus import Exercise, Kit, Lesson, syllabus
+from course.syllabus import Environment, Exercise, Lesson, syllabus
 
 SLUG = "ch01_objects"
-NUMPY, TORCH = Kit(("numpy",), ()), Kit(("numpy", "torch"), ())
+NUMPY, TORCH = Environment(("numpy",), ()), Environment(("numpy", "torch"), ())
 SOLUTION = """
 import torch
 
@@ -135,9 +135,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def lesson(torch: Kit = TORCH) -> Lesson:
-    kits = {"Counter": NUMPY, "Counter.increase": NUMPY, "tripled": torch}
-    exercises = [Exercise(SLUG, name, 2, "core", ("a", "b"), kit) for name, kit in kits.items()]
+def lesson(torch: Environment = TORCH) -> Lesson:
+    environments = {"Counter": NUMPY, "Counter.increase": NUMPY, "tripled": torch}
+    exercises = [Exercise(SLUG, name, 2, "core", ("a", "b"), environment) for name, environment in environments.items()]
     calls = "torch.mul", "torch.einsum", "torch.ops.aten.lerp", "torch.nn.Dropout", "torch.no_such_thing"
     exercises[-1] = replace(exercises[-1], forbidden=calls)
     return Lesson(SLUG, "Objects", "Part", 5, NUMPY, tuple(exercises))
@@ -371,7 +371,7 @@ def test_all_that_the_syllabus_forbids_is_there() -> None:
 def test_a_package_that_is_not_installed_costs_its_exercises_only(
     grade: Callable[..., SubmissionResult],
 ) -> None:
-    lacking = Kit(("numpy", "no-such-package"), ())
+    lacking = Environment(("numpy", "no-such-package"), ())
     workers = Workers(lesson(lacking), "process")
     with pytest.raises(
         PackageMissing, match="no-such-package is needed and not installed; pip install no-such-package"

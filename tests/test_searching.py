@@ -22,10 +22,10 @@ from autograder.judging.records.record import Record
 from autograder.judging.records.results import ExerciseResult
 from autograder.judging.session import Judge
 from autograder.submission import Submission
-from course.syllabus import Exercise, Kit, Lesson, find_lesson
+from course.syllabus import Environment, Exercise, Lesson, find_lesson
 
 LESSON = "ch01_tiny"
-KIT = Kit(("numpy",), ())
+ENVIRONMENT = Environment(("numpy",), ())
 SOLUTION = """
 import numpy as np
 
@@ -109,8 +109,8 @@ def told(root: Path) -> Callable[..., str]:
         for before, after in replaced:
             assert before in source
             source = source.replace(before, after)
-        exercises = tuple(Exercise(LESSON, name, 3, "core", ("a", "b"), KIT) for name in ("norm_vjp", "helped"))
-        lesson = Lesson(LESSON, "Tiny", "Part", 5, KIT, exercises)
+        exercises = tuple(Exercise(LESSON, name, 3, "core", ("a", "b"), ENVIRONMENT) for name in ("norm_vjp", "helped"))
+        lesson = Lesson(LESSON, "Tiny", "Part", 5, ENVIRONMENT, exercises)
 
         def graded(judge: Judge) -> str:
             workers = Workers(lesson, "process")

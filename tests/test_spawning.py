@@ -22,7 +22,7 @@ CELLS = [
 
 @pytest.fixture
 def run() -> Iterator[SubmissionRun]:
-    worker = SpawningWorker(find_lesson("ch06_vjps").kit)
+    worker = SpawningWorker(find_lesson("ch06_vjps").environment)
     run = SubmissionRun(SubmissionProcess(Submission.of_cells("a test", CELLS), worker))
     yield run
     run.close()

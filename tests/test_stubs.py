@@ -17,7 +17,7 @@ from nbgrader.utils import compute_checksum
 from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from autograder.authoring.tree import AuthoringError
 from autograder.workbook import as_python
-from course.syllabus import Exercise, Kit, Lesson
+from course.syllabus import Environment, Exercise, Lesson
 
 SOURCE = '''\
 # %% [markdown]
@@ -74,11 +74,11 @@ IN_BRACKETS = """\
 
 
 def _exercise(name: str, points: float) -> Exercise:
-    return Exercise("ch01_small", name, points, "core", ("a", "b"), KIT)
+    return Exercise("ch01_small", name, points, "core", ("a", "b"), ENVIRONMENT)
 
 
-KIT = Kit(("numpy",), ())
-LESSON = Lesson("ch01_small", "Small", "I", 10, KIT, (_exercise("double", 2), _exercise("Counter", 3)))
+ENVIRONMENT = Environment(("numpy",), ())
+LESSON = Lesson("ch01_small", "Small", "I", 10, ENVIRONMENT, (_exercise("double", 2), _exercise("Counter", 3)))
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ Counter.back = back
 _UP, _BACK = PARTS.index('# %% exercise="Counter" part="counting up"'), PARTS.index('# %% exercise="Counter.back"')
 APART = PARTS[_BACK:] + "\n" + PARTS[_UP:_BACK]
 """The second exercise, and after it the second part of the first."""
-IN_PARTS = Lesson("ch01_small", "Small", "I", 10, KIT, (_exercise("Counter", 2), _exercise("Counter.back", 1)))
+IN_PARTS = Lesson("ch01_small", "Small", "I", 10, ENVIRONMENT, (_exercise("Counter", 2), _exercise("Counter.back", 1)))
 
 
 def test_an_exercise_in_parts_has_one_check_after_the_last(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ class Reader:
 def test_an_exercise_has_what_its_lesson_says_unless_it_says_otherwise(read: Reader) -> None:
     torch = EXERCISE.replace('"f"', '"g"') + 'packages = ["numpy", "torch"]\nseconds = 30\n'
     f, g = read(LESSON, EXERCISE, torch).exercises
-    assert (f.kit.packages, f.seconds) == (("numpy",), 10)
-    assert (g.kit.packages, g.seconds) == (("numpy", "torch"), 30)
+    assert (f.environment.packages, f.seconds) == (("numpy",), 10)
+    assert (g.environment.packages, g.seconds) == (("numpy", "torch"), 30)
 
 
 def test_forbidden_calls_stand_alone_or_in_groups(read: Reader) -> None:

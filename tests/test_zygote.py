@@ -20,11 +20,11 @@ from autograder.isolation import IsolationError, Worker, start_worker, zygote
 from autograder.judging.asking.run import SubmissionRun, request_of
 from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.submission import Submission
-from course.syllabus import Kit, find_lesson
+from course.syllabus import Environment, find_lesson
 
 pytestmark = pytest.mark.skipif(not zygote.FORKS, reason="nothing is forked here")
 
-PYTORCH = find_lesson("ch04_detachment").kit
+PYTORCH = find_lesson("ch04_detachment").environment
 SOLUTION = Path(__file__).resolve().parents[1] / "solutions" / "ch04_detachment.py"
 FACTS = """
 import gc, locale, os, random, resource, signal, sys, threading
@@ -38,7 +38,7 @@ def facts():
         "modules": sorted(name for name in sys.modules if not name.startswith("_")),
         "environ": [f"{name}={environ[name]}" for name in sorted(environ) if os.getcwd() not in environ[name]],
         "signals": [repr(signal.getsignal(number)) for number in range(1, 32)],
-        "blocked": [line for line in status if line.startswith(("Sig", "Threads", "NoNewPrivs"))],
+        "blocked": [line for line in status if line.startswith(("SigP", "SigB", "SigI", "SigC", "Threads", "NoNewPrivs"))],
         "random": [random.random(), float(np.random.random()), float(torch.rand(1))],
         "hash": hash("a text"), "locale": locale.setlocale(locale.LC_ALL), "umask": os.umask(0o22),
         "descriptors": sorted(os.readlink(f"/proc/self/fd/{n}").partition(":")[0] for n in range(3) ),
@@ -90,8 +90,8 @@ def test_a_worker_that_is_forked_is_as_one_that_is_started_afresh(
 
 
 def test_of_one_zygote_many_workers(no_zygotes: None) -> None:
-    kit = Kit(("numpy",), ())
-    workers = [start_worker(kit, "process") for _ in range(3)]
+    environment = Environment(("numpy",), ())
+    workers = [start_worker(environment, "process") for _ in range(3)]
     for worker in workers:
         worker.ready()
     (of_them,) = {psutil.Process(worker._pid).parents()[1] for worker in workers}  # type: ignore[attr-defined]
@@ -136,11 +136,11 @@ def test_threads_of_a_submission_may_begin_at_once(no_zygotes: None) -> None:
 
 
 def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(no_zygotes: None) -> None:
-    kit, source = Kit(("numpy",), ()), "def f(): return 1"
-    before = start_worker(kit, "process")
+    environment, source = Environment(("numpy",), ()), "def f(): return 1"
+    before = start_worker(environment, "process")
     assert answer(before, source, "f") == 1
     process_of_zygote().kill()
-    after = start_worker(kit, "process")
+    after = start_worker(environment, "process")
     assert answer(after, source, "f") == answer(before, source, "f") == 1
     folders = [worker._folder for worker in (before, after)]  # type: ignore[attr-defined]
     for worker in (before, after):
@@ -149,7 +149,7 @@ def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(no_zygotes: N
 
 
 def test_one_that_is_killed_before_it_forks_is_replaced(no_zygotes: None) -> None:
-    worker = start_worker(Kit(("numpy",), ()), "process")
+    worker = start_worker(Environment(("numpy",), ()), "process")
     process_of_zygote().kill()
     assert answer(worker, "def f(): return 1", "f") == 1
     worker.stop()
@@ -162,7 +162,7 @@ def test_why_a_package_cannot_be_imported_is_said(no_zygotes: None, monkeypatch:
         "_command",
         lambda *args, **how: [word.replace('["numpy"]', '["nowhere"]') for word in command(*args, **how)],
     )
-    worker = start_worker(Kit(("numpy",), ()), "process")
+    worker = start_worker(Environment(("numpy",), ()), "process")
     with pytest.raises(IsolationError, match=r"the worker did not start: .*No module named 'nowhere'"):
         worker.ready()
 
@@ -170,8 +170,9 @@ def test_why_a_package_cannot_be_imported_is_said(no_zygotes: None, monkeypatch:
 def test_it_ends_with_its_judge(tmp_path: Path) -> None:
     """One that is killed, too. The worker that it was to fork leaves nothing either."""
     script = (
-        "import os, sys, time; from autograder.isolation import start_worker; from course.syllabus import Kit\n"
-        "worker = start_worker(Kit(('numpy',), ()), 'sandbox'); print(worker._folder, flush=True); time.sleep(60)"
+        "import os, sys, time; from autograder.isolation import start_worker; from course.syllabus import Environment\n"
+        "worker = start_worker(Environment(('numpy',), ()), 'sandbox');"
+        "print(worker._folder, flush=True); time.sleep(60)"
     )
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", script], env=environ, stdout=subprocess.PIPE, text=True) as judge:
@@ -211,8 +212,8 @@ def test_a_judge_that_was_a_zygote_is_as_one_that_was_not(
         monkeypatch.setattr(zygote, "FORKS", forks)
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         environ = {**os.environ, "PYTHONPATH": str(tmp_path), "A_VARIABLE": "of ours"}
-        kits = [Kit(("numpy",), ()), Kit(tuple({"numpy", package}), ())]
-        judge = zygote.start_judge("probe", ["some", "words"], kits, environ=environ, cwd=tmp_path, **pipes)
+        environments = [Environment(("numpy",), ()), Environment(tuple({"numpy", package}), ())]
+        judge = zygote.start_judge("probe", ["some", "words"], environments, environ=environ, cwd=tmp_path, **pipes)
         said, errors = judge.communicate(b"a line\n", timeout=60)
         assert judge.returncode == 0, errors
         told.append(json.loads(said))

@@ -45,7 +45,7 @@ class AnswerBook:
     """By exercise and check: what visible checks see of the reference."""
     mistakes: list[dict[str, Any]] = field(default_factory=list)
     """Each with its exercise, name, `says`, and what the visible checks that reject it see."""
-    slips: dict[str, list[Any]] = field(default_factory=dict)
+    variants: dict[str, list[Any]] = field(default_factory=dict)
     """By exercise: the reference with one slip each, its words and what each visible check sees."""
     pairs: dict[str, list[Any]] = field(default_factory=dict)
     """By exercise: two known mistakes together, their names and what each visible check sees."""

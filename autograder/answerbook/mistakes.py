@@ -12,7 +12,7 @@ import pytest
 from autograder.answerbook.book import AnswerBook, StaleBook, read_book
 from autograder.answerbook.records import record_of
 from autograder.answerbook.reference import BookReference
-from autograder.answerbook.slips import WrittenSearch
+from autograder.answerbook.variants import WrittenSearch
 from autograder.diagnosis import Misconception
 from autograder.judging.checking.plugin import CheckId, identify
 from autograder.judging.explaining.known_mistakes import KnownMistakes, Observe

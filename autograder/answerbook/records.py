@@ -34,21 +34,21 @@ def record_of(data: list[Any], **which: Any) -> Record:
 
 def _comparison(one: Comparison) -> list[Any]:
     if one.property_only:
-        return [one.case, bool(one.problems), one.slip, one.got, *one.place]
+        return [one.case, bool(one.problems), one.cost, one.got, *one.place]
     sketch = sketch_of([one.got], [(one.rtol, one.atol)])
-    return [one.case, bool(one.problems), one.slip, [sketch.structure, *sketch.products]]
+    return [one.case, bool(one.problems), one.cost, [sketch.structure, *sketch.products]]
 
 
 def _read_comparison(data: list[Any]) -> Comparison:
-    case, wrong, slip, got, *place = data
+    case, wrong, cost, got, *place = data
     problems = ("wrong",) if wrong else ()
     if place:
         file, line = place
         return Comparison(
-            got, True, (), case, None, 0.0, 0.0, problems, property_only=True, slip=slip, place=(file, line)
+            got, True, (), case, None, 0.0, 0.0, problems, property_only=True, cost=cost, place=(file, line)
         )
     structure, *products = got
-    return Comparison(Sketch(structure, tuple(products)), None, (), case, None, 0.0, 0.0, problems, slip=slip)
+    return Comparison(Sketch(structure, tuple(products)), None, (), case, None, 0.0, 0.0, problems, cost=cost)
 
 
 def _ending(error: LearnerError | None) -> list[Any] | None:

@@ -22,7 +22,7 @@ from autograder.answerbook.book import Answer, AnswerBook
 from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import question
 from autograder.answerbook.records import record_as_data
-from autograder.answerbook.slips import Seen, seen_in_short
+from autograder.answerbook.variants import Seen, seen_in_short
 from autograder.authoring.rejections import visible_checks
 from autograder.collection import with_judge
 from autograder.judging.asking.source_text import SourceText
@@ -192,7 +192,7 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
 def _write_search(judge: Judge, exercise: Exercise, written: Written) -> None:
     """What visible checks see of the solution with one slip, and with two known mistakes."""
     search, checks = judge.mistakes.search_of(exercise.name), len(judge.items_of(exercise.name, True))
-    for candidates, into in ((search.all_variants(), written.book.slips), (search.all_pairs(), written.book.pairs)):
+    for candidates, into in ((search.all_variants(), written.book.variants), (search.all_pairs(), written.book.pairs)):
         found: dict[str, list[Any]] = {}
         began = time.process_time()
         for candidate in candidates:

@@ -22,7 +22,7 @@ class Placeholder(Template):
 
 def needs_torch(course: Course, slugs: Iterable[str]) -> bool:
     """Whether an exercise of these lessons imports PyTorch."""
-    return any("torch" in kit.packages for slug in slugs for kit in course.lessons[slug].kits)
+    return any("torch" in environment.packages for slug in slugs for environment in course.lessons[slug].environments)
 
 
 @contextmanager

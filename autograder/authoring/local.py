@@ -137,7 +137,7 @@ def without_work(judge: Judge) -> list[str]:
 
 def _is_lost(record: Record) -> bool:
     """Whether a check has seen enough of an answer in order not to pass it, nor to take it for a slip."""
-    return any(failure.slip == 1 for failure in record.comparisons[-1:] if failure.problems)
+    return any(failure.cost == 1 for failure in record.comparisons[-1:] if failure.problems)
 
 
 def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...], str]:

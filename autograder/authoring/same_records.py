@@ -90,7 +90,7 @@ def _records_differ(one: Record, other: Record) -> str:
     if (one.ended_by is None, type(one.ended_by)) != (other.ended_by is None, type(other.ended_by)):
         return f"ended by {one.ended_by!r}, {other.ended_by!r}"
     for a, b in zip(one.comparisons, other.comparisons, strict=True):
-        if (a.names, a.case, bool(a.problems), a.slip) != (b.names, b.case, bool(b.problems), b.slip):
+        if (a.names, a.case, bool(a.problems), a.cost) != (b.names, b.case, bool(b.problems), b.cost):
             return f"{a.case}: {a.problems} and {b.problems}"
         if not _alike(a.got, b.got):
             return f"{a.case}: {a.got!r} and {b.got!r}"[:400]

@@ -23,7 +23,7 @@ from autograder.diagnosis import EditError, Misconception, edited
 from autograder.diagnosis.mutation.cells import parts_of
 from autograder.diagnosis.mutation.text import Source
 from autograder.diagnosis.mutation.variants import variants
-from autograder.judging.asking.patience import unhurried
+from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.explaining.diagnosis import Diagnosis
 from autograder.judging.explaining.searching import WORTH_SEARCHING, TooLong, at_most, state_kept
 from autograder.judging.records.record import Record

@@ -37,7 +37,7 @@ AHEAD, DRAWN = 256, 8
 """Submissions that are known before the first goes out, and how many more are drawn each time one does."""
 CONNECT_SECONDS = 10.0
 ADDRESS = re.compile(r"(tcp|tls)://(\[[^][]+\]|[^][:/]+):[0-9]+")
-PATIENCE = 60.0
+WORKER_TIMEOUT = 60.0
 """Seconds without any worker after which the cluster is given up on."""
 LOOK_SECONDS = 2.0
 """How often the client looks which workers there are."""
@@ -52,7 +52,7 @@ class ClusterError(PoolError):
 
 
 def grade_on_cluster(
-    work: Iterable[Work], *, scheduler: str, isolation: str, salt: str, patience: float = PATIENCE
+    work: Iterable[Work], *, scheduler: str, isolation: str, salt: str, timeout: float = WORKER_TIMEOUT
 ) -> Generator[SubmissionResult, None, None]:
     """The results of `work`, in the order in which they become known.
 
@@ -61,7 +61,7 @@ def grade_on_cluster(
 
     Args:
         scheduler: the address of Dask's scheduler, as `tcp://host:8786` or `tls://host:8786`.
-        patience: seconds without any worker after which the cluster is given up on.
+        timeout: seconds without any worker after which the cluster is given up on.
 
     Raises:
         ClusterError: no scheduler there, no workers, workers with another grader, or without Landlock.
@@ -71,7 +71,7 @@ def grade_on_cluster(
     if waiting.done():
         return
     with _connected(scheduler) as client:
-        run = _Run(client, scheduler, isolation, salt, patience)
+        run = _Run(client, scheduler, isolation, salt, timeout)
         try:
             yield from run.results(waiting)
         finally:
@@ -114,12 +114,12 @@ class _Waiting:
 class _Run:
     """One class on its way through the cluster."""
 
-    def __init__(self, client: Client, scheduler: str, isolation: str, salt: str, patience: float) -> None:
+    def __init__(self, client: Client, scheduler: str, isolation: str, salt: str, timeout: float) -> None:
         self._client = client
         self._scheduler = scheduler
         self._isolation = isolation
         self._salt = salt
-        self._patience = patience
+        self._timeout = timeout
         self._id = uuid.uuid4().hex[:12]
         self._tasks = 0
         self._flying: dict[Future, tuple[Work, Task]] = {}
@@ -226,9 +226,9 @@ class _Run:
         threads = sum(self._client.nthreads().values())
         if threads:
             self._threads, self._last_seen = threads, now
-        elif now > self._last_seen + self._patience:
+        elif now > self._last_seen + self._timeout:
             raise ClusterError(
-                f"{self._scheduler} has had no workers for {self._patience:.0f} seconds; start some, "
+                f"{self._scheduler} has had no workers for {self._timeout:.0f} seconds; start some, "
                 "and run the same command again: it goes on from here"
             )
         self._looked = now

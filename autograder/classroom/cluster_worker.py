@@ -69,7 +69,7 @@ def _confined_by(lesson: str, isolation: str) -> str:
     """What confines submissions here, as results record it: a worker is started to see whether one can be."""
     workers = Workers(find_lesson(lesson), isolation)
     try:
-        worker = workers.of(workers.lesson.kit)
+        worker = workers.of(workers.lesson.environment)
         worker.ready()
         return worker.isolation
     finally:

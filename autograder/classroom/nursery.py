@@ -23,29 +23,29 @@ from autograder.classroom.messages import Settings, tell
 from autograder.isolation.zygote import start_judge
 from autograder.worker.process_name import name_process
 from autograder.worker.zygote import fork, reap
-from course.syllabus import Kit
+from course.syllabus import Environment
 
 
 class Nursery:
     """The process that grading processes are forked from.
 
     Args:
-        kits: what the lessons need; their packages are imported once, by that process.
+        environments: what the lessons need; their packages are imported once, by that process.
     """
 
-    def __init__(self, kits: Iterable[Kit]) -> None:
-        self._kits = list(kits)
+    def __init__(self, environments: Iterable[Environment]) -> None:
+        self._environments = list(environments)
         self._lifeline, self._ours = os.pipe()
         """All that was forked ends where our end is closed: with us, and not with a nursery that is killed."""
         self._start()
 
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
-        packages = sorted({package for kit in self._kits for package in kit.packages})
+        packages = sorted({package for environment in self._environments for package in environment.packages})
         arguments = [str(self._lifeline), *packages]
         with theirs:
             self._process = start_judge(
-                __name__, arguments, self._kits, stdin=theirs.fileno(), pass_fds=[self._lifeline], confined=True
+                __name__, arguments, self._environments, stdin=theirs.fileno(), pass_fds=[self._lifeline], confined=True
             )
 
     def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:

@@ -165,8 +165,8 @@ class _Pool:
         """A new process for a lesson."""
         if self._starter is None:
             lessons = {lesson, *self._queue.lessons()}
-            kits = [kit for slug in lessons for kit in find_lesson(slug).kits]
-            self._starter = Nursery(kits) if FORKS else Spawned()
+            environments = [environment for slug in lessons for environment in find_lesson(slug).environments]
+            self._starter = Nursery(environments) if FORKS else Spawned()
         slot = min(set(range(self._jobs)) - {grader.slot for grader in self._graders})
         settings = Settings(
             lesson, self._isolation, self._salt, self._run, _processor(slot) if self._jobs > 1 else None

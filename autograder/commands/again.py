@@ -23,6 +23,8 @@ def begin_as_zygote(context: typer.Context, targets: Iterable[Target]) -> None:
 
     if context.obj == REPLACEABLE:
         try:
-            become_judge("autograder", sys.argv[1:], [kit for target in targets for kit in target.kits])
+            become_judge(
+                "autograder", sys.argv[1:], [environment for target in targets for environment in target.environments]
+            )
         except IsolationError as error:
             give_up(str(error))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from autograder.commands.console import give_up
 from autograder.places import Places
-from course.syllabus import Exercise, Kit, Lesson, find_lesson, syllabus
+from course.syllabus import Environment, Exercise, Lesson, find_lesson, syllabus
 
 if TYPE_CHECKING:
     from autograder.authoring.tree import Course
@@ -31,9 +31,9 @@ class Target:
     exercises: tuple[str, ...]
 
     @property
-    def kits(self) -> Iterator[Kit]:
+    def environments(self) -> Iterator[Environment]:
         """What the exercises that were asked for need, and no other of their lesson."""
-        return (self.lesson.exercise(name).kit for name in self.exercises)
+        return (self.lesson.exercise(name).environment for name in self.exercises)
 
     def notes(self) -> Iterator[str]:
         """What its owner may not expect: that another file is graded than the one that they work in."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 
 from autograder.isolation.base import IsolationError, Limits, Worker
-from course.syllabus import Exercise, Kit, Lesson
+from course.syllabus import Environment, Exercise, Lesson
 
 BACKENDS = ("sandbox", "process")
 EARLIER = {"sandlock": "sandbox"}
@@ -17,31 +17,31 @@ TORCH_MEMORY = 6 * 2**30
 
 
 def start_worker(
-    kit: Kit, backend: str, limits: Limits | None = None, run: str = "", processor: int | None = None
+    environment: Environment, backend: str, limits: Limits | None = None, run: str = "", processor: int | None = None
 ) -> Worker:
-    """A worker that has `kit`, being warmed; `run` and `processor` as for `Workers`.
+    """A worker that has `environment`, being warmed; `run` and `processor` as for `Workers`.
 
     `IsolationError` when the backend is unknown or cannot work here.
     """
-    limits = limits or (Limits(memory=TORCH_MEMORY) if "torch" in kit.packages else Limits())
+    limits = limits or (Limits(memory=TORCH_MEMORY) if "torch" in environment.packages else Limits())
     backend = EARLIER.get(backend, backend)
     if backend == "sandbox":
         from autograder.isolation.sandbox import SandboxWorker
 
-        return SandboxWorker(kit, limits, run, processor)
+        return SandboxWorker(environment, limits, run, processor)
     if backend != "process":
         raise IsolationError(f"there is no isolation {backend!r}; there are {' and '.join(BACKENDS)}")
     if not hasattr(os, "fork"):
         from autograder.isolation.spawning import SpawningWorker
 
-        return SpawningWorker(kit)
+        return SpawningWorker(environment)
     from autograder.isolation.process import ProcessWorker
 
-    return ProcessWorker(kit, limits, run, processor)
+    return ProcessWorker(environment, limits, run, processor)
 
 
 class Workers:
-    """The warm workers of one lesson, one for each kit that its exercises have, started when first needed.
+    """The warm workers of one lesson, one for each environment that its exercises have, started when first needed.
 
     Args:
         run: a name for `remove_folders`, should the process that starts them be killed.
@@ -53,31 +53,31 @@ class Workers:
         self.backend = backend
         self.run = run
         self.processor = processor
-        self._started: dict[Kit, Worker] = {}
+        self._started: dict[Environment, Worker] = {}
 
     @property
     def isolation(self) -> str:
         """What confines the submissions, as results record it."""
-        worker = next(iter(self._started.values()), None) or self.of(self.lesson.kit)
+        worker = next(iter(self._started.values()), None) or self.of(self.lesson.environment)
         with contextlib.suppress(IsolationError):  # who opens a process meets it
             worker.ready()  # which knows what this machine allows
         return worker.isolation
 
-    def of(self, kit: Kit) -> Worker:
-        """The worker that has `kit`. `IsolationError` as for `start_worker`."""
-        if kit not in self._started:
-            self._started[kit] = start_worker(kit, self.backend, run=self.run, processor=self.processor)
-        return self._started[kit]
+    def of(self, environment: Environment) -> Worker:
+        """The worker that has `environment`. `IsolationError` as for `start_worker`."""
+        if environment not in self._started:
+            self._started[environment] = start_worker(environment, self.backend, run=self.run, processor=self.processor)
+        return self._started[environment]
 
     def begin(self, exercises: Iterable[Exercise]) -> None:
         """Begin to start what these exercises need, without waiting; whoever asks for a worker meets its errors."""
-        for kit in dict.fromkeys(exercise.kit for exercise in exercises):
+        for environment in dict.fromkeys(exercise.environment for exercise in exercises):
             with contextlib.suppress(IsolationError):
-                self.of(kit)
+                self.of(environment)
 
     def start(self) -> None:
         """Start all of them and wait until they can serve. `IsolationError` if one cannot."""
-        for worker in [self.of(kit) for kit in self.lesson.kits]:
+        for worker in [self.of(environment) for environment in self.lesson.environments]:
             worker.ready()
 
     def stop(self) -> None:

@@ -19,12 +19,12 @@ from autograder.isolation.folders import FOLDERS, OUR_FOLDERS, remove_folder
 from autograder.isolation.launched import Fresh, Launched
 from autograder.isolation.own_time import OwnTime
 from autograder.isolation.packages import locations
-from autograder.isolation.python import BOOTSTRAP, environment, python
+from autograder.isolation.python import BOOTSTRAP, python, variables
 from autograder.worker import wire
 from autograder.worker.channel import Channel
 from autograder.worker.scratch import look
 from autograder.worker.uncompiled import SHAPES, is_whole
-from course.syllabus import Kit
+from course.syllabus import Environment
 
 START_SECONDS = 60.0
 """How long a worker may take to start."""
@@ -43,8 +43,8 @@ class _RefusedForNow(_Refused):
 class ForkingWorker(Worker):
     """A worker process that forks for each submission. The backends differ in what they put around it."""
 
-    def __init__(self, kit: Kit, limits: Limits, run: str = "", processor: int | None = None) -> None:
-        self.kit = kit
+    def __init__(self, environment: Environment, limits: Limits, run: str = "", processor: int | None = None) -> None:
+        self.environment = environment
         self.limits = limits
         self.processor = processor
         self.own_scratch = False
@@ -81,8 +81,8 @@ class ForkingWorker(Worker):
         with theirs:
             try:
                 config: dict[str, Any] = {
-                    "locations": locations(self.kit),
-                    "warm": list(self.kit.packages),
+                    "locations": locations(self.environment),
+                    "warm": list(self.environment.packages),
                     "fork": True,
                 }
                 config |= {} if self.processor is None else {"processor": self.processor}
@@ -95,7 +95,7 @@ class ForkingWorker(Worker):
 
     def _launched(self, config: dict[str, Any], stream: socket.socket) -> Launched:
         if zygote.FORKS:
-            return zygote.fork_worker(self._folder, config, self.kit, self._control, stream)
+            return zygote.fork_worker(self._folder, config, self.environment, self._control, stream)
         config["folder"] = self._folder  # the worker removes it
         return Fresh(
             subprocess.Popen(
@@ -103,7 +103,7 @@ class ForkingWorker(Worker):
                 stdin=stream.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env=environment(),
+                env=variables(),
                 start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's
             )
         )
@@ -122,7 +122,7 @@ class ForkingWorker(Worker):
         said = ""
         if not self._process.begun(START_SECONDS):
             crowded = self._process.crowded
-            said = "" if crowded else zygote.forget(self.kit.packages)  # it was killed, or could not import
+            said = "" if crowded else zygote.forget(self.environment.packages)  # it was killed, or could not import
             self.stop()
             self._start()
             if crowded:
@@ -188,7 +188,7 @@ class ForkingWorker(Worker):
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
         # what the references of a lesson needed by now, its submissions will need, too
-        late = SHAPES if "torch" in self.kit.packages and is_whole(SHAPES) else ""
+        late = SHAPES if "torch" in self.environment.packages and is_whole(SHAPES) else ""
         request = {"scratch": scratch, "room": room, "limits": self.rlimits(processor_seconds), "late": late}
         with theirs:
             try:

@@ -1,4 +1,4 @@
-"""Where the packages of a kit lie: what a worker can import, and what it must be able to read."""
+"""Where the packages of an environment lie: what a worker can import, and what it must be able to read."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pathlib import Path
 
 from autograder.isolation.base import PackageMissing
 from autograder.places import ROOT
-from course.syllabus import Kit
+from course.syllabus import Environment
 
 GRADER, COURSE = ROOT / "autograder", ROOT / "course"
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 
 
-def locations(kit: Kit) -> dict[str, str]:
-    """Module name to path for all that `kit` allows, with what its packages need themselves.
+def locations(environment: Environment) -> dict[str, str]:
+    """Module name to path for all that `environment` allows, with what its packages need themselves.
 
     Raises `PackageMissing` for a package that is not installed.
     """
     found = {"autograder.worker": str(GRADER / "worker")}
-    for package in kit.packages:
+    for package in environment.packages:
         paths = installed(package)
         if not paths:
             raise PackageMissing(f"{package} is needed and not installed; {how_to_install(package)}")
@@ -32,17 +32,17 @@ def locations(kit: Kit) -> dict[str, str]:
             name = path.name.partition(".")[0]
             if path.suffix == ".py" or (path / "__init__.py").exists():
                 found[name] = str(path)
-    for module in kit.modules:
+    for module in environment.modules:
         found[module] = str(_course_file(module))
     return found
 
 
-def readable(kit: Kit) -> list[str]:
-    """The paths that a confined worker with `kit` must be able to read: packages, modules, Python itself."""
+def readable(environment: Environment) -> list[str]:
+    """The paths that a confined worker with `environment` must be able to read: packages, modules, Python itself."""
     paths = [GRADER / "worker", *_python(), *_libraries()]
-    for package in kit.packages:
+    for package in environment.packages:
         paths += installed(package)
-    for module in kit.modules:
+    for module in environment.modules:
         file = _course_file(module)
         paths += [file, file.with_suffix("")]  # the module, and the folder of data that goes with it
     return sorted({str(path) for path in paths if path.exists()})

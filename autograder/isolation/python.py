@@ -13,7 +13,7 @@ from autograder.threads import ONE_THREAD
 BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
 
 
-def environment() -> dict[str, str]:
+def variables() -> dict[str, str]:
     """The few variables that a worker gets: no secrets, one thread, no accelerator."""
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     return {

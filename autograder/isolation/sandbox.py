@@ -45,7 +45,7 @@ class SandboxWorker(ForkingWorker):
             folder.mkdir()
         root = Path(self._folder) / "root"
         root.mkdir()
-        paths = [*readable(self.kit), str(home)]
+        paths = [*readable(self.environment), str(home)]
         config["home"] = str(home)
         config["policy"] = {
             "landlock": abi,

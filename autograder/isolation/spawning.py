@@ -12,10 +12,10 @@ import tempfile
 
 from autograder.isolation.base import Connection, IsolationError, Worker, kill_tree
 from autograder.isolation.packages import locations
-from autograder.isolation.python import BOOTSTRAP, environment, python
+from autograder.isolation.python import BOOTSTRAP, python, variables
 from autograder.worker import wire
 from autograder.worker.channel import Channel
-from course.syllabus import Kit
+from course.syllabus import Environment
 
 START_SECONDS = 60.0
 
@@ -25,9 +25,9 @@ class SpawningWorker(Worker):
 
     isolation = "process"
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
-        self._locations = locations(kit)
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._locations = locations(environment)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
 
     def open(self, processor_seconds: float | None = None) -> Connection:
@@ -37,7 +37,7 @@ class SpawningWorker(Worker):
             server.settimeout(START_SECONDS)
             config = {
                 "locations": self._locations,
-                "warm": list(self._kit.packages),
+                "warm": list(self._environment.packages),
                 "fork": False,
                 "port": server.getsockname()[1],
                 "token": token,
@@ -48,7 +48,7 @@ class SpawningWorker(Worker):
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env=environment(),
+                env=variables(),
             )
             try:
                 stream = _accept(server, token)

@@ -22,8 +22,8 @@ from typing import Any
 from autograder.isolation.base import PackageMissing
 from autograder.isolation.launched import Forked
 from autograder.isolation.packages import locations
-from autograder.isolation.python import BOOTSTRAP, environment, python, that_may_be_started
-from course.syllabus import Kit
+from autograder.isolation.python import BOOTSTRAP, python, that_may_be_started, variables
+from course.syllabus import Environment
 
 FORKS = sys.platform == "linux"
 """Whether workers and judges are forked here."""
@@ -62,22 +62,24 @@ def forget(packages: Iterable[str]) -> str:
     return zygote.end() if zygote else ""
 
 
-def fork_worker(folder: str, config: dict[str, Any], kit: Kit, ours: socket.socket, theirs: socket.socket) -> Forked:
-    """A worker that has a kit's packages, and `theirs` as its standard input; it hears its configuration first."""
+def fork_worker(
+    folder: str, config: dict[str, Any], environment: Environment, ours: socket.socket, theirs: socket.socket
+) -> Forked:
+    """A worker with an environment's packages, and `theirs` as its standard input; it hears its configuration first."""
     errors, said = socket.socketpair()
     with said:
         message = [folder.encode()], [theirs.fileno(), said.fileno()]
         try:
-            socket.send_fds(_zygote(kit, confined="policy" in config).control, *message)
+            socket.send_fds(_zygote(environment, confined="policy" in config).control, *message)
         except ConnectionError:  # it was killed
-            forget(kit.packages)
-            socket.send_fds(_zygote(kit, confined="policy" in config).control, *message)
+            forget(environment.packages)
+            socket.send_fds(_zygote(environment, confined="policy" in config).control, *message)
     ours.sendall(json.dumps(config).encode() + b"\n")
     return Forked(errors)
 
 
-def _zygote(kit: Kit, *, confined: bool) -> _Zygote:
-    packages = frozenset(kit.packages)
+def _zygote(environment: Environment, *, confined: bool) -> _Zygote:
+    packages = frozenset(environment.packages)
     if packages not in _known:
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -86,7 +88,7 @@ def _zygote(kit: Kit, *, confined: bool) -> _Zygote:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env=environment(),
+                env=variables(),
                 start_new_session=True,
             )
         atexit.register(process.kill)  # it may be importing still, and not hear that our end is closed
@@ -97,14 +99,14 @@ def _zygote(kit: Kit, *, confined: bool) -> _Zygote:
 def start_judge(
     module: str,
     arguments: Sequence[str],
-    kits: Iterable[Kit],
+    environments: Iterable[Environment],
     *,
     environ: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
     confined: bool = False,
     **options: Any,
 ) -> subprocess.Popen[bytes]:
-    """Run a module of ours as a process that needs what these kits have; `options` are those of `Popen`.
+    """Run a module of ours as a process that needs what these environments have; `options` are those of `Popen`.
 
     `confined`: its submissions are not its own.
     """
@@ -112,9 +114,9 @@ def start_judge(
     if FORKS:
         with (
             contextlib.suppress(PackageMissing),
-            _told(module, arguments, kits, environ, confined=confined) as (command, told),
+            _judge_command(module, arguments, environments, environ, confined=confined) as (command, config),
         ):
-            return subprocess.Popen(command, env=environment(), pass_fds=[*pass_fds, told], **options)
+            return subprocess.Popen(command, env=variables(), pass_fds=[*pass_fds, config], **options)
     command = [
         that_may_be_started(sys.executable),
         "-P",
@@ -125,26 +127,34 @@ def start_judge(
     return subprocess.Popen(command, env=environ, pass_fds=pass_fds, **options)
 
 
-def become_judge(module: str, arguments: Sequence[str], kits: Iterable[Kit]) -> None:
+def become_judge(module: str, arguments: Sequence[str], environments: Iterable[Environment]) -> None:
     """Run a module of ours in the place of this process, if it needs what is dear and has not been a zygote."""
-    kits = list(kits)
-    if FORKS and not _known and any(DEAR in kit.packages for kit in kits):
-        with contextlib.suppress(PackageMissing), _told(module, arguments, kits, os.environ) as (command, told):
-            os.set_inheritable(told, True)
+    environments = list(environments)
+    if FORKS and not _known and any(DEAR in environment.packages for environment in environments):
+        with (
+            contextlib.suppress(PackageMissing),
+            _judge_command(module, arguments, environments, os.environ) as (command, config),
+        ):
+            os.set_inheritable(config, True)
             sys.stdout.flush()
             sys.stderr.flush()
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # Ctrl-C waits until it means no traceback
-            os.execve(command[0], command, environment())
+            os.execve(command[0], command, variables())
 
 
 @contextlib.contextmanager
-def _told(
-    module: str, arguments: Sequence[str], kits: Iterable[Kit], environ: Mapping[str, str], *, confined: bool = False
+def _judge_command(
+    module: str,
+    arguments: Sequence[str],
+    environments: Iterable[Environment],
+    environ: Mapping[str, str],
+    *,
+    confined: bool = False,
 ) -> Iterator[tuple[list[str], int]]:
     """The command that starts a zygote which becomes a judge, and a file with what that has to know."""
-    layers = _layers(kits)
+    layers = _layers(environments)
     with os.fdopen(os.memfd_create("judge"), "w+", encoding="utf-8") as file:
-        told = {
+        config = {
             "module": module,
             "arguments": list(arguments),
             "layers": [sorted(layer) for layer in layers],
@@ -154,16 +164,18 @@ def _told(
             "prefix": sys.prefix,
             "exec_prefix": sys.exec_prefix,
         }
-        json.dump(told, file)
+        json.dump(config, file)
         file.flush()
         file.seek(0)
         yield _command(layers, file.fileno(), confined=confined), file.fileno()
 
 
-def _layers(kits: Iterable[Kit]) -> list[frozenset[str]]:
-    """The packages of kits, each with all of the one before; what does not fit in has a zygote of its own."""
+def _layers(environments: Iterable[Environment]) -> list[frozenset[str]]:
+    """The packages of environments, each with all of the one before; what does not fit in has a zygote of its own."""
     layers: list[frozenset[str]] = []
-    for packages in sorted({frozenset(kit.packages) for kit in kits}, key=lambda some: (len(some), sorted(some))):
+    for packages in sorted(
+        {frozenset(environment.packages) for environment in environments}, key=lambda some: (len(some), sorted(some))
+    ):
         if not layers or layers[-1] < packages:
             layers.append(packages)
     return layers
@@ -171,7 +183,8 @@ def _layers(kits: Iterable[Kit]) -> list[frozenset[str]]:
 
 def _command(layers: Iterable[Iterable[str]], judge: int | None, *, confined: bool) -> list[str]:
     steps = [
-        {"warm": sorted(packages), "locations": locations(Kit(tuple(sorted(packages)), ()))} for packages in layers
+        {"warm": sorted(packages), "locations": locations(Environment(tuple(sorted(packages)), ()))}
+        for packages in layers
     ]
     config: dict[str, Any] = {"locations": steps[0]["locations"], "layers": steps, "judge": judge, "refused": []}
     if confined:

@@ -33,12 +33,12 @@ class HereRun(LocalRun):
         for cell in submission.cells:
             failure = program.run_cell(cell.source, cell.label, cell.offset)
             if failure is not None:
-                told = read_failure(failure.as_data())
-                problems.append(CellProblem(cell, what_happened(cell, told), told.kind == "ModuleNotFoundError"))
+                failed = read_failure(failure.as_data())
+                problems.append(CellProblem(cell, what_happened(cell, failed), failed.kind == "ModuleNotFoundError"))
         self.problems = problems
         self.source = SourceText(submission, problems)
         self.module = program.module
-        self._callee.program = program
+        self._dispatcher.program = program
 
 
 def graded_here(judge: Judge, submission: Submission, only: Iterable[str] | None = None) -> list[ExerciseResult]:
@@ -52,7 +52,7 @@ def graded_here(judge: Judge, submission: Submission, only: Iterable[str] | None
 
 
 def _graded(judge: Judge, run: HereRun, exercise: Exercise, before: list[ExerciseResult]) -> ExerciseResult:
-    missing = next((package for package in exercise.kit.packages if find_spec(package) is None), None)
+    missing = next((package for package in exercise.environment.packages if find_spec(package) is None), None)
     if missing:
         return ungradable(exercise, f"{exercise.name} cannot be checked here: it needs {missing}.")
     try:

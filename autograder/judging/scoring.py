@@ -15,7 +15,7 @@ from autograder.judging.records.status import ExerciseStatus
 from autograder.judging.records.summary import summary
 from course.syllabus import Exercise
 
-WORTH = {True: 1 / 3, False: 2 / 3}
+SHARES = {True: 1 / 3, False: 2 / 3}
 """The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
 
 
@@ -27,11 +27,11 @@ def shares_of(exercise: Exercise, checks: list[CheckId]) -> list[float]:
     weights = [exercise.weights.get(check.name, 1.0) for check in checks]
     whole = {
         visible: sum(weight for weight, check in zip(weights, checks, strict=True) if check.visible is visible)
-        for visible in WORTH
+        for visible in SHARES
     }
-    all_of_it = sum(worth for visible, worth in WORTH.items() if whole[visible])
+    all_of_it = sum(share for visible, share in SHARES.items() if whole[visible])
     return [
-        weight and WORTH[check.visible] / all_of_it * weight / whole[check.visible]
+        weight and SHARES[check.visible] / all_of_it * weight / whole[check.visible]
         for weight, check in zip(weights, checks, strict=True)
     ]
 
@@ -53,9 +53,9 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
         if check.promise == "value" or check.visible in right
     ]
     earned = sum(share for share, record in counting if record.passed)
-    slips = [(share, record.cost) for share, record in counting if not record.passed and record.cost < 1]
-    if slips:
-        earned += max(sum(share for share, _ in slips) - max(cost for _, cost in slips), 0.0)
+    deductions = [(share, record.cost) for share, record in counting if not record.passed and record.cost < 1]
+    if deductions:
+        earned += max(sum(share for share, _ in deductions) - max(cost for _, cost in deductions), 0.0)
     return 1.0 if earned > 1 - 1e-9 else earned  # what was divided need not add up to the last bit
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from autograder.isolation import IsolationError, PackageMissing, Workers
-from autograder.judging.asking.patience import unhurried
 from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, known_to_workers, requests, told_when_asked
 from autograder.judging.asking.run import Run, SubmissionRun, SubmissionRuns
+from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.checking.plugin import Checks, identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.checking.salt import fingerprint
@@ -164,10 +164,10 @@ class Judge:
             runs.close()
         result.isolation = workers.isolation
         result.points = round(sum(exercise.points for exercise in result.exercises), 2)
-        told = "\n".join(exercise.message for exercise in result.exercises)
-        problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in told]
+        shown = "\n".join(exercise.message for exercise in result.exercises)
+        problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in shown]
         if wanted is not None:
-            problems = [*runs.newer_than_graded(exercises, told), *runs.slow_cells()]
+            problems = [*runs.newer_than_graded(exercises, shown), *runs.slow_cells()]
         result.message = " ".join([result.message, *problems[:5]]).strip()
         return result
 
@@ -185,12 +185,13 @@ class Judge:
         self._asking = exercise.name
         self.doing = f"{exercise.name}: running your cells"
         try:
-            with runs.account.patience.spending():
-                run = runs.of(exercise.kit)
+            with runs.account.time_budget.spending():
+                run = runs.of(exercise.environment)
         except PackageMissing as error:
             return Observed(ended=ungradable(exercise, f"{exercise.name} cannot be graded here: {error}."))
-        asked = ((one, self._questions.get((one.name, visible))) for one in together if one.kit == exercise.kit)
-        return self._observed(exercise, [(one, which) for one, which in asked if which], run, visible=visible)
+        beside = [one for one in together if one.environment == exercise.environment]
+        asked = [(one, which) for one in beside if (which := self._questions.get((one.name, visible)))]
+        return self._observed(exercise, asked, run, visible=visible)
 
     def _observed(
         self, exercise: Exercise, questions: Sequence[tuple[Exercise, Questions]], run: SubmissionRun, *, visible: bool
@@ -199,7 +200,7 @@ class Judge:
         start, seen = time.perf_counter(), Observed()
         run.source.consulted = False
         try:
-            with run.account.patience.spending():
+            with run.account.time_budget.spending():
                 digest = run.prefetch(questions) if questions and questions[0][0] == exercise else None
                 if run.prefetched is not None:  # which may have waited for those of others, too
                     start = time.perf_counter() - run.prefetched.seconds
@@ -240,7 +241,7 @@ class Judge:
         ended = next((seen.ended for seen in observed if seen.ended is not None), None)
         if ended is not None:
             return ended
-        source = runs.source_of(exercise.kit)
+        source = runs.source_of(exercise.environment)
         harmful = (name for name, named in wrong.items() if not self.mistakes.does_no_harm(name, named, exercise))
         calls_wrong = source.calls(exercise.name, wrong) and source.calls(exercise.name, harmful)
         digests = tuple(seen.digest for seen in observed)
@@ -249,7 +250,7 @@ class Judge:
         if result is None:
             records = [record for seen in observed for record in seen.records]
             try:
-                with runs.account.patience.spending():
+                with runs.account.time_budget.spending():
                     result = self.judged(exercise, records, calls_wrong)
             except TimedOut as error:  # in the middle of a diagnosis
                 return ungradable(exercise, str(error), error.status)
@@ -369,8 +370,8 @@ class Judge:
             visible, hidden = ([calls[item] for item in self.items_of(exercise.name, one)] for one in (True, False))
             self._questions[exercise.name, True] = self._questions[exercise.name, False] = None
             with contextlib.suppress(IsolationError, wire.WireError):  # then the calls are made one by one
-                told = {"checks": requests(visible), "scenarios": self.reference.scenario_source}
-                if workers.of(exercise.kit).prefetch(exercise.name, wire.encode(told)):
+                request = {"checks": requests(visible), "scenarios": self.reference.scenario_source}
+                if workers.of(exercise.environment).prefetch(exercise.name, wire.encode(request)):
                     self._questions[exercise.name, True] = known_to_workers(exercise.name, visible)
             with contextlib.suppress(wire.WireError):
                 self._questions[exercise.name, False] = told_when_asked(hidden)
@@ -389,7 +390,7 @@ class Judge:
         """Import what an exercise's values are made of, so that they can be read: PyTorch for tensors."""
         check = identify(item)
         if check is not None:
-            new = set(self.lesson.exercise(check.exercise).kit.packages) - self._imported
+            new = set(self.lesson.exercise(check.exercise).environment.packages) - self._imported
             for package in new:
                 importlib.import_module(package)
             self._imported |= new

@@ -116,7 +116,7 @@ def _solved_with(slug: str) -> Iterator[Path]:
 
 def _open_to_submissions(lesson: Lesson) -> set[str]:
     """The modules of the course that submissions may import."""
-    return {module for kit in (lesson.kit, *lesson.kits) for module in kit.modules}
+    return {module for environment in (lesson.environment, *lesson.environments) for module in environment.modules}
 
 
 @cache

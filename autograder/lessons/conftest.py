@@ -71,11 +71,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     check = identify(item)
     if check is not None:
         checks, runs, _ = item.config.stash[STARTED]
-        kit = checks.lesson.exercise(check.exercise).kit
+        environment = checks.lesson.exercise(check.exercise).environment
         try:
-            for package in kit.packages:
+            for package in environment.packages:
                 importlib.import_module(package)  # what the exercise's values are made of
-            checks.run = runs.of(kit)
+            checks.run = runs.of(environment)
         except (ImportError, IsolationError) as error:
             pytest.fail(str(error), pytrace=False)
 

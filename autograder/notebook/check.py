@@ -45,7 +45,7 @@ class Check:
         self._unseen: list[Shown] = []
         if shell() is not None:
             shell().events.register("post_run_cell", self._show_the_rest)
-            explain(shell(), (package for kit in self.lesson.kits for package in kit.packages))
+            explain(shell(), (package for environment in self.lesson.environments for package in environment.packages))
 
     def __call__(self, exercise: str = "", hint: int = 0) -> Feedback | Notice | State:
         """Grade one exercise, or all of them without a name; `hint=1` shows a first hint, `hint=2` the second, too.
@@ -228,7 +228,7 @@ class _Judge:
             "autograder.notebook.server",
             [self._slug],
             [
-                find_lesson(self._slug).exercises[0].kit
+                find_lesson(self._slug).exercises[0].environment
             ],  # what others need, PyTorch say, is imported when they are asked
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -12,11 +12,11 @@ from types import CodeType
 from typing import Any
 
 from autograder.worker import wire
-from autograder.worker.callee import Callee, snapshot
 from autograder.worker.channel import Channel, ChannelClosed
+from autograder.worker.dispatcher import Dispatcher, snapshot
 from autograder.worker.execution import Failure, Program, failure
 from autograder.worker.messages import Answer, Call, Request
-from autograder.worker.originals import noted
+from autograder.worker.tampering import noted
 
 SCENARIO = "<the check's own code>"
 """What tracebacks call the file of a scenario."""
@@ -26,7 +26,7 @@ HELD_SECONDS = 0.002
 """How long answers are held while requests are waiting: a call that hangs or ends the process costs no more of them."""
 
 
-class Conversation(Callee):
+class Conversation(Dispatcher):
     """Answers the judge's requests until it hangs up.
 
     `messages` has the requests. While a call that is not prefetched runs, the submission may call back functions of the

@@ -35,7 +35,7 @@ _SECTION = re.compile(r"^Chapter section:.*$", re.MULTILINE)
 
 def in_pages(slug: str) -> list[Exercise]:
     """The exercises of a lesson that one process without PyTorch can grade."""
-    return [one for one in find_lesson(slug).exercises if "torch" not in one.kit.packages]
+    return [one for one in find_lesson(slug).exercises if "torch" not in one.environment.packages]
 
 
 def put_exercises(app: Sphinx, docname: str, source: list[str]) -> None:

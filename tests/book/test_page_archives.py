@@ -59,13 +59,13 @@ sys.path[:0] = sys.argv[1:3]
 import autograder.page.check, autograder.page.live, pytest
 from autograder.collection import UNUSED_PLUGINS
 
-class Told:
+class Explanation:
     def pytest_runtest_logreport(self, report):
         if report.when == "call":
             print(report.outcome, report.longreprtext.splitlines()[-1:])
 
 options = [*(f"-pno:{plugin}" for plugin in UNUSED_PLUGINS), "--noconftest", "--assert=plain", "--capture=no"]
-pytest.main([*options, "--import-mode=importlib", sys.argv[3]], plugins=[Told()])
+pytest.main([*options, "--import-mode=importlib", sys.argv[3]], plugins=[Explanation()])
 """
 CHECKS = """
 import pytest

@@ -17,7 +17,7 @@ from autograder.judging.checking.plugin import identify
 from autograder.judging.recorder import Recorder
 from autograder.judging.records.errors import CheckError, Missing
 from autograder.judging.records.record import Comparison, Record
-from autograder.judging.scoring import WORTH, earned_share
+from autograder.judging.scoring import SHARES, earned_share
 from autograder.judging.session import Judge
 from autograder.places import file_of
 from autograder.worker.messages import Answer, Call
@@ -42,7 +42,7 @@ def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
             problems.append(Problem(course.relative(checks), str(error).partition("\n")[0], "mend the check"))
             continue
         for name, share, passing in found:
-            if share > WORTH[True] + 1e-9:
+            if share > SHARES[True] + 1e-9:
                 by = f"by {', '.join(passing)}" if passing else "which has no hidden inputs"
                 what = f"answers that were memorised earn {share:.0%} of {name}, {by}"
                 file = course.relative(file_of(checks, name))

@@ -56,9 +56,11 @@ def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
 def _allowed(module: str, lesson: Lesson) -> bool:
     package = module.split(".")[0]
     if package == "course":
-        given = {name for kit in lesson.kits for name in kit.modules}
+        given = {name for environment in lesson.environments for name in environment.modules}
         return any(module == name or module.startswith(f"{name}.") for name in given)
-    return package in sys.stdlib_module_names or any(package in kit.packages for kit in lesson.kits)
+    return package in sys.stdlib_module_names or any(
+        package in environment.packages for environment in lesson.environments
+    )
 
 
 def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from autograder.diagnosis.mutation import operators as of
 from autograder.diagnosis.mutation.text import Source, Splice
 
-Told = Iterator[tuple[Splice, str]]
+Edits = Iterator[tuple[Splice, str]]
 OPERAND = {"+": "term", "-": "term", "*": "factor", "/": "divisor", "//": "divisor", "@": "factor", "**": "exponent"}
 """What the right operand of each operator is called."""
 UNTOLD = {
@@ -54,12 +54,12 @@ def _where(source: Source, splice: Splice, exercise: str) -> str:
     return f" in {named}" if named and owner == exercise.partition(".")[0] and owner[:1].isupper() else ""
 
 
-def _of_node(source: Source, node: ast.AST) -> Told:
+def _of_node(source: Source, node: ast.AST) -> Edits:
     for finder in FINDERS:
         yield from finder(source, node)
 
 
-def operands(source: Source, node: ast.AST) -> Told:
+def operands(source: Source, node: ast.AST) -> Edits:
     """Another operator, an operand that is lost, squared or counted twice, operands swapped, brackets left out."""
     if not isinstance(node, ast.BinOp):
         return
@@ -104,7 +104,7 @@ def operands(source: Source, node: ast.AST) -> Told:
     yield from _brackets(source, node)
 
 
-def _brackets(source: Source, node: ast.BinOp) -> Told:
+def _brackets(source: Source, node: ast.BinOp) -> Edits:
     """Without the brackets around an operand, so that what binds closer comes first."""
     for operand in (node.left, node.right):
         start, end = source.start(operand), source.end(operand)
@@ -127,7 +127,7 @@ def _called(source: Source, kind: str, operand: ast.expr) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def assigned(source: Source, node: ast.AST) -> Told:
+def assigned(source: Source, node: ast.AST) -> Edits:
     """`+=` that replaces, takes off, or does nothing."""
     if isinstance(node, ast.AugAssign):
         symbol = of.SYMBOLS[type(node.op)] + "="
@@ -139,7 +139,7 @@ def assigned(source: Source, node: ast.AST) -> Told:
         yield of.instead(source, node, "pass"), f"a `{symbol}` left out"
 
 
-def compared(source: Source, node: ast.AST) -> Told:
+def compared(source: Source, node: ast.AST) -> Edits:
     """Another relation, or a condition of which one half is lost."""
     if isinstance(node, ast.Compare):
         together = [node.left, *node.comparators]
@@ -159,13 +159,13 @@ def compared(source: Source, node: ast.AST) -> Told:
             yield splice, "a `not` left out"
 
 
-def signs(source: Source, node: ast.AST) -> Told:
+def signs(source: Source, node: ast.AST) -> Edits:
     """A minus before a result."""
     for splice in of.sign(source, node):
         yield splice, "the sign turned round"
 
 
-def numbers(source: Source, node: ast.AST) -> Told:
+def numbers(source: Source, node: ast.AST) -> Edits:
     """A number that is another one; an axis, a keyword's truth value."""
     for splice in of.number(source, node):
         parent = source.parents[node]
@@ -189,7 +189,7 @@ def numbers(source: Source, node: ast.AST) -> Told:
         yield splice, f"an index {how}" if indexed else f"a constant {how}"
 
 
-def axes(source: Source, node: ast.AST) -> Told:
+def axes(source: Source, node: ast.AST) -> Edits:
     """Over all axes, or over one fewer."""
     for splice in of.axes(source, node):
         called = source.parents[node]
@@ -197,7 +197,7 @@ def axes(source: Source, node: ast.AST) -> Told:
         yield splice, f"`{name}` over all entries at once" if splice.text == "None" else f"`{name}` over one axis fewer"
 
 
-def transposed(source: Source, node: ast.AST) -> Told:
+def transposed(source: Source, node: ast.AST) -> Edits:
     """A transpose too many or too few."""
     for splice in of.transpose(source, node):
         extra = isinstance(node, ast.BinOp)
@@ -205,7 +205,7 @@ def transposed(source: Source, node: ast.AST) -> Told:
         yield splice, "a transpose too many" if extra else "all axes turned" if every else "a transpose left out"
 
 
-def calls(source: Source, node: ast.AST) -> Told:
+def calls(source: Source, node: ast.AST) -> Edits:
     """A function left out, or applied twice; two of its arguments swapped; a keyword that is missing."""
     if not isinstance(node, ast.Call):
         return
@@ -235,27 +235,27 @@ def calls(source: Source, node: ast.AST) -> Told:
         yield of.instead(source, node, twice), f"`{name}` applied twice"
 
 
-def opposites(source: Source, node: ast.AST) -> Told:
+def opposites(source: Source, node: ast.AST) -> Edits:
     """`min` for `max`, `mean` for `sum`."""
     for splice in of.opposite(source, node):
         assert isinstance(node, ast.Call)
         yield splice, f"`{splice.text}` in the place of `{of.function_name(node)}`"
 
 
-def products(source: Source, node: ast.AST) -> Told:
+def products(source: Source, node: ast.AST) -> Edits:
     """The axes of an einsum in another order."""
     for splice in of.einsum(source, node):
         yield splice, "the axes of `einsum` in another order"
 
 
-def orders(source: Source, node: ast.AST) -> Told:
+def orders(source: Source, node: ast.AST) -> Edits:
     """Two results, or two entries, in each other's place."""
     for splice in of.order(source, node):
         returned = isinstance(source.parents[node], ast.Return)
         yield splice, f"two {'results' if returned else 'entries'} in each other's place"
 
 
-def conditions(source: Source, node: ast.AST) -> Told:
+def conditions(source: Source, node: ast.AST) -> Edits:
     """A condition that does not matter."""
     for splice in of.condition(source, node):
         if not isinstance(node, ast.While):
@@ -264,7 +264,7 @@ def conditions(source: Source, node: ast.AST) -> Told:
         yield splice, "a slice without one of its bounds"
 
 
-def statements(source: Source, node: ast.AST) -> Told:
+def statements(source: Source, node: ast.AST) -> Edits:
     """A statement left out, a loop that is left early."""
     for splice in of.statement(source, node):
         if splice.text == "if True":
@@ -306,7 +306,7 @@ def _next_statement(source: Source, node: ast.AST) -> ast.stmt | None:
     return None
 
 
-def names(source: Source, node: ast.AST) -> Told:
+def names(source: Source, node: ast.AST) -> Edits:
     """An argument in the place of another one, or one of two lengths, or of other values that come together."""
     if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
         return
@@ -317,7 +317,7 @@ def names(source: Source, node: ast.AST) -> Told:
             yield of.instead(source, node, other), f"`{other}` in the place of `{node.id}`"
 
 
-def again(source: Source, node: ast.AST) -> Told:
+def again(source: Source, node: ast.AST) -> Edits:
     """What a value goes through, applied to the result once more: the sigmoid of a sigmoid."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
         loaded = [n for n in ast.walk(node.value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
@@ -330,7 +330,7 @@ def again(source: Source, node: ast.AST) -> Told:
                 yield Splice(start, source.end(node.value), f"{head}({whole}){tail}"), "a function applied twice"
 
 
-def bounds(source: Source, node: ast.AST) -> Told:
+def bounds(source: Source, node: ast.AST) -> Edits:
     """A slice that ends one too early."""
     if (
         isinstance(node, ast.Slice)

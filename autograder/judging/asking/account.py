@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.judging.asking.patience import Patience
+from autograder.judging.asking.time_budget import TimeBudget
 
 SUBMISSION_SECONDS = 180.0
 """What all calls of one submission may take together: many calls just below their own limit end here."""
@@ -16,7 +16,7 @@ class Account:
     """The account of one submission, kept by all of its runs."""
 
     def __init__(self) -> None:
-        self.patience = Patience()
+        self.time_budget = TimeBudget()
         """What may be spent on reading it, judging it and naming what is wrong."""
         self.most_call_seconds = self.call_seconds = SUBMISSION_SECONDS
         """What there is, and what is left of it, for calls."""

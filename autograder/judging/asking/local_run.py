@@ -13,7 +13,7 @@ from autograder.judging.records.errors import Crashed
 from autograder.submission import Submission
 from autograder.wording import clean
 from autograder.worker import wire
-from autograder.worker.callee import Callee
+from autograder.worker.dispatcher import Dispatcher
 from autograder.worker.execution import failure
 from autograder.worker.messages import Answer, Call
 
@@ -33,9 +33,9 @@ class LocalRun:
         self.source = SourceText(Submission.empty(), [])
         self.prefetched: Prefetched | None = None
         self.module = module
-        self._callee = _LocalCallee()
-        self._callee.program = _Functions(functions, module)
-        self._callee.scenarios = scenarios or {}
+        self._dispatcher = _LocalDispatcher()
+        self._dispatcher.program = _Functions(functions, module)
+        self._dispatcher.scenarios = scenarios or {}
         self._ended: dict[str, Crashed] = {}
 
     def ask(self, request: Call, seconds: float) -> Answer:
@@ -47,7 +47,7 @@ class LocalRun:
         if name in self._ended:
             raise self._ended[name]
         try:
-            return self._callee.asked(request)
+            return self._dispatcher.asked(request)
         except wire.WireError as unreadable:
             why = f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}."
             self._ended[name] = Crashed(why)
@@ -68,8 +68,8 @@ class _Functions:
         return self._functions[name](*args, **kwargs)
 
 
-class _LocalCallee(Callee):
-    """Caller and callee in one process; what one tells the other still goes through the wire format."""
+class _LocalDispatcher(Dispatcher):
+    """Caller and dispatcher in one process; what one tells the other still goes through the wire format."""
 
     def __init__(self) -> None:
         super().__init__(forbidden=[])
@@ -84,8 +84,8 @@ class _LocalCallee(Callee):
             frame = wire.encode(answer, self.refer, wire.ANSWER)
         except wire.WireError as error:
             frame = wire.encode({"value": None, "failure": failure(error).as_data(), "changed": [], "forbidden": []})
-        told: Answer = wire.decode(frame, revive)
-        return told
+        decoded: Answer = wire.decode(frame, revive)
+        return decoded
 
     def function(self, number: int) -> Callable[..., Any]:
         return self._passed[number]

@@ -17,7 +17,7 @@ from autograder.submission import Submission
 from autograder.wording import clean
 from autograder.worker.messages import Answer, Call, CallFunction, CallScenario
 from autograder.worker.wire import WireError
-from course.syllabus import Exercise, Kit
+from course.syllabus import Environment, Exercise
 
 SETTLED_SECONDS = 0.25
 """Where calls take longer, it is worth asking how much of that was the submission's own time."""
@@ -161,10 +161,10 @@ class SubmissionRun:
         """The answer to a call, asked for now."""
         transport = self.process.loaded()
         whole = self.account.call_seconds < seconds
-        patience = max(1.0, seconds * HURRY) if name in self._in_a_hurry else seconds
+        allowed = max(1.0, seconds * HURRY) if name in self._in_a_hurry else seconds
         try:
             with self._accounted(name):
-                return transport.ask(request, min(patience, self.account.call_seconds))
+                return transport.ask(request, min(allowed, self.account.call_seconds))
         except DeadlinePassed:
             self.close(grace=0.0)
             limit = (
@@ -220,19 +220,19 @@ class SubmissionRuns:
         self._submission = submission
         self._workers = workers
         self._scenarios = scenarios
-        self._runs: dict[Kit, SubmissionRun] = {}
+        self._runs: dict[Environment, SubmissionRun] = {}
 
-    def of(self, kit: Kit) -> SubmissionRun:
-        """The run in the worker that has `kit`, its cells run.
+    def of(self, environment: Environment) -> SubmissionRun:
+        """The run in the worker that has `environment`, its cells run.
 
         Raises:
-            PackageMissing: the kit is not installed here.
+            PackageMissing: the environment is not installed here.
             WorkerLost: the cells take too long, or the worker cannot serve them.
         """
-        if kit not in self._runs:
-            exercises = [exercise for exercise in self._workers.lesson.exercises if exercise.kit == kit]
+        if environment not in self._runs:
+            exercises = [exercise for exercise in self._workers.lesson.exercises if exercise.environment == environment]
             watched = tuple(dict.fromkeys(call for exercise in exercises for call in exercise.forbidden))
-            worker = self._workers.of(kit)
+            worker = self._workers.of(environment)
             run = SubmissionRun(
                 SubmissionProcess(
                     self._submission,
@@ -243,13 +243,13 @@ class SubmissionRuns:
                     account=self.account,
                 )
             )
-            self._runs[kit] = run
+            self._runs[environment] = run
             run.process.load()
-        return self._runs[kit]
+        return self._runs[environment]
 
-    def source_of(self, kit: Kit) -> SourceText:
-        """The submission's text, and what befell its cells where this kit is, once they have run there."""
-        return self._runs[kit].source
+    def source_of(self, environment: Environment) -> SourceText:
+        """The submission's text, and what befell its cells where this environment is, once they have run there."""
+        return self._runs[environment].source
 
     def seal(self) -> None:
         """Take no further note of what befalls the cells: from now on processes know what nobody may be shown."""
@@ -257,7 +257,7 @@ class SubmissionRuns:
             run.process.seal()
 
     def problems(self) -> list[CellProblem]:
-        """What befell the cells. An import that one kit lacks and another has is no problem."""
+        """What befell the cells. An import that one environment lacks and another has is no problem."""
         found: dict[tuple[int, str], CellProblem] = {}
         lacking = [{p.cell.number for p in run.process.problems if p.import_only} for run in self._runs.values()]
         for run in self._runs.values():
@@ -266,17 +266,17 @@ class SubmissionRuns:
                     found[problem.cell.number, problem.text] = problem
         return list(found.values())
 
-    def newer_than_graded(self, exercises: Iterable[Exercise], told: str) -> list[str]:
+    def newer_than_graded(self, exercises: Iterable[Exercise], shown: str) -> list[str]:
         """What befell the cells that should define one of these exercises, where an earlier cell did: that one counts.
 
-        What befell them where an exercise is not graded, without its packages, is no matter. `told` has what is said
+        What befell them where an exercise is not graded, without its packages, is no matter. `shown` has what is said
         already.
         """
-        graded = [(self._runs[one.kit], one.name) for one in exercises if one.kit in self._runs]
+        graded = [(self._runs[one.environment], one.name) for one in exercises if one.environment in self._runs]
         tried = [run.source.failed_to_redefine(name) for run, name in graded]
         found = [problem for problem in tried if problem is not None]
         rest = {True: "what was defined all the same", False: "what was defined before that"}
-        said = [f"{p.text}; {rest[p.import_only]} was graded." for p in found if p.text not in told]
+        said = [f"{p.text}; {rest[p.import_only]} was graded." for p in found if p.text not in shown]
         return list(dict.fromkeys(said))
 
     def slow_cells(self) -> list[str]:

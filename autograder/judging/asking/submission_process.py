@@ -18,7 +18,7 @@ from autograder.worker.wire import WireError
 
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
-"""What all cells may take together, for one kit; those that run again after a crash included."""
+"""What all cells may take together, for one environment; those that run again after a crash included."""
 TOGETHER_BYTES = 96 * 2**10
 """What requests that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
 SLOW_CELL_SECONDS = 1.0

@@ -60,8 +60,8 @@ def expect_close(
         mismatch(_typed(mine, its), its, name=name, rtol=rtol, atol=atol) is None
         for name, mine, its in paired(got, expected, names)
     )
-    slip = OF_ANOTHER_TYPE if right else 1.0
-    record.note(Comparison(got, expected, names, case, call, rtol, atol, problems, slip=slip))
+    cost = OF_ANOTHER_TYPE if right else 1.0
+    record.note(Comparison(got, expected, names, case, call, rtol, atol, problems, cost=cost))
 
 
 def expect(condition: bool, message: str, *, case: str = "", instead: str = "") -> None:

@@ -102,7 +102,7 @@ class Learner:
         what = f"its argument {touched[0]}" if len(touched) == 1 else f"its arguments {enumeration(touched)}"
         problem = f"{name} changed {what}. Work on a copy: the caller still needs the original."
         record.comparisons.append(
-            Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True, slip=CHANGED)
+            Comparison(False, True, (), "", record.calls[-1], 0.0, 0.0, (problem,), property_only=True, cost=CHANGED)
         )
 
 

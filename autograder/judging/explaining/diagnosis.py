@@ -38,7 +38,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
-class Told:
+class Explanation:
     """What was found that explains an answer, and the known mistakes that it is made of, if any."""
 
     message: str
@@ -52,7 +52,7 @@ def diagnose(
     *,
     thorough: bool = True,
     guess: bool = True,
-    search: Callable[[], Told | None] | None = None,
+    search: Callable[[], Explanation | None] | None = None,
 ) -> Diagnosis:
     """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it.
 
@@ -68,9 +68,9 @@ def diagnose(
     lines = list(named)
     if len(named) == 2:
         lines = [f"Two mistakes would give exactly this. Either: {lines[0]}", f"Or: {lines[1]}"]
-    told = search() if search and not found else None
-    if told:
-        lines = told.message.splitlines()
+    explanation = search() if search and not found else None
+    if explanation:
+        lines = explanation.message.splitlines()
     failing = sorted((record for record in records if not record.passed), key=order_of_showing)
     shown = explained or failing[0]
     last = [] if failing[0] is shown else [f"Another check says: {summary(failing[0])}"]
@@ -89,7 +89,7 @@ def diagnose(
         problems = list(first.problems)
         more = len(problems) - MOST_PROBLEMS
         lines += problems if more <= 1 else [*problems[:MOST_PROBLEMS], f"… and {more} more."]
-        if guess and not (named or told) and not first.property_only:
+        if guess and not (named or explanation) and not first.property_only:
             others = [record for record in failing if record.visible and record is not shown]
             failures = [failure for record in (shown, *others) for failure in record.failures]
             lines += likeliest_relations(failures, reference)
@@ -97,7 +97,7 @@ def diagnose(
         lines += smallest_case(first, shown, reference, _room(lines, last))
     return Diagnosis(
         "\n".join([*lines, *last]),
-        told.misconceptions if told else tuple(known.name for known in found),
+        explanation.misconceptions if explanation else tuple(known.name for known in found),
         code=code_of(called) if shown.visible else "",
     )
 

@@ -9,14 +9,14 @@ from typing import Protocol
 import pytest
 
 from autograder.diagnosis import Misconception
-from autograder.judging.asking.patience import unhurried
 from autograder.judging.asking.run import Run
+from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.checking.plugin import identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.diagnosis import Diagnosis, diagnose
 from autograder.judging.explaining.evidence import Evidence, says_why
 from autograder.judging.explaining.rejections import Rejections, written
-from autograder.judging.explaining.searching import WORTH_SEARCHING, Search, told_by_search
+from autograder.judging.explaining.searching import WORTH_SEARCHING, Search, found_by_search
 from autograder.judging.records.errors import CheckError, LearnerError
 from autograder.judging.records.record import Record
 from autograder.places import Places, file_of
@@ -92,7 +92,7 @@ class KnownMistakes:
             self._judge.reference,
             thorough=exercise.seconds < SLOW_SECONDS,
             guess=guess,
-            search=(lambda: told_by_search(records, self.search_of(exercise.name), evidence)) if searchable else None,
+            search=(lambda: found_by_search(records, self.search_of(exercise.name), evidence)) if searchable else None,
         )
 
     def does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:

@@ -33,7 +33,7 @@ from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.asking.run import Run
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.attribution import has_wrong_values
-from autograder.judging.explaining.diagnosis import Told
+from autograder.judging.explaining.diagnosis import Explanation
 from autograder.judging.explaining.evidence import Evidence, ending, same_comparison
 from autograder.judging.records.errors import LearnerError
 from autograder.judging.records.record import Comparison, Record, paired
@@ -176,7 +176,9 @@ class Search:
         self._finished[what] += 1
 
 
-def told_by_search(records: Sequence[Record], search: Search, known: dict[Misconception, Evidence]) -> Told | None:
+def found_by_search(
+    records: Sequence[Record], search: Search, known: dict[Misconception, Evidence]
+) -> Explanation | None:
     """What explains an answer that no known mistake gives: one slip, two known mistakes, or the first one of several.
 
     Args:
@@ -202,7 +204,7 @@ def _ends_like(mine: Record, theirs: Record) -> bool:
     return all(map(same_comparison, mine.comparisons, theirs.comparisons))
 
 
-def _one_variant(order: list[tuple[int, Record]], search: Search) -> Told | None:
+def _one_variant(order: list[tuple[int, Record]], search: Search) -> Explanation | None:
     found: set[str] = set()
     try:
         for candidate in search.variants():
@@ -215,10 +217,10 @@ def _one_variant(order: list[tuple[int, Record]], search: Search) -> Told | None
         telling = {"a sign turned round"}
     if len(telling) != 1:
         return None
-    return Told(f"This is what a right answer gives with one slip: {telling.pop()}.")
+    return Explanation(f"This is what a right answer gives with one slip: {telling.pop()}.")
 
 
-def _two_known(order: list[tuple[int, Record]], search: Search) -> Told | None:
+def _two_known(order: list[tuple[int, Record]], search: Search) -> Explanation | None:
     found: dict[frozenset[str], tuple[Misconception, ...]] = {}
     try:
         for candidate in search.pairs():
@@ -234,13 +236,15 @@ def _two_known(order: list[tuple[int, Record]], search: Search) -> Told | None:
         if len(says) == 2:
             first, second = known
             message = f"Two mistakes together give exactly this. First: {first.says}\nThen: {second.says}"
-            return Told(message, tuple(one.name for one in known))
-    return Told(f"First: {next(iter(in_all))}\nThere is more, which one sees then.") if len(in_all) == 1 else None
+            return Explanation(message, tuple(one.name for one in known))
+    return (
+        Explanation(f"First: {next(iter(in_all))}\nThere is more, which one sees then.") if len(in_all) == 1 else None
+    )
 
 
 def _first_of_several(
     failing: list[tuple[int, Record]], known: dict[Misconception, Evidence], records: Sequence[Record]
-) -> Told | None:
+) -> Explanation | None:
     """The only known mistake that gives all of the smallest case that fails, with numbers that tell it from others."""
     i, mine = failing[0]
     first = next(n for n, comparison in enumerate(mine.comparisons) if comparison.problems)
@@ -257,7 +261,7 @@ def _first_of_several(
     }
     if len(alike) != 1:
         return None
-    return Told(f"First, it seems: {alike.pop()}\nThat gives the smallest case that fails; there is more.")
+    return Explanation(f"First, it seems: {alike.pop()}\nThat gives the smallest case that fails; there is more.")
 
 
 def _is_no_chance(comparison: Comparison) -> bool:

@@ -48,7 +48,7 @@ class Comparison:
     """What is wrong, one sentence for each output that is; empty if all is well."""
     property_only: bool = False
     """Whether `got` is a truth value that the check computed, or the kind of an error: not what was returned."""
-    slip: float = 1.0
+    cost: float = 1.0
     """What share of its exercise the problem may cost; less than 1 where the values are right all the same."""
     place: tuple[str, int] = ("", 0)
     """The line of the check that asks for a property: what is asked there is another thing elsewhere."""
@@ -96,7 +96,7 @@ class Record:
     @property
     def cost(self) -> float:
         """What share of its exercise a failing check may cost; less than 1 where all values are right."""
-        return 1.0 if self.ended_by is not None else max((failure.slip for failure in self.failures), default=1.0)
+        return 1.0 if self.ended_by is not None else max((failure.cost for failure in self.failures), default=1.0)
 
 
 class Enough(BaseException):

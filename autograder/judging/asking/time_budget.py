@@ -26,7 +26,7 @@ TICK_SECONDS = 0.001
 T = TypeVar("T")
 
 
-class Patience:
+class TimeBudget:
     """The processor time that is left for judging one submission.
 
     Counted by the process's clock, so that waiting for the submission costs nothing of it, nor does a busy machine. A
@@ -35,7 +35,7 @@ class Patience:
     thread can be interrupted: anywhere else, and on Windows, there is no such bound.
     """
 
-    _working: Patience | None = None
+    _working: TimeBudget | None = None
     """Whose work goes on now, in this process."""
 
     def __init__(self, seconds: float = JUDGING_SECONDS) -> None:
@@ -50,12 +50,12 @@ class Patience:
             yield
             return
         before = signal.signal(signal.SIGPROF, self._end)
-        Patience._working = self
+        TimeBudget._working = self
         self._go_on(self._left or STEP_SECONDS)
         try:
             yield
         finally:
-            Patience._working = None  # a signal from now on comes too late
+            TimeBudget._working = None  # a signal from now on comes too late
             signal.setitimer(signal.ITIMER_PROF, 0.0)
             signal.signal(signal.SIGPROF, before)
             self._left = min(self._left, max(0.0, self._until - time.process_time()))
@@ -65,7 +65,7 @@ class Patience:
         signal.setitimer(signal.ITIMER_PROF, max(seconds, TICK_SECONDS), STEP_SECONDS)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        if Patience._working is not self:
+        if TimeBudget._working is not self:
             return
         left = self._until - time.process_time()
         if left > 0:
@@ -80,17 +80,17 @@ class Patience:
 
 def unhurried(compute: Callable[[], T]) -> T:
     """What is computed once for a whole class, such as what a known mistake gives, at no submission's expense."""
-    patience = Patience._working
-    if patience is None or not _can_interrupt():
+    budget = TimeBudget._working
+    if budget is None or not _can_interrupt():
         return compute()
-    left = patience._until - time.process_time()
+    left = budget._until - time.process_time()
     signal.setitimer(signal.ITIMER_PROF, 0.0)
-    Patience._working = None
+    TimeBudget._working = None
     try:
         return compute()
     finally:
-        Patience._working = patience
-        patience._go_on(max(left, TICK_SECONDS))
+        TimeBudget._working = budget
+        budget._go_on(max(left, TICK_SECONDS))
 
 
 def _can_interrupt() -> bool:

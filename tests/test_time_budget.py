@@ -12,7 +12,7 @@ import pytest
 from autograder.collection import with_judge
 from autograder.isolation import Workers
 from autograder.judging.asking import account
-from autograder.judging.asking.patience import Patience, unhurried
+from autograder.judging.asking.time_budget import TimeBudget, unhurried
 from autograder.judging.records.errors import TimedOut
 from autograder.judging.session import Judge
 from autograder.submission import Submission
@@ -26,7 +26,7 @@ def work(seconds: float) -> Any:
 
 
 def test_work_without_end_is_ended_and_what_comes_after_has_little() -> None:
-    patience = Patience(0.2)
+    patience = TimeBudget(0.2)
     start = time.process_time()
     for _ in range(2):
         with pytest.raises(TimedOut, match=r"took more than 0\.2 seconds"), patience.spending():
@@ -35,7 +35,7 @@ def test_work_without_end_is_ended_and_what_comes_after_has_little() -> None:
 
 
 def test_each_piece_of_work_takes_of_the_same_patience() -> None:
-    patience = Patience(0.5)
+    patience = TimeBudget(0.5)
     with patience.spending():
         work(0.4)
     with pytest.raises(TimedOut), patience.spending():
@@ -44,7 +44,7 @@ def test_each_piece_of_work_takes_of_the_same_patience() -> None:
 
 def test_a_timer_that_rings_too_early_ends_nothing() -> None:
     """It counts whole ticks, so that on a busy machine a tenth of a second may be gone before its time."""
-    patience = Patience(0.5)
+    patience = TimeBudget(0.5)
     with patience.spending():
         for _ in range(10):
             signal.raise_signal(signal.SIGPROF)
@@ -54,7 +54,7 @@ def test_a_timer_that_rings_too_early_ends_nothing() -> None:
 
 
 def test_waiting_costs_nothing_nor_does_what_a_class_has_once() -> None:
-    patience = Patience(0.2)
+    patience = TimeBudget(0.2)
     with patience.spending():
         time.sleep(0.5)
         unhurried(lambda: work(0.5))
@@ -72,7 +72,7 @@ def test_a_submission_whose_judging_does_not_end_has_no_points_and_the_next_has_
     quick = replace(lesson, exercises=(lesson.exercise("relu_vjp"),))
     wrong = "def relu_vjp(g, x):\n    return x"
     right = "import numpy as np\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)"
-    monkeypatch.setattr(account, "Patience", lambda: Patience(0.3))
+    monkeypatch.setattr(account, "TimeBudget", lambda: TimeBudget(0.3))
 
     def use(judge: Judge) -> list[Any]:
         workers = Workers(judge.lesson, "process")

@@ -28,7 +28,7 @@ class Functions(Protocol):
         """What it returns. Raises whatever it raises."""
 
 
-class Callee:
+class Dispatcher:
     """Calls functions of a program, and scenarios on it, and keeps the objects that others know by their handles.
 
     Args:

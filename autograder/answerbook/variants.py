@@ -71,15 +71,15 @@ class WrittenSearch(Search):
     """
 
     def __init__(self, book: AnswerBook, exercise: str, known: Sequence[Misconception]) -> None:
-        self._slips = book.slips.get(exercise)
+        self._written_variants = book.variants.get(exercise)
         self._two = book.pairs.get(exercise)
         self._by_name = {one.name: one for one in known}
         self._nothing = Evidence(0, _never)
 
     def variants(self) -> Iterator[Candidate]:
-        if self._slips is None:
+        if self._written_variants is None:
             raise SearchEnded
-        for words, *seen in self._slips:
+        for words, *seen in self._written_variants:
             yield WrittenCandidate(words, self._nothing, (), tuple(seen))
 
     def pairs(self) -> Iterator[Candidate]:
