@@ -120,6 +120,35 @@ def gradient_flow(
     return show("gradient_flow", {"data": rounded}, figure, frame)
 
 
+LONGEST = 4
+"""The longest axis that `broadcasting` draws."""
+ROWS = ((1.0, 2.0, 0.5, -1.0), (0.0, 0.0, 3.0, 1.0), (-2.0, 1.5, 1.0, 0.5))
+"""What `broadcasting` shows softmax and layer norm of, if nothing else is said."""
+
+
+def broadcasting(
+    a: Sequence[int],
+    b: Sequence[int],
+    x: Sequence[Sequence[float]] = ROWS,
+    *,
+    eps: float = 1e-5,
+    figure: str = "",
+    frame: Frame | None = None,
+) -> HTML:
+    """Which entries of g add up where in the gradients of a + b, and which entries softmax and layer norm of `x` touch.
+
+    `a` and `b` are the shapes that are shown first, at most three axes of 1 to `LONGEST`; `x` is a matrix, and layer
+    norm adds `eps` to the variance. Anything else is a `ValueError`.
+    """
+    for name, shape in (("a", a), ("b", b)):
+        if len(shape) > 3 or not all(1 <= size <= LONGEST for size in shape):
+            raise ValueError(f"{name} has the shape {tuple(shape)}: at most three axes of 1 to {LONGEST} are drawn")
+    if not x or len({len(row) for row in x}) != 1 or not x[0]:
+        raise ValueError("x is to be a matrix: rows of one length, at least one of each")
+    values = {"start": {"a": list(a), "b": list(b)}, "most": LONGEST, "x": [list(row) for row in x], "eps": eps}
+    return show("broadcasting", values, figure, frame)
+
+
 OPERATIONS = {"add": 2, "sub": 2, "mul": 2, "square": 1}
 """The operations of `backward_sweep`, with the number of their parents."""
 

@@ -53,6 +53,7 @@ class Frame:
 
 FRAMES = {
     "backward_sweep": Frame("The reverse sweep, message by message", "sweep"),
+    "broadcasting": Frame("Where does each entry of g go?", "broadcasting"),
     "checkpoint_schedule": Frame("What to keep, and what to run again", "schedule"),
     "gradient_account": Frame("What .grad holds, step by step", "account"),
     "gradient_flow": Frame("How much gradient reaches each layer", "flow"),
