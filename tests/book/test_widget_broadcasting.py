@@ -163,7 +163,7 @@ def test_slopes_are_pytorchs(chromium: Browser, site: str, operation: str) -> No
     for entry in range(x.numel()):
         put(chromium, entry=entry)
         row, column = divmod(entry, 4)
-        slopes = jacobian[:, :, row, column].ravel()  # type: ignore[index]
+        slopes = jacobian[:, :, row, column].ravel()
         title, numbers, marked = array(chromium, "slopes")
         assert title == f"∂y/∂x[{row}, {column}] (3, 4)"
         assert numbers == pytest.approx(slopes.numpy(), abs=5.1e-4)

@@ -272,8 +272,10 @@ def test_controls_stay_in_view_on_a_phone(chromium: Browser, site: str, name: st
     chromium.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=False)
     press(chromium, name, "Just show me")
     picture = inside(name, ":is(.plot, .panels)")
-    chromium.js(f"scrollTo({{ top: {picture}.getBoundingClientRect().bottom + scrollY - 844, behavior: 'instant' }})")
-    chromium.js(f"scrollBy({{ top: Math.max(0, {inside(name, '.steer')}.offsetHeight - 60), behavior: 'instant' }})")
+    covered = chromium.js(inside(name, ".steer") + ".offsetHeight") + 56  # the page's bar is above
+    chromium.js(
+        f"scrollTo({{ top: {picture}.getBoundingClientRect().bottom + scrollY - {covered} - 30, behavior: 'instant' }})"
+    )
     chromium.js("new Promise((done) => setTimeout(done, 100))")
     top, bottom, seen = chromium.js(
         f"(() => {{ const r = {inside(name, '.steer')}.getBoundingClientRect();"
