@@ -41,10 +41,7 @@ class Browser:
         os.close(its_in)
         os.close(its_out)
         self.write, self.read = os.fdopen(our_out, "wb", buffering=0), os.fdopen(our_in, "rb", buffering=0)
-        self.watchdog = threading.Timer(
-            120, self.process.kill
-        )  # a browser that says nothing does not hold up the tests
-        self.watchdog.start()
+        self.watch()
         self.buffer = b""
         self.session: str | None = None
         self.count = 0
@@ -53,6 +50,11 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network"):
             self.call(f"{domain}.enable")
+
+    def watch(self) -> None:
+        """From now on, a browser that says nothing does not hold up the tests."""
+        self.watchdog = threading.Timer(120, self.process.kill)
+        self.watchdog.start()
 
     def message(self) -> dict[str, Any]:
         while b"\0" not in self.buffer:
@@ -84,6 +86,8 @@ class Browser:
 
     def open(self, address: str, width: int = 1200, theme: str = "light", script: bool = True) -> None:
         """Open a page and wait for its widgets."""
+        self.watchdog.cancel()
+        self.watch()
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.events.clear()

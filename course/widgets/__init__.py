@@ -18,6 +18,7 @@ from typing import Any
 from IPython.display import HTML
 
 from course.memory import MODELS, RECOMPUTE, Shape, known
+from course.widgets.frames import FRAMES, Frame
 from course.widgets.predictions import BATCHES, CARDS, GPUS, SEQS, tables
 
 FOLDER = Path(__file__).parent
@@ -31,16 +32,17 @@ _LOADER = """{
 }"""
 
 
-def show(name: str, values: Mapping[str, Any], figure: str = "") -> HTML:
+def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None) -> HTML:
     """The widget `name` with what its `model.get` is to find: `values`, which JSON must be able to say (no inf or nan).
 
-    `figure` is the id of a figure on the page for those without JavaScript.
+    `frame` has its title and its question, or is that of `FRAMES`. `figure` is the id of a figure on the page for those
+    without JavaScript.
     """
     module, styles = (
         "".join((FOLDER / f"{part}.{kind}").read_text(encoding="utf-8") for part in ("common", name))
         for kind in ("js", "css")
     )
-    parts = {"module": module, "values": values}
+    parts = {"module": module, "values": {**values, "frame": (frame or FRAMES[name]).as_values()}}
     text = json.dumps(parts, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")  # ends no script element
     instead = f' <a href="#{html.escape(figure)}">This figure</a> shows the main cases.' if figure else ""
     return HTML(
@@ -53,7 +55,7 @@ def show(name: str, values: Mapping[str, Any], figure: str = "") -> HTML:
 STOPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 
 
-def mlp_shapes(n: int, d: int, m: int, o: int, figure: str = "") -> HTML:
+def mlp_shapes(n: int, d: int, m: int, o: int, figure: str = "", frame: Frame | None = None) -> HTML:
     """The arrays of a two-layer network and their gradients, to scale, with the bytes they take in float32.
 
     Shown first for `n` rows, `d` inputs, `m` hidden units and `o` outputs. Each is one of `STOPS`, where the sliders
@@ -63,10 +65,15 @@ def mlp_shapes(n: int, d: int, m: int, o: int, figure: str = "") -> HTML:
     for name, size in start.items():
         if size not in STOPS:
             raise ValueError(f"{name} is {size}, which is none of {STOPS}")
-    return show("mlp_shapes", {"start": start, "stops": STOPS, "itemsize": 4}, figure)
+    return show("mlp_shapes", {"start": start, "stops": STOPS, "itemsize": 4}, figure, frame)
 
 
-def checkpoint_schedule(schedules: Mapping[str, Sequence[tuple[str, int]]], start: str, figure: str = "") -> HTML:
+def checkpoint_schedule(
+    schedules: Mapping[str, Sequence[tuple[str, int]]],
+    start: str,
+    figure: str = "",
+    frame: Frame | None = None,
+) -> HTML:
     """Schedules of checkpointing as timelines, with sliders for the chain and the policy, and one for time.
 
     `schedules` maps "layers/policy/number" to a schedule of `course.experiments.schedules`, and `start` is the key that
@@ -85,10 +92,14 @@ def checkpoint_schedule(schedules: Mapping[str, Sequence[tuple[str, int]]], star
         raise ValueError(f"schedules expected for {sorted({start, *expected} ^ set(schedules))}")
     base_32 = "0123456789abcdefghijklmnopqrstuv"
     texts = {key: "".join(kind[0] + base_32[layer] for kind, layer in events) for key, events in schedules.items()}
-    return show("checkpoint_schedule", {"schedules": texts, "start": start}, figure)
+    return show("checkpoint_schedule", {"schedules": texts, "start": start}, figure, frame)
 
 
-def gradient_flow(data: Mapping[str, Sequence[float]], figure: str = "") -> HTML:
+def gradient_flow(
+    data: Mapping[str, Sequence[float]],
+    figure: str = "",
+    frame: Frame | None = None,
+) -> HTML:
     """The gradient norm of each hidden layer, with switches for the parts of the network.
 
     `data` maps "activation/init/residual/norm/depth", as in "sigmoid/default/0/0/30", to the norms of the hidden
@@ -106,7 +117,36 @@ def gradient_flow(data: Mapping[str, Sequence[float]], figure: str = "") -> HTML
     rounded = {
         key: [float(f"{norm:.4g}") if math.isfinite(norm) else None for norm in norms] for key, norms in data.items()
     }
-    return show("gradient_flow", {"data": rounded}, figure)
+    return show("gradient_flow", {"data": rounded}, figure, frame)
+
+
+LONGEST = 4
+"""The longest axis that `broadcasting` draws."""
+ROWS = ((1.0, 2.0, 0.5, -1.0), (0.0, 0.0, 3.0, 1.0), (-2.0, 1.5, 1.0, 0.5))
+"""What `broadcasting` shows softmax and layer norm of, if nothing else is said."""
+
+
+def broadcasting(
+    a: Sequence[int],
+    b: Sequence[int],
+    x: Sequence[Sequence[float]] = ROWS,
+    *,
+    eps: float = 1e-5,
+    figure: str = "",
+    frame: Frame | None = None,
+) -> HTML:
+    """Which entries of g add up where in the gradients of a + b, and which entries softmax and layer norm of `x` touch.
+
+    `a` and `b` are the shapes that are shown first, at most three axes of 1 to `LONGEST`; `x` is a matrix, and layer
+    norm adds `eps` to the variance. Anything else is a `ValueError`.
+    """
+    for name, shape in (("a", a), ("b", b)):
+        if len(shape) > 3 or not all(1 <= size <= LONGEST for size in shape):
+            raise ValueError(f"{name} has the shape {tuple(shape)}: at most three axes of 1 to {LONGEST} are drawn")
+    if not x or len({len(row) for row in x}) != 1 or not x[0]:
+        raise ValueError("x is to be a matrix: rows of one length, at least one of each")
+    values = {"start": {"a": list(a), "b": list(b)}, "most": LONGEST, "x": [list(row) for row in x], "eps": eps}
+    return show("broadcasting", values, figure, frame)
 
 
 OPERATIONS = {"add": 2, "sub": 2, "mul": 2, "square": 1}
@@ -122,6 +162,7 @@ def backward_sweep(
     limit: float = 10.0,
     step: float = 0.5,
     figure: str = "",
+    frame: Frame | None = None,
 ) -> HTML:
     """A small graph with its local gradients, a slider for each input, and the reverse sweep message by message.
 
@@ -151,13 +192,14 @@ def backward_sweep(
     if any(first.index(name) > first.index(parent) for name, _, *p in operations for parent in p if parent in first):
         raise ValueError("the first order is to be a right one: children before parents")
     values = {"inputs": inputs, "operations": operations, "places": places, "limit": limit, "step": step}
-    return show("backward_sweep", {**values, "orders": list(orders.items())}, figure)
+    return show("backward_sweep", {**values, "orders": list(orders.items())}, figure, frame)
 
 
 def gradient_account(
     cleared: Mapping[str, Mapping[str, Sequence[float]]],
     kept: Mapping[str, Mapping[str, Sequence[float]]],
     figure: str = "",
+    frame: Frame | None = None,
 ) -> HTML:
     """Each step's own gradient beside `.grad`, and the loss, with a switch for zero_grad and a slider for the step.
 
@@ -175,7 +217,7 @@ def gradient_account(
         {name: {key: [float(f"{v:.6g}") for v in series] for key, series in one.items()} for name, one in run.items()}
         for run in (cleared, kept)
     ]
-    return show("gradient_account", {"runs": rounded}, figure)
+    return show("gradient_account", {"runs": rounded}, figure, frame)
 
 
 def memory_account(
@@ -188,6 +230,7 @@ def memory_account(
     *,
     models: Mapping[str, Shape] = MODELS,
     figure: str = "",
+    frame: Frame | None = None,
 ) -> HTML:
     """What a training step needs of each GPU as a bar beside the GPU's memory, and what to change if it is too much.
 
@@ -206,4 +249,4 @@ def memory_account(
             raise ValueError(f"{name} is {value}, which is none of {choices}")
     start = {"model": model, "seq": seq, "batch": batch, "recompute": recompute, "gpus": gpus, "card": card}
     start |= {"precision": "mixed", "chunks": False, "composed": False}
-    return show("memory_account", {"tables": tables(models), "start": start}, figure)
+    return show("memory_account", {"tables": tables(models), "start": start}, figure, frame)

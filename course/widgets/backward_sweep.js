@@ -61,7 +61,7 @@ function sweep(edges, order) {
 // ---- the drawing
 
 /* From a center, moved by `shift`, to where a line in this direction leaves the box of width `box` around it. */
-function leave(box, [x, y], [dx, dy], shift = [0, 0]) {
+function border(box, [x, y], [dx, dy], shift = [0, 0]) {
   const reach = (half, along, off) => (along ? (half - Math.sign(along) * off) / Math.abs(along) : Infinity);
   const t = Math.min(reach(box / 2, dx, shift[0]), reach(HEIGHT / 2, dy, shift[1]));
   return [x + shift[0] + t * dx, y + shift[1] + t * dy];
@@ -73,8 +73,8 @@ function arrow(kind, box, from, to, side, offset) {
   const length = Math.hypot(dx, dy);
   const [ux, uy] = [dx / length, dy / length];
   const shift = [side[0] * offset, side[1] * offset];
-  const start = leave(box, from, [ux, uy], shift);
-  const end = leave(box, to, [-ux, -uy], shift);
+  const start = border(box, from, [ux, uy], shift);
+  const end = border(box, to, [-ux, -uy], shift);
   const tip = (along, across) => `${end[0] - along * ux - across * uy} ${end[1] - along * uy + across * ux}`;
   return svg(
     "g",
@@ -112,7 +112,7 @@ function drawing(width, { places, operations, output }, { values, edges }, messa
     picture.append(arrow("forward", boxWidth, from, to, side, -4));
     picture.append(arrow(kind.filter(Boolean).join(" "), boxWidth, to, from, side, 4));
     const anchor = side[0] > 0.2 ? "start" : side[0] < -0.2 ? "end" : "middle";
-    const [start, end] = [leave(boxWidth, from, [side[1], -side[0]]), leave(boxWidth, to, [-side[1], side[0]])];
+    const [start, end] = [border(boxWidth, from, [side[1], -side[0]]), border(boxWidth, to, [-side[1], side[0]])];
     const x = (start[0] + end[0]) / 2 + side[0] * 11;
     const y = (start[1] + end[1]) / 2 + side[1] * 11 + (side[1] > 0.8 ? 9 : 4);
     words.push(svg("text", { class: "local", x, y, "text-anchor": anchor }, edge.label));
@@ -173,7 +173,7 @@ export default {
 
     const sliders = Object.keys(inputs).map((name) => {
       const [max, by] = [model.get("limit"), model.get("step")];
-      const slider = html("input", { type: "range", min: -max, max, step: by, value: inputs[name] });
+      const slider = html("input", { type: "range", name, min: -max, max, step: by, value: inputs[name] });
       const shown = html("output", {}, number(inputs[name]));
       slider.addEventListener("input", () => {
         inputs[name] = Number(slider.value);
@@ -198,12 +198,17 @@ export default {
     const buttons = ["Restart", "Back", "Next message", "All"].map((words, i) => {
       const button = html("button", { type: "button" }, words);
       button.addEventListener("click", () => {
-        const goal = [0, step - 1, step + 1, total][i];
-        step = Math.max(0, Math.min(goal, total));
-        update();
+        go([0, step - 1, step + 1, total][i]);
       });
       return button;
     });
+    const sent = html("input", { type: "hidden", name: "sent", value: 0 });
+    sent.addEventListener("input", () => go(Number(sent.value) || 0));
+    function go(goal) {
+      step = Math.max(0, Math.min(goal, total));
+      sent.value = step;
+      update();
+    }
     const [stage, outcome] = [html("div"), html("div", several ? {} : { hidden: "" })];
     const said = html("p", { class: "said", "aria-live": "polite" });
     const scroll = html("div", { class: "numbers", tabindex: 0, role: "region", "aria-label": "Messages" });
@@ -232,8 +237,9 @@ export default {
       const rows = Object.keys(inputs).map((name) => {
         const got = messages[step - 1]?.held[name] ?? 0;
         const right = Math.abs(got - truth[name]) <= 1e-9 * Math.abs(truth[name]);
-        const verdict = step < total ? "so far" : right ? "✓ right" : "✗ wrong";
-        return [`∂${output}/∂${name}`, number(got), number(truth[name]), verdict];
+        const done = step === total;
+        const verdict = done ? (right ? "✓ right" : "✗ wrong") : "";
+        return [`∂${output}/∂${name}`, number(got) + (done ? "" : " so far"), number(truth[name]), verdict];
       });
       outcome.replaceChildren(table(["", "this sweep", "the gradient", ""], rows, { class: "outcome" }));
       for (const cell of outcome.querySelectorAll("td:last-child"))
@@ -242,11 +248,9 @@ export default {
 
     // A form of its own, so that the radio buttons of two widgets on a page do not mix.
     const controls = html("div", { class: "controls" }, html("div", { class: "sliders" }, ...sliders), group);
-    const steps = html("div", { class: "buttons" }, ...buttons);
-    const form = html("form", { autocomplete: "off" }, controls, stage, steps, said, outcome, numbers);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    el.classList.add("experiment", "backward-sweep");
-    el.replaceChildren(form);
+    const steer = html("div", {}, controls, html("div", { class: "buttons" }, ...buttons), sent);
+    const form = html("form", { autocomplete: "off" }, steer, stage, said, outcome, numbers);
+    const leave = framed({ model, el, kind: "backward-sweep", form, steer });
     update();
     const observer = new ResizeObserver(() => {
       if (stage.clientWidth && stage.clientWidth !== width) {
@@ -255,6 +259,9 @@ export default {
       }
     });
     observer.observe(stage);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      leave();
+    };
   },
 };

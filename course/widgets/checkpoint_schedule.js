@@ -185,6 +185,7 @@ export default {
       input.addEventListener("input", () => change(Number(input.value)));
       const label = html("label", { class: "slider" }, html("span", {}, words), input, shown);
       const set = (stops, value) => {
+        input.stops = stops;
         input.max = stops.length - 1;
         input.value = stops.indexOf(value);
         input.setAttribute("aria-valuetext", value);
@@ -317,10 +318,8 @@ export default {
     const sliders = html("div", { class: "sliders" }, ...Object.values(controls).map(({ label }) => label));
     const steer = html("div", {}, policies, sliders);
     const form = html("form", { autocomplete: "off" }, steer, verdict, legend, drawing, moment, details);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    el.classList.add("experiment", "checkpoint-schedule");
-    el.replaceChildren(form);
     choose({});
+    const leave = framed({ model, el, kind: "checkpoint-schedule", form, steer });
     const observer = new ResizeObserver(() => {
       if (stage.clientWidth && stage.clientWidth !== width) {
         width = stage.clientWidth;
@@ -328,6 +327,9 @@ export default {
       }
     });
     observer.observe(stage);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      leave();
+    };
   },
 };

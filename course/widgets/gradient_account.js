@@ -145,11 +145,11 @@ export default {
       });
       return html("fieldset", options.length > 1 ? {} : { hidden: "" }, html("legend", {}, title), ...labels);
     };
-    const clears = radios("zero_grad", [[0, "on"], [1, "off"]], chosen, (value) => (chosen = value));
+    const clears = radios("zero_grad", ["on", "off"].map((word) => [word, word]), "on", (value) => (chosen = value === "on" ? 0 : 1));
     const named = parameters.map((name) => [name, name]);
     const which = radios("Parameter", named, parameter, (value) => (parameter = value));
 
-    const slider = html("input", { type: "range", min: 1, max: steps, step: 1, value: step });
+    const slider = html("input", { type: "range", name: "step", min: 1, max: steps, step: 1, value: step });
     const shown = html("output");
     slider.addEventListener("input", () => {
       step = Number(slider.value);
@@ -174,9 +174,7 @@ export default {
     // A form of its own, so that the radio buttons of two widgets on a page do not mix.
     const controls = html("div", { class: "controls" }, clears, which, stepper);
     const form = html("form", { autocomplete: "off" }, controls, stage, legend(), said, numbers);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    el.classList.add("experiment", "gradient-account");
-    el.replaceChildren(form);
+    const leave = framed({ model, el, kind: "gradient-account", form, steer: controls });
     update();
     const observer = new ResizeObserver(() => {
       if (stage.clientWidth && stage.clientWidth !== width) {
@@ -188,6 +186,9 @@ export default {
       }
     });
     observer.observe(stage);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      leave();
+    };
   },
 };

@@ -182,6 +182,7 @@ export default {
 
     function keep(key) {
       pinned = key;
+      kept.value = key ?? "";
       if (key) say("pinned", key);
       else lines.pinned.replaceChildren();
       unpin.hidden = !key;
@@ -193,14 +194,15 @@ export default {
       pin.focus(); // the button that had the focus is gone
     });
 
+    const kept = html("input", { type: "hidden", name: "pinned", value: "" });
+    kept.addEventListener("input", () => keep(data[kept.value] ? kept.value : null));
+
     // A form of its own, so that the radio buttons of two widgets on a page do not mix.
-    const buttons = html("div", { class: "buttons" }, pin, unpin);
+    const buttons = html("div", { class: "buttons" }, kept, pin, unpin);
     const controls = html("div", { class: "controls" }, ...groups, buttons);
     const form = html("form", { autocomplete: "off" }, controls, drawing, verdicts, numbers);
-    form.addEventListener("submit", (event) => event.preventDefault()); // Enter on a radio button
-    el.classList.add("experiment", "gradient-flow");
-    el.replaceChildren(form);
     keep(null);
+    const leave = framed({ model, el, kind: "gradient-flow", form, steer: controls });
     const observer = new ResizeObserver(() => {
       if (drawing.clientWidth && drawing.clientWidth !== width) {
         width = drawing.clientWidth;
@@ -208,6 +210,9 @@ export default {
       }
     });
     observer.observe(drawing);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      leave();
+    };
   },
 };

@@ -257,6 +257,7 @@ export default {
     function slider(words, name, stops, shown = commas) {
       const range = { type: "range", name, min: 0, max: stops.length - 1, step: 1, value: stops.indexOf(state[name]) };
       const [input, output] = [html("input", range), html("output")];
+      input.stops = stops;
       const show = () => {
         output.textContent = shown(state[name]);
         input.setAttribute("aria-valuetext", shown(state[name]));
@@ -274,7 +275,7 @@ export default {
       input.addEventListener("change", () => choose({ [name]: input.checked }));
       return html("label", {}, input, words);
     }
-    const steer = html(
+    const settings = html(
       "div",
       { class: "settings" },
       select("Model", "model", Object.keys(tables.states)),
@@ -373,11 +374,10 @@ export default {
     }
 
     const controls = html("div", { class: "controls" }, policies, variants);
-    const form = html("form", { autocomplete: "off" }, steer, controls, drawing, said, store, details, fill.store);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    el.classList.add("experiment", "memory-account");
-    el.replaceChildren(form);
+    const steer = html("div", {}, settings, controls);
+    const form = html("form", { autocomplete: "off" }, steer, drawing, said, store, details, fill.store);
     choose({});
+    const leave = framed({ model, el, kind: "memory-account", form, steer });
     const observer = new ResizeObserver(() => {
       if (drawing.clientWidth && drawing.clientWidth !== width) {
         width = drawing.clientWidth;
@@ -386,6 +386,9 @@ export default {
       }
     });
     observer.observe(drawing);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      leave();
+    };
   },
 };

@@ -12,7 +12,9 @@ const COLUMNS = [
   { name: "logits", dims: ["n", "o"], kept: false, formed: true, weights: "W₂", bias: "b₂", from: "m" },
   { name: "p", dims: ["n", "o"], kept: true, formed: false },
 ];
-const [ROOM, GAP, THINNEST, LARGEST] = [180, 4, 2, 8]; // pixels
+const [GAP, THINNEST, LARGEST] = [4, 2, 8]; // pixels
+const roomFor = (width) => (width < 420 ? 110 : 180); // above each other: a phone has to be scrolled
+const BESIDE = 2.5; // of the mark that a slider moves a side
 
 // ---- what there is
 
@@ -65,7 +67,7 @@ function scaleFor(sizes, width) {
   const wide = (scale) =>
     columnWidths(sizes, scale, commaIn(width)).reduce((sum, w) => sum + w, GAP * (COLUMNS.length - 1));
   const fits = (scale) =>
-    wide(scale) <= Math.max(width, wide(0)) && (sizes.n + Math.max(sizes.d, sizes.m)) * scale <= ROOM;
+    wide(scale) <= Math.max(width, wide(0)) && (sizes.n + Math.max(sizes.d, sizes.m)) * scale <= roomFor(width);
   let scale = LARGEST;
   while (!fits(scale)) scale /= Math.SQRT2;
   return scale;
@@ -78,13 +80,13 @@ function picture({ width, sizes, keepZ, back, touched }) {
   const widths = columnWidths(sizes, scale, comma);
   const used = widths.reduce((sum, w) => sum + w, GAP * (COLUMNS.length - 1));
   const side = (dim) => Math.max(THINNEST, sizes[dim] * scale);
-  const top = 30 + ROOM - side("n");
+  const top = 30 + roomFor(width) - side("n");
   const list = Object.fromEntries(arrays(keepZ).map((one) => [one.name, one]));
   const d = back ? "d" : "";
   const spoken = Object.values(list).filter((one) => !back || one.back !== "never");
   const label = `${back ? "Gradients" : "Values"}, drawn to scale: `;
   const words = spoken.map(({ name, dims }) => `${d}${name} ${shape(dims, sizes)}`).join(", ");
-  const height = ROOM + 106;
+  const height = roomFor(width) + 106;
   const drawn = svg("svg", { class: "shapes", width, height, role: "img", "aria-label": label + words });
   const say = (x, y, text) => drawn.append(svg("text", { x, y, "text-anchor": "middle" }, text));
 
@@ -93,8 +95,10 @@ function picture({ width, sizes, keepZ, back, touched }) {
     const [w, h] = [side(dims.at(-1)), dims.length === 2 ? side(dims[0]) : Math.max(THINNEST, scale)];
     const kind = back ? gradient : part;
     drawn.append(svg("rect", { class: kind, "data-name": d + name, x: x - w / 2, y: y - h, width: w, height: h }));
-    const edges = [dims.length === 2 && dims[0] === touched && `M${x - w / 2} ${y}v${-h}M${x + w / 2} ${y}v${-h}`];
-    edges.push(dims.at(-1) === touched && `M${x - w / 2} ${y}h${w}M${x - w / 2} ${y - h}h${w}`);
+    // Beside the rectangle, not on it: a side of two pixels would be all that one sees of a thin one.
+    const [near, far] = [x - w / 2 - BESIDE, x + w / 2 + BESIDE];
+    const edges = [dims.length === 2 && dims[0] === touched && `M${near} ${y}v${-h}M${far} ${y}v${-h}`];
+    edges.push(dims.at(-1) === touched && `M${x - w / 2} ${y + BESIDE}h${w}M${x - w / 2} ${y - h - BESIDE}h${w}`);
     for (const path of edges.filter(Boolean))
       if (kind !== "never") drawn.append(svg("path", { class: "touched", d: path }));
     return y - h;
@@ -190,6 +194,7 @@ export default {
         value: stops.indexOf(sizes[dim]),
       };
       const [input, shown] = [html("input", range), html("output")];
+      input.stops = stops;
       const show = () => {
         shown.textContent = sizes[dim];
         input.setAttribute("aria-valuetext", sizes[dim]);
@@ -271,9 +276,7 @@ export default {
     const legend = html("div", { class: "legend" }, ...legends, scaleBar);
     const panels = html("div", { class: "panels" }, ...figures);
     const form = html("form", { autocomplete: "off" }, controls, panels, legend, verdict, store, numbers);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    el.classList.add("experiment", "mlp-shapes");
-    el.replaceChildren(form);
+    const leave = framed({ model, el, kind: "mlp-shapes", form, steer: controls });
     update();
     const observer = new ResizeObserver(() => {
       const room = Math.floor(places[0].at.clientWidth);
@@ -283,6 +286,9 @@ export default {
       }
     });
     observer.observe(places[0].at);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      leave();
+    };
   },
 };

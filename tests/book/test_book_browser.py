@@ -16,8 +16,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import Visit, served, visit
-from page_sight import look
+from page_sight import SEEN, look
 from widget_pages import Browser
+
+from course.syllabus import syllabus
 
 pytestmark = pytest.mark.slow
 
@@ -26,6 +28,8 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 ROOT = Path(__file__).parents[2]
 KILOBYTES = 600
 """What a page may weigh before the first click, compressed."""
+SOON = 1000
+"""Where the first picture or experiment of a chapter begins at the latest, in pixels of a window 1440 wide."""
 PHONE = 360
 """Width in CSS pixels of a small phone. Headless Chromium opens no window that narrow, so pages are put in a frame."""
 
@@ -139,6 +143,49 @@ def test_a_card_shows_how_far_this_reader_is(chromium: Browser, site: str) -> No
     chromium.open(f"{site}/index.html")
     assert re.search(r"read to [1-9]\d % · quizzes [01] of \d", chromium.js(card))
     assert "Not begun" not in chromium.js(card)
+
+
+@pytest.mark.parametrize("chapter", syllabus())
+def test_a_picture_comes_soon(chromium: Browser, site: str, chapter: str) -> None:
+    chromium.open(f"{site}/{chapter}.html", width=1440)
+    first = chromium.js(SEEN)["picture"]
+    assert first is not None
+    assert first < SOON
+
+
+@pytest.mark.parametrize("chapter", syllabus())
+def test_every_experiment_asks_before_it_shows(chromium: Browser, site: str, chapter: str) -> None:
+    """Each stands in a numbered figure, has a name of its own, and each answer opens it at the case asked about."""
+    address = f"{site}/{chapter}.html"
+    chromium.open(address)
+    chromium.js("localStorage.clear()")
+    chromium.open(address)
+    asked = """[...document.querySelectorAll('.widget')].map((one) => {
+      const { frame } = JSON.parse(one.querySelector('script').textContent).values;
+      const closed = one.querySelector('.frame-body').inert;
+      return { ...frame, closed, number: one.closest('figure')?.querySelector('.caption-number')?.textContent };
+    })"""
+    experiments = chromium.js(asked)
+    names = [one["name"] for one in experiments]
+    assert len(set(names)) == len(names)
+    for one in experiments:
+        assert one["closed"], one["name"]
+        assert re.match(r"Fig\. \d", one["number"] or ""), one
+        form = f"document.getElementById('{one['name']}').querySelector('form')"
+        for text, says in one["question"]["options"]:
+            plain = text.replace("`", "")
+            options = f"[...document.querySelectorAll('#{one['name']} .option')]"
+            chromium.js(f"{options}.find((button) => button.textContent === {plain!r}).click()")
+            reply = chromium.js(f"document.querySelector('#{one['name']} .reply').textContent")
+            assert says.replace("`", "") in reply
+            for name, value in one["question"]["then"].items():
+                values = chromium.js(
+                    f"[...{form}.elements].filter((e) => e.name === '{name}' && (e.type !== 'radio' || e.checked))"
+                    ".map((e) => String(e.stops ? e.stops[e.value] : e.value))"
+                )
+                assert values == [value], (one["name"], name)
+            chromium.js(f"document.querySelector('#{one['name']} .asks button').click()")  # ask me again
+    assert chromium.faults() == []
 
 
 @pytest.mark.parametrize("page", ["index", "ch06_vjps", "ch14_scaling_out"])

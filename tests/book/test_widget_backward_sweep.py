@@ -206,7 +206,7 @@ def test_the_sweep_says_what_is_too_early_and_what_is_too_late(chromium: Browser
         assert "Too" not in said(chromium, 1)
         press(chromium, 1, "Back")
     assert said(chromium, 1).startswith("L starts with g = 1.")
-    assert outcome(chromium)[0] == ["∂L/∂x", "0", "48", "so far"]
+    assert outcome(chromium)[0] == ["∂L/∂x", "0 so far", "48", ""]
 
 
 def test_a_partial_sum_says_that_more_will_come(chromium: Browser, site: str) -> None:

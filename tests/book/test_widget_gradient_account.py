@@ -58,7 +58,7 @@ def said(browser: Browser, which: int = 0) -> str:
     return str(browser.js(f"document.querySelectorAll('.gradient-account .said')[{which}].textContent"))
 
 
-def radio(group: str, value: str | int) -> str:
+def radio(group: str, value: str) -> str:
     return f'.gradient-account input[name="{group}"][value="{value}"]'
 
 
@@ -98,7 +98,7 @@ def expected(clear: bool, start: float) -> list[tuple[float, float, float]]:
 def test_the_switch_and_the_slider_show_what_python_measured(chromium: Browser, site: str) -> None:
     chromium.open(site)
     for off in (0, 1):
-        chromium.click(radio("zero_grad", off))
+        chromium.click(radio("zero_grad", "off" if off else "on"))
         w, b = expected(not off, 1.0), expected(not off, -2000.0)
         for name, series in (("w", w), ("b", b)):
             chromium.click(radio("Parameter", name))
@@ -126,7 +126,7 @@ def test_the_bars_have_the_heights_of_the_numbers(chromium: Browser, site: str) 
       return [bars('fresh'), bars('held'), plot.querySelectorAll('.later').length]; })()"""
     scales = []
     for off in (0, 1):
-        chromium.click(radio("zero_grad", off))
+        chromium.click(radio("zero_grad", "off" if off else "on"))
         fresh, held, later = chromium.js(script)
         wanted = expected(not off, 1.0)
         scales.append(fresh[0])
@@ -138,15 +138,15 @@ def test_the_bars_have_the_heights_of_the_numbers(chromium: Browser, site: str) 
 
 def test_the_keyboard_steers_it(chromium: Browser, site: str) -> None:
     chromium.open(site)
-    chromium.js(f"document.querySelector('{radio('zero_grad', 0)}').focus()")
+    chromium.js(f"document.querySelector('{radio('zero_grad', 'on')}').focus()")
     stops = []
     for _ in range(4):
         stops.append(
             chromium.js("(({ name, type, textContent }) => name || type || textContent)(document.activeElement)")
         )
         chromium.key("Tab", 9)
-    assert stops == ["zero_grad", "Parameter", "range", "The numbers as a table"]
-    chromium.js(f"document.querySelector('{radio('zero_grad', 0)}').focus()")
+    assert stops == ["zero_grad", "Parameter", "step", "The numbers as a table"]
+    chromium.js(f"document.querySelector('{radio('zero_grad', 'on')}').focus()")
     chromium.key("ArrowRight", 39)
     chromium.key("Enter", 13)  # must not send the form
     chromium.key("Tab", 9)
@@ -166,7 +166,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
     chromium.open(site, width, theme)
     heights = set()
     for off in (0, 1):
-        chromium.click(radio("zero_grad", off))
+        chromium.click(radio("zero_grad", "off" if off else "on"))
         for name in ("w", "b"):
             chromium.click(radio("Parameter", name))
             for step in range(1, STEPS + 1):

@@ -187,7 +187,7 @@ def test_what_json_cannot_say_is_null() -> None:
     script = BeautifulSoup(shown.data, "html.parser").select_one("script[type='application/json']")
     assert script is not None
     values = json.loads(script.get_text())
-    assert values["values"] == {"data": {"relu/he/1/0/3": [None, None, 1.235]}}
+    assert values["values"]["data"] == {"relu/he/1/0/3": [None, None, 1.235]}
     assert values["module"] == "".join(
         (FOLDER / name).read_text(encoding="utf-8") for name in ("common.js", "gradient_flow.js")
     )

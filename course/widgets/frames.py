@@ -1,0 +1,63 @@
+"""What stands around an experiment: its title, its name in an address, and the question that comes before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a reader answers before the experiment opens. `names` may stand between backquotes.
+
+    `options` are two to four pairs: an answer, and a sentence that says why it is right or wrong. `right` is the place
+    of the right one. `then` sets the experiment's inputs, by their names, to the case that was asked about.
+    """
+
+    asks: str
+    options: Sequence[tuple[str, str]]
+    right: int
+    then: Mapping[str, str | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        texts = [text for text, _ in self.options]
+        if not 2 <= len(texts) <= 4 or len(set(texts)) < len(texts) or not 0 <= self.right < len(texts):
+            raise ValueError(f"{self.asks!r} needs two to four answers that differ, and `right` the place of one")
+        if not all(says.strip() for _, says in self.options):
+            raise ValueError(f"{self.asks!r}: every answer needs a sentence that says what it means")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The title of an experiment, its name, which no other on the page has, and its question, if it asks one.
+
+    A state has the address `#name?input=value&...` on the page.
+    """
+
+    title: str
+    name: str
+    question: Question | None = None
+
+    def as_values(self) -> dict[str, Any]:
+        """What the script is to find."""
+        asked = self.question
+        question = asked and {
+            "asks": asked.asks,
+            "options": [list(option) for option in asked.options],
+            "right": asked.right,
+            "then": {name: str(value) for name, value in asked.then.items()},
+        }
+        return {"title": self.title, "name": self.name, "question": question}
+
+
+FRAMES = {
+    "backward_sweep": Frame("The reverse sweep, message by message", "sweep"),
+    "broadcasting": Frame("Where does each entry of g go?", "broadcasting"),
+    "checkpoint_schedule": Frame("What to keep, and what to run again", "schedule"),
+    "gradient_account": Frame("What .grad holds, step by step", "account"),
+    "gradient_flow": Frame("How much gradient reaches each layer", "flow"),
+    "memory_account": Frame("Does it fit?", "memory"),
+    "mlp_shapes": Frame("The arrays of a step, to scale", "shapes"),
+}
+"""The frames of experiments that are shown without one of their own."""
