@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from autograder.answerbook import BookReference, NotInBook, StaleBook, read_book
-from autograder.answerbook.book import Answer, AnswerBook
+from autograder.answerbook.book import BY_EXERCISE, Answer, AnswerBook
 from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import NEAR, question
 from autograder.authoring import answer_books
@@ -158,6 +158,18 @@ def test_a_book_survives_its_file(written: AnswerBook) -> None:
     assert again.to_bytes() == written.to_bytes()
     again.mistakes[0]["says"] += "!"
     assert again.to_bytes() != written.to_bytes()
+
+
+def test_a_book_in_parts_is_the_whole_book_when_they_are_put_back(written: AnswerBook) -> None:
+    common, parts = written.in_parts()
+    assert sorted(parts) == sorted(exercise.name for exercise in LESSON.exercises)
+    assert not any(getattr(common, name) for name in BY_EXERCISE)
+    again = AnswerBook.from_bytes(common.to_bytes())
+    for part in parts.values():
+        again.add(AnswerBook.from_bytes(part.to_bytes()))
+    assert again.to_bytes() == written.to_bytes()
+    with pytest.raises(StaleBook, match="of another version than its checks: load the page again"):
+        again.add(replace(parts["forward"], version="another"))
 
 
 def test_what_only_the_solution_can_answer_is_said_to_be_that(written: AnswerBook, released: Released) -> None:

@@ -50,6 +50,8 @@ class Asked(Reference):
 
     def __init__(self, lesson: Lesson, *more: Any) -> None:
         super().__init__(lesson, *more)
+        self.in_its_place = Reference(lesson, *more)
+        """Stands for a learner: what only such a one is asked is in no book."""
         self._noting = ""
         self._noting_call_backs = False
         self._written_down: set[tuple[str, str, str]] = set()
@@ -163,7 +165,7 @@ def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dic
         _note_unit_gradients(record, reference, exercise)
         # who is answered otherwise may ask otherwise: of an own tape, say
         with reference.noted(exercise.name, call_backs=False):
-            judge.observe([item], Recorder(reference, otherwise=True))
+            judge.observe([item], Recorder(reference.in_its_place, otherwise=True))
         seen[name] = record_as_data(record)
     return seen
 

@@ -156,6 +156,24 @@ def write(release: Path, slugs: Iterable[str], out: Path) -> dict[str, bytes]:
     return parts
 
 
+MOST_BYTES = 400_000
+"""Of the grader and what an exercise needs beside it, before its first verdict."""
+
+
+def before_a_verdict(sizes: dict[str, int], digits: Iterable[str]) -> dict[str, int]:
+    """By `lesson/exercise`: the bytes of all parts that its first check fetches, beside Python and NumPy.
+
+    Args:
+        digits: the lessons that need them.
+    """
+    digits, found = set(digits), {}
+    for part in sizes:
+        slug, _, exercise = part.partition("/")
+        if exercise:
+            found[part] = sizes["grader"] + sizes[slug] + sizes[part] + (sizes["data"] if slug in digits else 0)
+    return found
+
+
 def file_of(part: str) -> str:
     """Where a part lies; `worker.js` fetches it from there."""
     return f"{part}.book" if "/" in part else f"{part}.tar.bz2"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from exercise_cells import points
-from page_archives import needs_data, write
+from page_archives import MOST_BYTES, before_a_verdict, needs_data, write
 from page_wheel import NoWheel, entry_of, wheel
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -111,10 +111,19 @@ def assemble(app: Sphinx, error: Exception | None) -> None:
     sizes = {"python": sum((python / name).stat().st_size for name in CORE), "numpy": len(app.page_wheel)}
     solved = _write_solutions(out, slugs)
     sizes |= {part: len(content) for part, content in parts.items()}
+    _hold_to_budget(before_a_verdict(sizes, digits))
     version = hashlib.sha256(b"".join(parts.values()) + entry["sha256"].encode()).hexdigest()[:16]
     manifest = {"sizes": sizes, "solved": solved, "data": digits, "version": version}
     (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     _write_service_worker(Path(app.outdir))
+
+
+def _hold_to_budget(found: dict[str, int]) -> None:
+    heavy = max(found, key=lambda part: found[part])
+    message = f"the first check of {heavy} fetches {found[heavy]:,} bytes of grader, checks and answers"
+    if found[heavy] > MOST_BYTES and os.environ.get("CI"):
+        raise ExtensionError(f"{message}, and at most {MOST_BYTES:,} are wanted: let its checks ask for less")
+    logger.info(message)
 
 
 def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list[str]]:
