@@ -38,6 +38,14 @@ NOT_ASKED_FOR = (
     *("unittest", "unraisableexception", "warnings"),
 )
 """Modules of pytest that checks do without: plugins that the judge switches off, and what only these import."""
+NO_PROCESSES = (
+    *("isolation/allowed", "isolation/forking", "isolation/launched", "isolation/process", "isolation/python"),
+    *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
+    *("worker/bootstrap", "worker/forkserver", "worker/landlock", "worker/mounts", "worker/policy"),
+    *("worker/privileges", "worker/process_name", "worker/seccomp", "worker/serve", "worker/tasks", "worker/zygote"),
+    *("__main__", "begun", "distribution", "workbook"),
+)
+"""Modules of the grader that start and confine processes, which a browser has none of, or that commands begin with."""
 NO_COURSE = (
     *("data", "experiments", "widgets", "instruments", "process_groups.py", "pages.py", "figures.py", "llama.py"),
     *("debugging.py", "gpt.py"),
@@ -56,6 +64,8 @@ def common(release: Path, slugs: Iterable[str]) -> bytes:
     files |= _tree(grader, [grader / part for part in GRADER], "autograder")
     own = [*(grader / one for one in ALONE), *grader.glob("*.py")]
     files |= {f"autograder/{file.relative_to(grader).as_posix()}": file.read_bytes() for file in own}
+    for name in NO_PROCESSES:
+        del files[f"autograder/{name}.py"]
     files["autograder/notebook/__init__.py"] = b""  # its own asks for a kernel
     files |= _tree(course, [one for one in course.iterdir() if one.name not in NO_COURSE], "course")
     files["course/syllabus.toml"] = _only(files["course/syllabus.toml"].decode(), slugs).encode()

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+from autograder.page.needs import imports
 from course.syllabus import find_lesson, read_syllabus, syllabus
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
@@ -168,6 +169,20 @@ def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Pat
     assert "passed []" in run.stdout, run.stdout + run.stderr
     assert "failed ['" in run.stdout
     assert run.returncode == 0, run.stderr
+
+
+def test_nothing_but_the_choice_of_an_isolation_imports_what_is_left_out(archives: ModuleType) -> None:
+    left_out = {f"autograder.{name.replace('/', '.')}" for name in archives.NO_PROCESSES}
+    importing = set()
+    with tarfile.open(fileobj=io.BytesIO(archives.common(ROOT, [LESSON]))) as archive:
+        for name in archive.getnames():
+            if name.startswith("autograder/") and name.endswith(".py"):
+                file = archive.extractfile(name)
+                assert file is not None
+                for module, names in imports(file.read().decode()):
+                    if left_out & {module, *(f"{module}.{one}" for one in names)}:
+                        importing.add(name)
+    assert importing == {"autograder/isolation/choice.py"}
 
 
 def test_what_is_left_out_of_pytest_is_there_to_be_left_out(archives: ModuleType) -> None:
