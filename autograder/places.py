@@ -98,6 +98,10 @@ class Places:
     def answer_book(self, slug: str) -> Path:
         return self.folder(slug) / "answers.book"
 
+    def part_of_answer_book(self, slug: str, exercise: str) -> Path:
+        """What a page has of the book beside what all exercises need."""
+        return self.folder(slug) / "answers" / f"{exercise}.book"
+
     def contract(self, slug: str) -> Path:
         return self.folder(slug) / "contract.toml"
 

@@ -25,13 +25,26 @@ class Server(ThreadingHTTPServer):
 
     gone = False
 
+    def __init__(self, folder: Path) -> None:
+        super().__init__(("127.0.0.1", 0), partial(_Noting, directory=str(folder)))
+        self.asked: list[str] = []
+        """What was asked for, workers' files too."""
+
     def verify_request(self, request: Any, client_address: Any) -> bool:
         return not self.gone
 
 
+class _Noting(Quiet):
+    server: Server
+
+    def send_head(self) -> Any:
+        self.server.asked.append(self.path)
+        return super().send_head()
+
+
 @contextmanager
 def plain_server(folder: Path) -> Iterator[Server]:
-    server = Server(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    server = Server(folder)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server

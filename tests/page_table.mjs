@@ -13,7 +13,11 @@ const { loadPyodide } = await import(pathToFileURL(path.join(home, "pyodide.mjs"
 const python = await loadPyodide({ indexURL: home });
 await python.loadPackage("numpy", { messageCallback() {} });
 for (const part of ["grader", "data", lesson])
-  python.unpackArchive(new Uint8Array(fs.readFileSync(path.join(page, `${part}.tgz`))), "gztar", { extractDir: "/course" });
+  python.unpackArchive(new Uint8Array(fs.readFileSync(path.join(page, `${part}.tar.bz2`))), "bztar", { extractDir: "/course" });
+const answers = `/course/autograder/lessons/${lesson}/answers`;
+python.FS.mkdir(answers);
+for (const name of fs.readdirSync(path.join(page, lesson)))
+  python.FS.writeFile(`${answers}/${name}`, new Uint8Array(fs.readFileSync(path.join(page, lesson, name))));
 python.runPython("import sys; sys.path.insert(0, '/course'); sys.dont_write_bytecode = True");
 python.globals.set("told", (line) => console.log(line));
 python.globals.set("found", fs.readFileSync(cases, "utf-8"));

@@ -15,9 +15,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.answerbook import read_book
 from autograder.authoring.mistaken import mistaken_cells, solved_cells
 from autograder.authoring.tree import Course
 from autograder.judging.checking.reference import Reference
+from autograder.places import Places
 
 FOLDER = Path(__file__).parent
 IN_CPYTHON = """import sys
@@ -59,8 +61,9 @@ def compared(page: Path, slug: str) -> tuple[int, int, list[float]]:
     """How many answers there are, how many of them got another result in Pyodide, and the seconds there."""
     with tempfile.TemporaryDirectory() as folder:
         for part in ("grader", "data", slug):
-            with tarfile.open(page / f"{part}.tgz") as archive:
+            with tarfile.open(page / f"{part}.tar.bz2") as archive:
                 archive.extractall(folder, filter="data")
+        _put_together(page / slug, Places(Path(folder)).answer_book(slug))
         cases = Path(folder, "cases.json")
         cases.write_text(json.dumps([slug, cases_of(Course.at(), slug)]), encoding="utf-8")
         checks = str(FOLDER / "page_table_checks.py")
@@ -75,8 +78,16 @@ def compared(page: Path, slug: str) -> tuple[int, int, list[float]]:
     return len(here), wrong, [seconds for _, seconds in there]
 
 
+def _put_together(parts: Path, file: Path) -> None:
+    """Let CPython have the whole answer book, as a learner's copy of the course does: a page has an exercise's part."""
+    book = read_book(file)
+    for part in sorted(parts.glob("*.book")):
+        book.add(read_book(part))
+    file.write_bytes(book.to_bytes())
+
+
 def main(page: Path, slugs: list[str]) -> int:
-    slugs = slugs or sorted(file.stem for file in page.glob("ch*.tgz"))
+    slugs = slugs or sorted(file.name.partition(".")[0] for file in page.glob("ch*.tar.bz2"))
     wrong, times = 0, list[float]()
     for slug in slugs:
         count, differ, seconds = compared(page, slug)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import math
 import shutil
-import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 import torch
 
 from autograder.answerbook import BookReference, NotInBook, StaleBook, read_book
-from autograder.answerbook.book import Answer, AnswerBook
+from autograder.answerbook.book import BY_EXERCISE, Answer, AnswerBook
 from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import NEAR, question
 from autograder.authoring import answer_books
@@ -75,8 +76,8 @@ def test_a_function_is_no_data() -> None:
 
 def test_tensors_survive_the_file() -> None:
     values = [torch.tensor([1.0, 2.0], dtype=torch.bfloat16), torch.tensor([True]), torch.arange(3)]
-    book = AnswerBook("ch", "1", answers=[Answer(question(["f", 1.0]), values)])
-    (again,) = AnswerBook.from_bytes(book.to_bytes()).answers
+    book = AnswerBook("ch", "1", answers={"f": [Answer(question(["f", 1.0]), values)]})
+    (again,) = AnswerBook.from_bytes(book.to_bytes()).answers["f"]
     assert all(a.dtype == b.dtype and torch.equal(a, b) for a, b in zip(again.value, values, strict=True))
 
 
@@ -135,7 +136,8 @@ def test_the_nearest_question_is_answered_and_no_other() -> None:
     x = np.random.default_rng(2).normal(size=8)
     near = x + 1e-8  # as a difference quotient asks: both are in the book
     book = AnswerBook(LESSON.slug, "1", {"forward": []})
-    book.answers = [Answer(question(["forward", [x], {}]), 1.0), Answer(question(["forward", [near], {}]), 2.0)]
+    asked = {1.0: x, 2.0: near}
+    book.answers = {"forward": [Answer(question(["forward", [v], {}]), answer) for answer, v in asked.items()]}
     reference = BookReference(LESSON, book, Places())
     assert reference.forward(np.nextafter(near, 9)) == 2.0
     assert reference.forward(x) == 1.0
@@ -143,7 +145,7 @@ def test_the_nearest_question_is_answered_and_no_other() -> None:
         reference.forward(x + 1)
 
 
-@pytest.mark.parametrize("content", [b"", b"no zlib", zlib.compress(b"no frame"), zlib.compress(bytes(100))])
+@pytest.mark.parametrize("content", [b"", b"not packed", bz2.compress(b"no frame"), bz2.compress(bytes(100))])
 def test_what_is_no_book_is_said_to_be_none(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "answers.book"
     file.write_bytes(content)
@@ -158,10 +160,22 @@ def test_a_book_survives_its_file(written: AnswerBook) -> None:
     assert again.to_bytes() != written.to_bytes()
 
 
+def test_a_book_in_parts_is_the_whole_book_when_they_are_put_back(written: AnswerBook) -> None:
+    common, parts = written.in_parts()
+    assert sorted(parts) == sorted(exercise.name for exercise in LESSON.exercises)
+    assert not any(getattr(common, name) for name in BY_EXERCISE)
+    again = AnswerBook.from_bytes(common.to_bytes())
+    for part in parts.values():
+        again.add(AnswerBook.from_bytes(part.to_bytes()))
+    assert again.to_bytes() == written.to_bytes()
+    with pytest.raises(StaleBook, match="of another version than its checks: load the page again"):
+        again.add(replace(parts["forward"], version="another"))
+
+
 def test_what_only_the_solution_can_answer_is_said_to_be_that(written: AnswerBook, released: Released) -> None:
     """It was: the check could not use what reverse_sweep returned (NotInBook), of an answer that may be right."""
     empty = AnswerBook.from_bytes(written.to_bytes())
-    empty.answers = []
+    empty.answers = {}
 
     def use(judge: Judge) -> str:
         exercise = LESSON.exercise("neuron_gradients")
@@ -207,7 +221,7 @@ def released(tmp_path: Path) -> Released:
 
 
 def test_an_answer_of_arrays_is_read_only(written: AnswerBook) -> None:
-    for one in AnswerBook.from_bytes(written.to_bytes()).answers:
+    for one in chain.from_iterable(AnswerBook.from_bytes(written.to_bytes()).answers.values()):
         if isinstance(one.value, np.ndarray):
             assert not one.value.flags.writeable
 
@@ -243,10 +257,9 @@ def test_the_health_rule_names_a_book_that_says_otherwise(
     def written_for(*args: Any, **kwargs: Any) -> answer_books.Written:
         written = real(*args, **kwargs)
         if emptied == "answers":
-            written.book.answers = []
+            written.book.answers = {}
         else:
-            for one in written.book.mistakes:
-                one["seen"] = {}
+            written.book.seen = {name: {one: {} for one in seen} for name, seen in written.book.seen.items()}
         return written
 
     monkeypatch.setattr("autograder.authoring.rules.in_book.written_for", written_for)

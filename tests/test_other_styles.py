@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.answerbook import AnswerBook
 from autograder.collection import with_judge
 from autograder.isolation import Workers
+from autograder.judging.here import graded_here
 from autograder.judging.records.results import SubmissionResult
 from autograder.judging.session import Judge
 from autograder.submission import read_submission
@@ -40,3 +42,18 @@ def test_everything_is_earned(slug: str) -> None:
     for style, result in results.items():
         assert [(style, e.name, e.message) for e in result.exercises if e.points < e.max_points] == []
         assert result.points == result.max_points > 0
+
+
+def test_a_network_that_a_learner_trained_is_judged_without_the_solution() -> None:
+    """No answer book has its gradients: where there is no solution, a right `train` had 4 of 5 points."""
+    lesson = find_lesson("ch07_mlp_backprop")
+    own = next(
+        file for file in FILES if file.stem == lesson.slug and "\ndef train(" in file.read_text(encoding="utf-8")
+    )
+
+    def points(judge: Judge) -> list[tuple[float, str]]:
+        results = graded_here(judge, read_submission(own), ["train"])
+        return [(result.points, result.message) for result in results]
+
+    book = AnswerBook(lesson.slug, "1", signatures={"train": []})
+    assert with_judge(lesson, points, book=book) == [(5.0, "")]

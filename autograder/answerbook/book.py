@@ -1,9 +1,9 @@
-"""The file of an answer book: plain data, written and read."""
+"""The file of an answer book: plain data, written and read, whole or in parts."""
 
 from __future__ import annotations
 
-import zlib
-from dataclasses import asdict, dataclass, field
+import bz2
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ from autograder.answerbook.plain import Pool
 from autograder.answerbook.questions import Question
 from autograder.worker import wire
 
-FORMAT = 2
+FORMAT = 3
 BOUNDS = wire.Bounds(frame=2**28, header=2**27, items=10_000_000)
 MOST_BYTES = 2**28
 """Of a book, unpacked: what is said to be one is not unpacked without a bound."""
+BY_EXERCISE = ("answers", "called_back", "right", "seen", "variants", "pairs")
+"""Fields that are dicts by exercise: nearly all of a book's bytes."""
 
 
 class StaleBook(ValueError):
@@ -38,13 +40,16 @@ class AnswerBook:
     """The grader's version, as results have it: of the files that the book was made of."""
     signatures: dict[str, list[list[Any]]] = field(default_factory=dict)
     """By exercise: name and kind of each parameter."""
-    answers: list[Answer] = field(default_factory=list)
-    called_back: dict[str, list[Any]] = field(default_factory=dict)
-    """By check: the answers to questions with functions in them, in the order in which it asks."""
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    """By exercise: what its checks ask that has no function in it."""
+    called_back: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    """By exercise and check: the answers to questions with functions in them, in the order in which it asks."""
     right: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By exercise and check: what visible checks see of the reference."""
     mistakes: list[dict[str, Any]] = field(default_factory=list)
-    """Each with its exercise, name, `says`, and what the visible checks that reject it see."""
+    """Each with its exercise, name and `says`."""
+    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By exercise and name of a known mistake: what the visible checks that reject it see."""
     variants: dict[str, list[Any]] = field(default_factory=dict)
     """By exercise: the reference with one slip each, its words and what each visible check sees."""
     pairs: dict[str, list[Any]] = field(default_factory=dict)
@@ -52,32 +57,53 @@ class AnswerBook:
     harmless: list[list[str]] = field(default_factory=list)
     """Known mistakes of a helper, each with an exercise that is right all the same."""
 
+    def in_parts(self) -> tuple[AnswerBook, dict[str, AnswerBook]]:
+        """What all exercises need, and by exercise what its checks alone need: a page fetches that when it checks."""
+        common, parts = replace(self), {}
+        for exercise in self.right:
+            parts[exercise] = part = AnswerBook(self.lesson, self.version)
+            for name in BY_EXERCISE:
+                if exercise in (whole := getattr(self, name)):
+                    setattr(part, name, {exercise: whole[exercise]})
+        for name in BY_EXERCISE:
+            setattr(common, name, {})
+        return common, parts
+
+    def add(self, part: AnswerBook) -> None:
+        """Take a part back in. `StaleBook` if it is of another book."""
+        if (part.lesson, part.version) != (self.lesson, self.version):
+            raise StaleBook(f"answers of {self.lesson} are of another version than its checks: load the page again")
+        for name in BY_EXERCISE:
+            getattr(self, name).update(getattr(part, name))
+
     def to_bytes(self) -> bytes:
         """The file. The same book gives the same bytes."""
-        pool, data = Pool(), {key: value for key, value in vars(self).items() if key not in ("answers", "called_back")}
-        body = {
-            **{key: pool.packed(value) for key, value in data.items()},
-            "answers": [[*asdict(one.asked).values(), pool.packed(one.value)] for one in self.answers],
-            "called_back": pool.packed(self.called_back),
+        pool = Pool()
+        body = {key: pool.packed(value) for key, value in vars(self).items() if key != "answers"}
+        body["answers"] = {
+            exercise: [[*asdict(one.asked).values(), pool.packed(one.value)] for one in answers]
+            for exercise, answers in self.answers.items()
         }
-        return zlib.compress(wire.encode([FORMAT, body, pool.arrays], bounds=BOUNDS), 9)
+        return bz2.compress(wire.encode([FORMAT, body, pool.arrays], bounds=BOUNDS))
 
     @classmethod
     def from_bytes(cls, content: bytes) -> AnswerBook:
         """The book of a file. `ValueError` for anything else."""
-        unpacker = zlib.decompressobj()
         try:
-            frame = unpacker.decompress(content, MOST_BYTES)
+            frame = bz2.BZ2Decompressor().decompress(content, MOST_BYTES)
             version, body, arrays = wire.decode(frame, bounds=BOUNDS)
-        except (zlib.error, TypeError) as error:
+        except (OSError, TypeError) as error:
             raise ValueError(str(error)) from None
         if version != FORMAT:
             raise ValueError(f"format {version}, and this grader reads {FORMAT}")
         pool, body = Pool([_read_only(array) for array in arrays]), dict(body)
-        answers = [
-            Answer(Question(structure, exact, tuple(sketch)), pool.value(value))
-            for structure, exact, sketch, value in body.pop("answers")
-        ]
+        answers = {
+            exercise: [
+                Answer(Question(structure, exact, tuple(sketch)), pool.value(value))
+                for structure, exact, sketch, value in asked
+            ]
+            for exercise, asked in body.pop("answers").items()
+        }
         return cls(answers=answers, **{key: pool.value(value) for key, value in body.items()})
 
 

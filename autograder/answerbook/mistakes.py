@@ -34,13 +34,12 @@ class PartlyWritten(KnownMistakes):
             return book if book.version == grader_version(slug) else None
         return None
 
-    @cached_property
-    def _entries(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """By exercise and name of a mistake, what the visible checks that reject it see, by check."""
-        return {(one["exercise"], one["name"]): one["seen"] for one in self._book.mistakes} if self._book else {}
+    def _written(self, known: Misconception) -> dict[str, Any] | None:
+        """What the visible checks that reject a mistake see, by check."""
+        return self._book.seen.get(known.exercise, {}).get(known.name) if self._book else None
 
     def _seen_by(self, known: Misconception, items: list[pytest.Item]) -> Observe:
-        written = self._entries.get((known.exercise, known.name))
+        written = self._written(known)
         if written is None or self._book is None:
             return super()._seen_by(known, items)
         found_out, right = super()._seen_by(known, items), self._book.right[known.exercise]
@@ -55,7 +54,7 @@ class PartlyWritten(KnownMistakes):
         return seen
 
     def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
-        written = self._entries.get((known.exercise, known.name))
+        written = self._written(known)
         if written is None:
             return super()._rejecting(known, items)
         return frozenset(i for i, item in enumerate(items) if (check := _check(item)).visible and check.name in written)

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from autograder.answerbook.book import AnswerBook
+from autograder.answerbook.book import Answer, AnswerBook
 from autograder.answerbook.questions import NEAR, Question, question
 from autograder.diagnosis import Misconception
 from autograder.judging.checking.reference import Reference
@@ -42,6 +42,9 @@ class BookReference(Reference):
         self._scenario_folder = places.scenarios(lesson.slug)
         self._asked_by: Record | None = None
         self._times_asked = 0
+        self._by_structure: defaultdict[str, list[Answer]] = defaultdict(list)
+        self._sorted: set[str] = set()
+        """The exercises whose answers are found by structure."""
 
     @cached_property
     def signatures(self) -> dict[str, inspect.Signature]:
@@ -61,12 +64,12 @@ class BookReference(Reference):
         except WireError:
             return self._called_back()
         asked = question(key)
-        known = self._by_structure.get(asked.structure, ())
-        exact = [answer for other, answer in known if other.exact == asked.exact]
+        known = self._alike(asked)
+        exact = [one.value for one in known if one.asked.exact == asked.exact]
         if exact:
             return exact[0]
         distance, _, answer = min(
-            ((asked.distance(other), i, answer) for i, (other, answer) in enumerate(known)),
+            ((asked.distance(one.asked), i, one.value) for i, one in enumerate(known)),
             default=(float("inf"), 0, None),
         )
         if distance > NEAR:
@@ -79,17 +82,18 @@ class BookReference(Reference):
         if record is not self._asked_by:
             self._asked_by, self._times_asked = record, 0
         self._times_asked += 1
-        answers = self.book.called_back.get(f"{record.exercise}: {record.check}", [])
+        answers = self.book.called_back.get(record.exercise, {}).get(record.check, [])
         if self._times_asked > len(answers):
             raise NotInBook
         return answers[self._times_asked - 1]
 
-    @cached_property
-    def _by_structure(self) -> dict[str, list[tuple[Question, Any]]]:
-        found: defaultdict[str, list[tuple[Question, Any]]] = defaultdict(list)
-        for one in self.book.answers:
-            found[one.asked.structure].append((one.asked, one.value))
-        return dict(found)
+    def _alike(self, asked: Question) -> list[Answer]:
+        """The answers to questions of this structure, of all exercises that the book has by now."""
+        for exercise in [name for name in self.book.answers if name not in self._sorted]:
+            for one in self.book.answers[exercise]:
+                self._by_structure[one.asked.structure].append(one)
+            self._sorted.add(exercise)
+        return self._by_structure.get(asked.structure, [])
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in self.book.signatures:

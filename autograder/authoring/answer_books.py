@@ -50,19 +50,23 @@ class Asked(Reference):
 
     def __init__(self, lesson: Lesson, *more: Any) -> None:
         super().__init__(lesson, *more)
-        self._noting = self._noting_call_backs = False
-        self.answers: dict[tuple[str, str], Answer] = {}
-        self.called_back: defaultdict[str, list[Any]] = defaultdict(list)
+        self.in_its_place = Reference(lesson, *more)
+        """Stands for a learner: what only such a one is asked is in no book."""
+        self._noting = ""
+        self._noting_call_backs = False
+        self._written_down: set[tuple[str, str, str]] = set()
+        self.answers: defaultdict[str, list[Answer]] = defaultdict(list)
+        self.called_back: defaultdict[str, dict[str, list[Any]]] = defaultdict(dict)
         self.no_data: list[str] = []
 
     @contextmanager
-    def noted(self, *, call_backs: bool = True) -> Iterator[None]:
-        """Note what is asked inside; `call_backs`: and what is asked with functions in it, which its place tells."""
-        self._noting, self._noting_call_backs = True, call_backs
+    def noted(self, exercise: str, *, call_backs: bool = True) -> Iterator[None]:
+        """Note what is asked inside for an exercise; `call_backs`: and with functions in it, which its place tells."""
+        self._noting, self._noting_call_backs = exercise, call_backs
         try:
             yield
         finally:
-            self._noting = False
+            self._noting = ""
 
     def answer(self, key: list[Any], compute: Callable[[], Any]) -> Any:
         value = super().answer(key, compute)
@@ -74,21 +78,19 @@ class Asked(Reference):
         try:
             Pool().packed(value)
         except NotData as error:
-            self.no_data.append(f"{_asker()}: {key[0]} answers {error}")
+            self.no_data.append(f"{self._noting}: {current_record().check}: {key[0]} answers {error}")
             return
         try:
             key_of(key)
         except WireError:
             if self._noting_call_backs:
-                self.called_back[_asker()].append(value)
+                self.called_back[self._noting].setdefault(current_record().check, []).append(value)
             return
         asked = question(key)
-        self.answers.setdefault((asked.structure, asked.exact), Answer(asked, value))
-
-
-def _asker() -> str:
-    record = current_record()
-    return f"{record.exercise}: {record.check}"
+        entry = (self._noting, asked.structure, asked.exact)
+        if entry not in self._written_down:
+            self._written_down.add(entry)
+            self.answers[self._noting].append(Answer(asked, value))
 
 
 @dataclass
@@ -145,7 +147,7 @@ def _write(judge: Judge, search: bool) -> Written:
         if search and exercise.seconds <= WORTH_SEARCHING:
             _write_search(judge, exercise, written)
     book.harmless = _harmless(judge)
-    book.answers = list(reference.answers.values())
+    book.answers = dict(reference.answers)
     book.called_back = dict(reference.called_back)
     written.no_data = reference.no_data
     return written
@@ -156,23 +158,25 @@ def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dic
     seen = {}
     items = judge.items_of(exercise.name, True)
     for name, item in zip(visible_checks(judge, exercise.name), items, strict=True):
-        with reference.noted():
+        with reference.noted(exercise.name):
             record = judge.observe([item], reference.local())[0]
         if not record.passed:
             raise CheckError(f"{name} refuses the solution of {exercise.name}; mend one of them")
-        _note_unit_gradients(record, reference)
-        with reference.noted(call_backs=False):  # who is answered otherwise may ask otherwise: of an own tape, say
-            judge.observe([item], Recorder(reference, otherwise=True))
+        _note_unit_gradients(record, reference, exercise)
+        # who is answered otherwise may ask otherwise: of an own tape, say
+        with reference.noted(exercise.name, call_backs=False):
+            judge.observe([item], Recorder(reference.in_its_place, otherwise=True))
         seen[name] = record_as_data(record)
     return seen
 
 
-def _note_unit_gradients(record: Record, reference: Asked) -> None:
+def _note_unit_gradients(record: Record, reference: Asked, exercise: Exercise) -> None:
     """Note what the solution answers where the upstream gradient is all ones: a relation is told by it."""
     for comparison in record.comparisons:
         compute = None if comparison.property_only else unit_gradients(comparison, reference)
         if compute is not None:
-            with reference.noted(), suppress(Exception):  # where a g of ones is refused, no relation is told by it
+            # where a g of ones is refused, no relation is told by it
+            with reference.noted(exercise.name), suppress(Exception):
                 compute()
 
 
@@ -184,9 +188,8 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
             rejecting = {
                 name: record_as_data(record) for name, record in zip(names, seen, strict=True) if not record.passed
             }
-            book.mistakes.append(
-                {"exercise": known.exercise, "name": known.name, "says": known.says, "seen": rejecting}
-            )
+            book.mistakes.append({"exercise": known.exercise, "name": known.name, "says": known.says})
+            book.seen.setdefault(exercise.name, {})[known.name] = rejecting
 
 
 def _write_search(judge: Judge, exercise: Exercise, written: Written) -> None:
@@ -248,7 +251,7 @@ def main(arguments: list[str]) -> int:
             return 1
         content = written.book.to_bytes()
         Path(Places().answer_book(slug)).write_bytes(content)
-        print(f"{slug}: {len(content):,} bytes, {len(written.book.answers)} answers")
+        print(f"{slug}: {len(content):,} bytes, {sum(map(len, written.book.answers.values()))} answers")
         for line in [*written.no_data, *written.not_searched]:
             print("   ", line)
     return 0

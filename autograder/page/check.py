@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 import autograder.page.wide  # noqa: F401  # before anybody takes note of what NumPy has
+from autograder.answerbook import BookReference, StaleBook, read_book
 from autograder.collection import with_judge
 from autograder.judging.here import graded_here
 from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
 from autograder.page.card import shown
+from autograder.places import Places
 from autograder.submission import Submission, SubmissionError, parse_submission
 from course.syllabus import find_lesson
 
@@ -31,6 +33,13 @@ def prepared(slug: str) -> Judge:
         judge.__class__ = type(f"Telling{kind.__name__}", (_Telling, kind), {})
         _judges[slug] = judge
     return _judges[slug]
+
+
+def _with_answers(judge: Judge, exercise: str) -> None:
+    """Let the judge have what one exercise's checks need of the answer book. `StaleBook` where that cannot be read."""
+    reference = judge.reference
+    if isinstance(reference, BookReference) and exercise not in reference.book.right:
+        reference.book.add(read_book(Places().part_of_answer_book(judge.lesson.slug, exercise)))
 
 
 class _Telling:
@@ -56,8 +65,9 @@ def check(slug: str, exercise: str, notebook: str, say: Say = lambda text: None)
     try:
         judge = prepared(slug)
         submission = in_a_page(parse_submission(f"{slug}.ipynb", notebook.encode()))
+        _with_answers(judge, exercise)
         (result,) = graded_here(judge, submission, [exercise])
-    except (CheckError, SubmissionError) as error:
+    except (CheckError, SubmissionError, StaleBook) as error:
         return {"error": str(error)}
     finally:
         _say.clear()

@@ -1,19 +1,28 @@
-"""What a page's Python unpacks: the grader and what it stands on, once, and the checks of each lesson.
+"""What a page's Python unpacks: the grader and what it stands on, once, the checks of each lesson, and its answers.
+
+A lesson's answer book is in parts, one an exercise: who checks one waits for its part alone.
 
 All of it comes from a release of the course, which holds no answer.
 """
 
 from __future__ import annotations
 
-import gzip
+import bz2
 import importlib.util
 import io
 import json
+import sys
 import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from page_shortened import lazy, short
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from autograder.answerbook import read_book  # noqa: E402
+from autograder.places import Places  # noqa: E402
 
 GRADER = ("answerbook", "diagnosis", "isolation", "judging", "page", "worker")
 """The parts of the grader that judge; the others are commands, reports and classes."""
@@ -29,6 +38,14 @@ NOT_ASKED_FOR = (
     *("unittest", "unraisableexception", "warnings"),
 )
 """Modules of pytest that checks do without: plugins that the judge switches off, and what only these import."""
+NO_PROCESSES = (
+    *("isolation/allowed", "isolation/forking", "isolation/launched", "isolation/process", "isolation/python"),
+    *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
+    *("worker/bootstrap", "worker/forkserver", "worker/landlock", "worker/mounts", "worker/policy"),
+    *("worker/privileges", "worker/process_name", "worker/seccomp", "worker/serve", "worker/tasks", "worker/zygote"),
+    *("__main__", "begun", "distribution", "workbook"),
+)
+"""Modules of the grader that start and confine processes, which a browser has none of, or that commands begin with."""
 NO_COURSE = (
     *("data", "experiments", "widgets", "instruments", "process_groups.py", "pages.py", "figures.py", "llama.py"),
     *("debugging.py", "gpt.py"),
@@ -47,6 +64,8 @@ def common(release: Path, slugs: Iterable[str]) -> bytes:
     files |= _tree(grader, [grader / part for part in GRADER], "autograder")
     own = [*(grader / one for one in ALONE), *grader.glob("*.py")]
     files |= {f"autograder/{file.relative_to(grader).as_posix()}": file.read_bytes() for file in own}
+    for name in NO_PROCESSES:
+        del files[f"autograder/{name}.py"]
     files["autograder/notebook/__init__.py"] = b""  # its own asks for a kernel
     files |= _tree(course, [one for one in course.iterdir() if one.name not in NO_COURSE], "course")
     files["course/syllabus.toml"] = _only(files["course/syllabus.toml"].decode(), slugs).encode()
@@ -84,10 +103,14 @@ def _package(name: str) -> dict[str, bytes]:
     return {file.name: file.read_bytes()} if file.stem == name else _tree(file.parent, [file.parent], name)
 
 
-def of_lesson(release: Path, slug: str) -> bytes:
-    """The archive of a lesson: its checks and scenarios, and its answer book."""
-    folder = release / "autograder" / "lessons" / slug
-    return _archive(_tree(folder, [folder], f"autograder/lessons/{slug}"))
+def of_lesson(release: Path, slug: str) -> tuple[bytes, dict[str, bytes]]:
+    """The archive of a lesson, with its checks and scenarios; and by exercise its part of the answer book."""
+    places = Places(release)
+    folder, book = places.folder(slug), places.answer_book(slug)
+    common, parts = read_book(book).in_parts()
+    at = f"autograder/lessons/{slug}"
+    files = _tree(folder, [folder], at) | {f"{at}/{book.name}": common.to_bytes()}
+    return _archive(files), {exercise: part.to_bytes() for exercise, part in parts.items()}
 
 
 def notebook(file: Path) -> str:
@@ -112,22 +135,55 @@ def _never_asked_for(at: str) -> bool:
 
 
 def _archive(files: dict[str, bytes]) -> bytes:
-    """A tar, compressed as one: a third smaller than a zip of so many small files. The same files, the same bytes."""
+    """A tar, compressed as one: bzip2 makes a fifth less of sources than gzip, and Pyodide has no better one.
+
+    The same files give the same bytes.
+    """
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for at in sorted(files):
             entry = tarfile.TarInfo(at)
             entry.size = len(files[at])
             archive.addfile(entry, io.BytesIO(files[at]))
-    return gzip.compress(content.getvalue(), 9, mtime=0)
+    return bz2.compress(content.getvalue())
 
 
-def write(release: Path, slugs: Iterable[str], out: Path) -> list[str]:
-    """Write all archives and notebooks into the folder `out`; returns the lessons that need the digits."""
+def write(release: Path, slugs: Iterable[str], out: Path) -> dict[str, bytes]:
+    """Write all archives, parts of answer books and notebooks into the folder `out`; returns them by part.
+
+    Parts are `grader`, `data`, a lesson's slug, and slug and exercise with a slash between them.
+    """
     slugs = list(slugs)
-    (out / "grader.tgz").write_bytes(common(release, slugs))
-    (out / "data.tgz").write_bytes(data(release))
+    parts = {"grader": common(release, slugs), "data": data(release)}
     for slug in slugs:
-        (out / f"{slug}.tgz").write_bytes(of_lesson(release, slug))
+        parts[slug], answers = of_lesson(release, slug)
+        parts |= {f"{slug}/{exercise}": part for exercise, part in answers.items()}
         (out / f"{slug}.json").write_text(notebook(release / "exercises" / f"{slug}.ipynb"), encoding="utf-8")
-    return [slug for slug in slugs if needs_data(release, slug)]
+    for part, content in parts.items():
+        file = out / file_of(part)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
+    return parts
+
+
+MOST_BYTES = 400_000
+"""Of the grader and what an exercise needs beside it, before its first verdict."""
+
+
+def before_a_verdict(sizes: dict[str, int], digits: Iterable[str]) -> dict[str, int]:
+    """By `lesson/exercise`: the bytes of all parts that its first check fetches, beside Python and NumPy.
+
+    Args:
+        digits: the lessons that need them.
+    """
+    digits, found = set(digits), {}
+    for part in sizes:
+        slug, _, exercise = part.partition("/")
+        if exercise:
+            found[part] = sizes["grader"] + sizes[slug] + sizes[part] + (sizes["data"] if slug in digits else 0)
+    return found
+
+
+def file_of(part: str) -> str:
+    """Where a part lies; `worker.js` fetches it from there."""
+    return f"{part}.book" if "/" in part else f"{part}.tar.bz2"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from exercise_cells import points
-from page_archives import write
+from page_archives import MOST_BYTES, before_a_verdict, needs_data, write
 from page_wheel import NoWheel, entry_of, wheel
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -107,20 +107,27 @@ def assemble(app: Sphinx, error: Exception | None) -> None:
     lock["packages"] = {"numpy": entry}
     (python / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
     (python / entry["file_name"]).write_bytes(app.page_wheel)
-    digits = _write_archives(out, slugs)
+    parts, digits = _write_archives(out, slugs)
     sizes = {"python": sum((python / name).stat().st_size for name in CORE), "numpy": len(app.page_wheel)}
     solved = _write_solutions(out, slugs)
-    parts = ("grader", "data", *slugs)
-    sizes |= {part: (out / f"{part}.tgz").stat().st_size for part in parts}
-    content = b"".join((out / f"{part}.tgz").read_bytes() for part in parts)
-    version = hashlib.sha256(content + entry["sha256"].encode()).hexdigest()[:16]
+    sizes |= {part: len(content) for part, content in parts.items()}
+    _hold_to_budget(before_a_verdict(sizes, digits))
+    version = hashlib.sha256(b"".join(parts.values()) + entry["sha256"].encode()).hexdigest()[:16]
     manifest = {"sizes": sizes, "solved": solved, "data": digits, "version": version}
     (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     _write_service_worker(Path(app.outdir))
 
 
-def _write_archives(out: Path, slugs: list[str]) -> list[str]:
-    """The grader's archives, of a release made for it: no answer is in them. Returns the lessons that need the digits.
+def _hold_to_budget(found: dict[str, int]) -> None:
+    heavy = max(found, key=lambda part: found[part])
+    message = f"the first check of {heavy} fetches {found[heavy]:,} bytes of grader, checks and answers"
+    if found[heavy] > MOST_BYTES and os.environ.get("CI"):
+        raise ExtensionError(f"{message}, and at most {MOST_BYTES:,} are wanted: let its checks ask for less")
+    logger.info(message)
+
+
+def _write_archives(out: Path, slugs: list[str]) -> tuple[dict[str, bytes], list[str]]:
+    """The grader's archives, of a release made for it: no answer is in them. Returns them, and who needs the digits.
 
     To try slips takes ten minutes: who publishes sets $BACKPROP_WHOLE_BOOKS, and others' pages name known mistakes.
     """
@@ -131,7 +138,7 @@ def _write_archives(out: Path, slugs: list[str]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         released = Path(folder, "release")
         release(Course.at(), released, slugs, search="BACKPROP_WHOLE_BOOKS" in os.environ, say=logger.info)
-        return write(released, slugs, out)
+        return write(released, slugs, out), [slug for slug in slugs if needs_data(released, slug)]
 
 
 def _write_solutions(out: Path, slugs: list[str]) -> list[str]:

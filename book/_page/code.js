@@ -91,8 +91,9 @@ export class Line {
     this.bar = element("progress", { max: 1, hidden: true, "aria-label": "fetched" });
     this.box = element("p", { class: "page-line" }, this.bar, element("span", { role: "status" }, this.words), this.clock);
   }
-  show({ text = "", share } = {}) {
-    this.words.textContent = text;
+  // `link`: where one may go on, in words and as an address, after the text.
+  show({ text = "", share, link } = {}) {
+    this.words.replaceChildren(text, ...(link ? [element("a", { href: link.to }, link.words), "."] : []));
     this.bar.hidden = share === undefined;
     if (share !== undefined) this.bar.value = share;
   }

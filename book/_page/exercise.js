@@ -43,7 +43,7 @@ export class Exercise {
       const notebook = JSON.stringify(await filled(this.lesson));
       const began = performance.now();
       const found = await withPython(
-        ["python", "numpy", "grader", this.lesson],
+        ["python", "numpy", "grader", this.lesson, `${this.lesson}/${this.name}`],
         (ask) => ask({ do: "check", lesson: this.lesson, exercise: this.name, notebook }),
         { line: this.line, seconds: SECONDS },
       );

@@ -81,7 +81,8 @@ class Live {
   async asked(ask, ready, cells, lessons) {
     const plan = await ask({ do: "plan", cells, at: this.at, lessons });
     if (plan.elsewhere) {
-      this.line.show({ text: `This cell needs ${plan.elsewhere}, which this page does not have: run it in the page's notebook, which the top of the page offers.` });
+      const text = `This cell needs ${plan.elsewhere}, which this page does not have. Run it in `;
+      this.line.show({ text, link: { words: "this page's notebook", to: "#page-notebook" } });
       return null;
     }
     const answers = {};

@@ -9,6 +9,12 @@ export function keep() {
   return begun;
 }
 
+// Fetch and keep what one will want when there is no network.
+export async function keepMore(addresses) {
+  const registration = await navigator.serviceWorker?.getRegistration(ROOT);
+  registration?.active?.postMessage({ keep: addresses });
+}
+
 async function register() {
   if (!("serviceWorker" in navigator)) return;
   await navigator.serviceWorker.register(new URL("sw.js", ROOT), { scope: ROOT.pathname });

@@ -1,9 +1,10 @@
 // The page's Python: one worker that works, and a spare one that is warm, so that Stop is ending the first.
-import { keep } from "./offline.js";
+import { keep, keepMore } from "./offline.js";
 
 const HERE = new URL(".", import.meta.url);
 const MIB = 2 ** 20;
-const ORDER = ["data", "grader", "numpy", "python"]; // from the last one on; what is in none of these are lessons
+// From the last one on; what is in none of these are lessons, and an exercise's answers, `lesson/exercise`.
+const ORDER = ["data", "grader", "numpy", "python"];
 const SPARE_AFTER = 1500; // ms of rest before the spare is made: not while a reader waits
 
 export const NO_NETWORK = "Python could not be fetched: is there a network? Nothing you typed is lost.";
@@ -79,6 +80,19 @@ function makeSpareLater() {
   }, SPARE_AFTER);
 }
 
+// What the other exercises of a lesson compare with comes once a reader rests: then all of it is there offline.
+const whole = new Set();
+function keepTheRestLater(parts) {
+  setTimeout(async () => {
+    const { sizes } = await files();
+    for (const lesson of parts.filter((part) => !whole.has(part))) {
+      whole.add(lesson);
+      const rest = Object.keys(sizes).filter((part) => part.startsWith(`${lesson}/`));
+      if (rest.length) keepMore(rest.map((part) => new URL(`${part}.book`, HERE).href));
+    }
+  }, SPARE_AFTER);
+}
+
 function inWords({ say, loaded, total }) {
   if (say) return { text: say };
   if (loaded >= total) return { text: "Starting Python" };
@@ -118,7 +132,9 @@ async function inTurn(parts, work, line, out, seconds) {
     const ready = (more) => mine.prepare(more, hear);
     await ready(parts);
     wait();
-    return await work((message) => mine.ask(message, hear), ready);
+    const found = await work((message) => mine.ask(message, hear), ready);
+    keepTheRestLater(parts);
+    return found;
   } catch (error) {
     if (error.fatal && mine) drop(mine);
     throw error;

@@ -35,6 +35,17 @@ async function bytes(name) {
   return answer.arrayBuffer();
 }
 
+async function unpack(part) {
+  python.unpackArchive(await bytes(`${part}.tar.bz2`), "bztar", { extractDir: "/course" });
+}
+
+// What the checks of one exercise compare with.
+async function takeAnswers(lesson, exercise) {
+  const folder = `/course/autograder/lessons/${lesson}/answers`;
+  python.FS.mkdirTree(folder);
+  python.FS.writeFile(`${folder}/${exercise}.book`, new Uint8Array(await bytes(`${lesson}/${exercise}.book`)));
+}
+
 // What Python has compiled is kept, for one version of all sources: compiling takes a browser seconds.
 const KEPT = "backprop-compiled";
 const OLD = `
@@ -88,15 +99,15 @@ const STEPS = {
     python.runPython(OLD); // what was compiled belongs to a source of that age
   },
   async grader() {
-    python.unpackArchive(await bytes("grader.tgz"), "gztar", { extractDir: "/course" });
+    await unpack("grader");
     python.runPython("import sys; sys.path.insert(0, '/course')");
   },
   async data() {
-    python.unpackArchive(await bytes("data.tgz"), "gztar", { extractDir: "/course" });
+    await unpack("data");
   },
 };
 
-// `parts`: python, numpy, grader, or the slug of a lesson, whose checks are read then.
+// `parts`: python, numpy, grader, the slug of a lesson, whose checks are read then, or `lesson/exercise`.
 async function prepare({ parts, sizes, version, spare }) {
   const missing = parts.filter((part) => !have.has(part));
   const total = missing.reduce((sum, part) => sum + (sizes[part] ?? 0), 0);
@@ -107,8 +118,9 @@ async function prepare({ parts, sizes, version, spare }) {
   for (const part of missing) {
     due += sizes[part] ?? 0;
     if (STEPS[part]) await STEPS[part]();
+    else if (part.includes("/")) await takeAnswers(...part.split("/"));
     else {
-      python.unpackArchive(await bytes(`${part}.tgz`), "gztar", { extractDir: "/course" });
+      await unpack(part);
       tell({ say: "Starting the checks" });
       python.pyimport("autograder.page.check").prepared(part);
     }

@@ -32,13 +32,19 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     running.close()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+@pytest.fixture(scope="session")
+def live_book() -> Path:
+    """The built book, with Python in its pages."""
     built = Path(os.environ.get("BOOK_HTML", ROOT / "book" / "_build" / "html"))
     if not (built / "_static" / "page" / "manifest.json").is_file():
         assert not os.environ.get("CI"), "CI builds pages with Python, or fails"
         pytest.skip("no Pyodide or no NumPy wheel could be had where the book was built: its pages are without Python")
-    with plain_server(built) as running:
+    return built
+
+
+@pytest.fixture(scope="module")
+def server(live_book: Path) -> Iterator[Server]:
+    with plain_server(live_book) as running:
         yield running
 
 

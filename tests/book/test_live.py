@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from live_pages import Reader, Server
+from live_pages import Reader, Server, plain_server
 from widget_pages import contrast
 
 pytestmark = pytest.mark.slow
@@ -43,6 +43,19 @@ def test_nothing_of_python_is_fetched_before_it_is_asked_for(reader: Reader) -> 
     assert not reader.js(
         f"document.querySelectorAll({reader.exercise('relu_vjp', 'button:not([hidden])')!r}).length === 0"
     )
+
+
+def test_a_check_waits_for_the_answers_to_its_own_exercise_alone(live_book: Path, tmp_path: Path) -> None:
+    with plain_server(live_book) as server:
+        reader = Reader(tmp_path, server)
+        try:
+            reader.visit(PAGE)
+            reader.fill(reader.exercise("relu_vjp"), RIGHT)
+            reader.checked("relu_vjp")
+            asked = [address.rpartition("/")[2] for address in server.asked if address.endswith(".book")]
+        finally:
+            reader.close()
+    assert asked == ["relu_vjp.book"]
 
 
 def test_a_wrong_answer_and_a_right_one_as_the_command_tells_them(reader: Reader, tmp_path: Path) -> None:
@@ -193,9 +206,14 @@ def test_offline_from_the_first_time_on(reader: Reader, server: Server) -> None:
     reader.fill(reader.exercise("relu_vjp"), RIGHT)
     assert "passed" in reader.checked("relu_vjp")
     reader.js("navigator.serviceWorker.ready.then(() => true)")
+    for name in ("tanh_vjp", "attention_vjp"):  # fetched once the reader rests
+        reader.until(f"caches.match('_static/page/ch06_vjps/{name}.book').then(Boolean)", 20)
     server.gone = True
     try:
         reader.visit(PAGE)
         assert "passed" in reader.checked("relu_vjp")
+        reader.fill(reader.exercise("tanh_vjp"), "def tanh_vjp(g, y):\n    return g * (1 - y)\n")
+        assert "0 of 2 points" in reader.checked("tanh_vjp")
+        reader.press(reader.exercise("tanh_vjp"), "Reset")
     finally:
         server.gone = False

@@ -112,4 +112,8 @@ def test_a_cell_that_asks_and_one_that_calls_itself_end_in_one_line(reader: Read
         reader.press(CELL, "Run")
         whole = f"document.querySelector({CELL!r}).innerText"
         reader.until(f"{whole}.includes({said!r})")
+        if "Matplotlib" in said:
+            reader.js(f"document.querySelector({CELL + ' .page-line a'!r}).click()")
+            assert reader.js("location.hash + document.querySelector(location.hash).innerText").count("notebook") > 1
+            assert reader.js("document.querySelector('#page-notebook').open !== false")
     reader.press(CELL, "Reset")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import tarfile
@@ -12,7 +13,8 @@ from types import ModuleType
 
 import pytest
 
-from course.syllabus import find_lesson, read_syllabus
+from autograder.page.needs import imports
+from course.syllabus import find_lesson, read_syllabus, syllabus
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
@@ -113,6 +115,36 @@ def test_a_lazy_package_imports_what_is_asked_for(archives: ModuleType) -> None:
         _ = made.other
 
 
+def test_what_a_first_check_fetches_is_counted(archives: ModuleType) -> None:
+    sizes = {"python": 9, "grader": 1000, "data": 200, "ch1": 30, "ch1/f": 4, "ch7": 50, "ch7/T.g": 6}
+    assert archives.before_a_verdict(sizes, ["ch7"]) == {"ch1/f": 1034, "ch7/T.g": 1256}
+
+
+def test_the_build_refuses_an_exercise_that_weighs_too_much(
+    archives: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import page_runtime  # type: ignore[import-not-found]
+
+    monkeypatch.setenv("CI", "1")
+    page_runtime._hold_to_budget({"ch1/f": 400_000, "ch1/g": 3})
+    with pytest.raises(page_runtime.ExtensionError, match=r"^the first check of ch1/f fetches 400,001 bytes"):
+        page_runtime._hold_to_budget({"ch1/f": 400_001, "ch1/g": 3})
+
+
+def test_what_the_built_book_fetches_for_a_first_check_is_within_the_budget(
+    archives: ModuleType, live_book: Path
+) -> None:
+    page = live_book / "_static" / "page"
+    manifest = json.loads((page / "manifest.json").read_text(encoding="utf-8"))
+    parts = [part for part in manifest["sizes"] if part not in ("python", "numpy")]
+    there = {part: (page / archives.file_of(part)).stat().st_size for part in parts}
+    assert there == {part: manifest["sizes"][part] for part in parts}
+    found = archives.before_a_verdict(there, manifest["data"])
+    asked = [f"{slug}/{one.name}" for slug, lesson in syllabus().items() if slug in parts for one in lesson.exercises]
+    assert set(asked) == set(found)
+    assert {part: size for part, size in found.items() if size > archives.MOST_BYTES} == {}
+
+
 def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Path) -> None:
     """With the archive and NumPy alone."""
     with tarfile.open(fileobj=io.BytesIO(archives.common(ROOT, [LESSON]))) as archive:
@@ -137,6 +169,20 @@ def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Pat
     assert "passed []" in run.stdout, run.stdout + run.stderr
     assert "failed ['" in run.stdout
     assert run.returncode == 0, run.stderr
+
+
+def test_nothing_but_the_choice_of_an_isolation_imports_what_is_left_out(archives: ModuleType) -> None:
+    left_out = {f"autograder.{name.replace('/', '.')}" for name in archives.NO_PROCESSES}
+    importing = set()
+    with tarfile.open(fileobj=io.BytesIO(archives.common(ROOT, [LESSON]))) as archive:
+        for name in archive.getnames():
+            if name.startswith("autograder/") and name.endswith(".py"):
+                file = archive.extractfile(name)
+                assert file is not None
+                for module, names in imports(file.read().decode()):
+                    if left_out & {module, *(f"{module}.{one}" for one in names)}:
+                        importing.add(name)
+    assert importing == {"autograder/isolation/choice.py"}
 
 
 def test_what_is_left_out_of_pytest_is_there_to_be_left_out(archives: ModuleType) -> None:
