@@ -6,8 +6,6 @@ Whatever learners wrote is text: Jinja escapes it, and what is no visible charac
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import re
@@ -19,23 +17,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
-
 from autograder.classroom.class_record import NOT_RECOGNISED
 from autograder.classroom.exports import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.places import Places
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
-from autograder.reports.safety import file_stem, printable
+from autograder.reports.pages import environment
+from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
 from autograder.sections import read_command
 from autograder.wording import clean
 from course.published import published_here
 from course.syllabus import Exercise
 
-TEMPLATES = Path(__file__).with_name("templates")
 BUILT_BOOK = Places().pages
 WORDS = {
     "passed": "passed",
@@ -46,8 +41,6 @@ WORDS = {
     "timeout": "took too long",
     "forbidden": "used what it may not",
 }
-WRONG_ENTRY = re.compile(r"(?<![\w)\]*])\*(?:-?(?:\d[\d.]*(?:e-?\d+)?|inf)|nan|True|False)\b")
-"""An entry that a smallest case marks as wrong."""
 MISTAKES = 8
 """Misconceptions in the dashboard's list."""
 MISTAKES_EACH = 3
@@ -59,7 +52,7 @@ class HtmlReport(Report):
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
-        self._pages = _environment()
+        self._pages = environment()
         self._whole_class = order.only is None
         if self._whole_class:
             from autograder.reports import figures  # says now, not after a thousand pages, that matplotlib is missing
@@ -201,15 +194,6 @@ def page(
     }
 
 
-def marked(case: str) -> Markup:
-    """The text of a case, with the entries that are wrong marked."""
-    text, parts, at = printable(case), [], 0
-    for match in WRONG_ENTRY.finditer(text):
-        parts += [escape(text[at : match.start()]), Markup("<mark>"), escape(match[0]), Markup("</mark>")]
-        at = match.end()
-    return Markup("").join([*parts, escape(text[at:])])
-
-
 def _lesson(result: SubmissionResult, book: str | None, with_hidden: bool) -> dict[str, Any]:
     lesson = lesson_of(result.lesson)
     listed = {exercise.name: exercise for exercise in lesson.exercises} if lesson else {}
@@ -263,32 +247,3 @@ def _mistakes(statistics: ClassStatistics, lesson: LessonStatistics) -> dict[str
         ]
         for exercise in lesson.exercises.values()
     }
-
-
-def _environment() -> Environment:
-    """Templates that escape everything, with the style, the script and a policy that allows these two alone."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
-    )
-    style, script = (Markup((TEMPLATES / name).read_text(encoding="utf-8")) for name in ("pages.css", "table.js"))
-    environment.globals |= {
-        "style": style,
-        "script": script,
-        "policy": (
-            f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
-            "base-uri 'none'; form-action 'none'"
-        ),
-        "glyphs": {"passed": "✓", "partial": "◐", "missing": "·"},
-        "promises": {"value": "cannot be forged", "instrumented": "hard to fake"},
-    }
-    environment.filters |= {"marked": marked, "points": lambda number: f"{number:g}"}
-    return environment
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
