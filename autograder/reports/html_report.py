@@ -23,7 +23,7 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult,
 from autograder.places import Places
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
-from autograder.reports.pages import environment
+from autograder.reports.pages import environment, in_words
 from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
 from autograder.sections import read_command
@@ -167,7 +167,7 @@ def page(
         worth: the points of a lesson that was not handed in.
         with_hidden: show the checks on hidden inputs one by one; else they are counted.
     """
-    lessons = [_lesson(result, book, with_hidden) for result in work.results]
+    lessons = [_lesson(result, book, with_hidden) | _times(work, result.lesson) for result in work.results]
     counted = [result for result in work.results if not due or result.lesson in due]
     handed_in = {result.lesson for result in work.results}
     missing: list[dict[str, Any]] = [
@@ -206,6 +206,15 @@ def _lesson(result: SubmissionResult, book: str | None, with_hidden: bool) -> di
         "book": f"{book}/{quote(result.lesson)}.html" if book and lesson else None,
         "exercises": exercises,
         "passed": [one for one in exercises if one["graded"].status == "passed"],
+    }
+
+
+def _times(work: StudentWork, slug: str) -> dict[str, Any]:
+    """When a lesson was handed in, and what was handed in before."""
+    came = work.came.get(slug)
+    return {
+        "handed_in": in_words(came.at) if came else "",
+        "earlier": [(in_words(one.at), clean(one.file, 80), one) for one in work.earlier.get(slug, [])],
     }
 
 

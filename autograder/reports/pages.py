@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from datetime import datetime
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autograder.reports.safety import printable
+from autograder.wording import clean
 
 TEMPLATES = Path(__file__).with_name("templates")
 WRONG_ENTRY = re.compile(r"(?<![\w)\]*])\*(?:-?(?:\d[\d.]*(?:e-?\d+)?|inf)|nan|True|False)\b")
@@ -40,6 +42,15 @@ def environment() -> Environment:
     }
     environment.filters |= {"marked": marked, "points": lambda number: f"{number:g}"}
     return environment
+
+
+def in_words(at: str) -> str:
+    """A time in ISO 8601 as people write it: `12 Nov 2026, 22:54`; any other text as it is."""
+    try:
+        when = datetime.fromisoformat(at)
+    except ValueError:
+        return clean(at)
+    return f"{when.day} {when:%b %Y, %H:%M}" + (f" {when:%Z}" if when.tzinfo else "")
 
 
 def _digest(text: str) -> str:
