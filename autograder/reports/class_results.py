@@ -44,6 +44,8 @@ class StudentWork:
     """The grader's points, by lesson, where others count."""
     came: dict[str, HandedIn] = field(default_factory=dict)
     """When what counts was handed in, by lesson, as far as a platform says it."""
+    counted_at: dict[str, HandedIn] = field(default_factory=dict)
+    """The same, for counting alone: of those without a name, too."""
     earlier: dict[str, list[Attempt]] = field(default_factory=dict)
     """The attempts before it, by lesson, the first one first."""
 
@@ -72,6 +74,7 @@ class ClassResults:
         anonymous: bool = False,
     ) -> None:
         self.folder = folder
+        self.anonymous = anonymous
         self.rules = rules or Rules()
         record = ClassRecord(folder)
         self._handed_in = record.handed_in
@@ -125,6 +128,7 @@ class ClassResults:
                     names=tuple(student.own),
                     original=standing.original,
                     came=standing.came,
+                    counted_at=standing.came,
                     earlier=self._attempts_before(counted),
                 )
                 work = replace(work, total=self.total(work)) if self.rules.lessons else work

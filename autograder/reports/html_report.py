@@ -26,6 +26,7 @@ from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.pages import environment, in_words
 from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
+from autograder.reports.weeks import MOST_KNOWN, ClassWeeks
 from autograder.sections import read_command
 from autograder.wording import clean
 from course.published import published_here
@@ -60,6 +61,7 @@ class HtmlReport(Report):
             self._figures = figures
             self._rows = self.files.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))  # noqa: SIM115  # closed with them
         self._statistics = ClassStatistics(order.classroom.lessons, order.classroom.due)
+        self._weeks = ClassWeeks(order.classroom.rules)
         self._students = order.out / "students"
         self._last: Path | None = None
         self._number = 0
@@ -72,6 +74,7 @@ class HtmlReport(Report):
         if self._whole_class:
             self._number += 1
             self._statistics.add(work)
+            self._weeks.add(work)
             json.dump(self._row(work), self._rows)
             self._rows.write("\n")
 
@@ -144,6 +147,11 @@ class HtmlReport(Report):
                 if status != "graded"
             ],
             "mistakes": statistics.common_mistakes(MISTAKES),
+            "weeks": [(week, self._weeks.mistakes(week)) for week in self._weeks.weeks],
+            "has_dates": self._weeks.has_dates,
+            "latest": self._weeks.latest,
+            "points": [] if self.order.classroom.anonymous else self._weeks.points(),
+            "known": self._weeks.known()[:MOST_KNOWN],
             "mistakes_of": {lesson.slug: _mistakes(statistics, lesson) for lesson in lessons},
             "histogram": self._figures.points_histogram(
                 statistics.percent, f"Distribution of points; the median student has {statistics.median} percent"
