@@ -35,6 +35,8 @@ MOST_NAMED = 12
 MOST_OF_A_GROUP = 12
 """Hand-ins of a finding from which pairs are counted: a larger group has shared with no one in particular."""
 MOST_PAIRS = 30
+FEW = 6
+"""Hand-ins from which on a class says what is usual."""
 MOST_LINES = 150
 """Lines of an answer that are shown."""
 
@@ -99,7 +101,11 @@ def side_by_side(finding: Finding) -> tuple[Answer, Answer]:
 
 
 def in_words(finding: Finding) -> str:
-    """What is alike, in a sentence."""
+    """What is alike, in a sentence, and whether so few hand-ins say what is usual."""
+    return _how(finding) + (" So few hand-ins do not say what is usual." if finding.of < FEW else "")
+
+
+def _how(finding: Finding) -> str:
     of = f"{finding.having} of {finding.of} hand-ins {'has' if finding.having == 1 else 'have'} it"
     if finding.is_of_the_reference:
         how = "Equal to the model solution" if finding.equal else f"Near the model solution ({finding.likeness:.0%})"
