@@ -82,7 +82,7 @@ class Class:
         found = {}
         for path in sorted(path for path in self.results.rglob("*") if not path.is_dir()):
             name = path.relative_to(self.results).as_posix()
-            if name in ("class.json", ".hand-ins.json", ".lock"):
+            if name in ("class.json", ".hand-ins.json", ".lock") or name.startswith(".earlier/"):
                 continue
             assert name.count("/") == 1, f"{name} is left"
             assert name.endswith(".json"), f"{name} is left"
@@ -95,6 +95,7 @@ class Class:
     def assert_complete(self, undisturbed: dict[str, Any]) -> None:
         """Every submission has its result, all are in the summary, and nothing else is left."""
         assert self.content() == undisturbed
+        assert not (self.results / ".earlier").exists()  # no file was replaced by another
         summary = json.loads((self.results / "class.json").read_text(encoding="utf-8"))["submissions"]
         assert [(row["student"], row["lesson"], row["points"]) for row in summary] == [
             (result["student"], result["lesson"], result["points"]) for result in undisturbed.values()
@@ -247,6 +248,9 @@ def test_submissions_change_while_they_are_graded(a_class: Class) -> None:
     a_class.run()
     content = a_class.content()
     assert {result["points"] for name, result in content.items() if "ch06" in name} == {2}
+    for kept in (a_class.results / ".earlier").rglob("*.json"):
+        before = json.loads(kept.read_text(encoding="utf-8"))["result"]
+        assert before["sha256"] != content[f"{before['student']}/{before['lesson']}.json"]["sha256"]
     summary = json.loads((a_class.results / "class.json").read_text(encoding="utf-8"))["submissions"]
     assert len(summary) == len(CLASS) - 1
 

@@ -356,8 +356,20 @@ def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) ->
     backprop("report", results, "--format", "csv", "--roster", table(tmp_path, "canvas.csv", CANVAS))
     header, ada, bob = rows_of(results / "__reports__" / "grades.csv", "utf-8-sig")
     lesson = [SLUG, f"{SLUG} max", f"{SLUG} graded"]
-    assert header == ["student", "id", "mail", "section", "team", *lesson, "total", "total max", "remark"]
+    assert header == [
+        "student",
+        "id",
+        "mail",
+        "section",
+        "team",
+        *lesson,
+        "total",
+        "total max",
+        f"{SLUG} handed in",
+        "remark",
+    ]
     assert ada[:9] == ["Ada King", "s101", "ada@x.edu", "Lab 1", "", "56.7", "63", "63", "56.7"]
+    assert [row[-2] for row in (ada, bob)] == ["2027-03-03 11:00:00+00:00", ""]
     assert ada[-1].startswith("ch06_vjps: graded: 2 days late (03 Mar 11:00, due 01 Mar 12:00); 1 day of 1 day taken")
     assert bob[:9] == ["Bob Müller", "s102", "bob@x.edu", "Lab 1 and Lab 2", "", "", "63", "", "0"]
 

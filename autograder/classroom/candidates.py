@@ -64,21 +64,39 @@ class Choice:
     others: list[tuple[Candidate, str, bool]]
     """Each with why it is not, and whether it holds work as well."""
 
+    @property
+    def earlier(self) -> list[File]:
+        """What was handed in before it, by a platform that takes several attempts."""
+        return [other.file for other, _, _ in self.others if _is_earlier(other.file, self.best.file)]
+
+    @property
+    def beside(self) -> list[tuple[Candidate, str, bool]]:
+        """The others that are no earlier attempts."""
+        return [one for one in self.others if not _is_earlier(one[0].file, self.best.file)]
+
     def remark(self) -> str:
         """What a result says of how its file was found."""
-        file = self.best.file
+        file, others = self.best.file, self.beside
         how = ("", "by its name", "by the exercises in it")[self.best.doubt]
         called = f"'{clean(file.name, 80)}' was graded as {self.best.lesson}, {how}." if how else ""
         beside = ""
-        if self.others:
-            named = [f"'{clean(other.file.shown, 80)}'" for other, _, _ in self.others[:MOST_BESIDE]]
-            more = len(self.others) - len(named)
+        if others:
+            named = [f"'{clean(other.file.shown, 80)}'" for other, _, _ in others[:MOST_BESIDE]]
+            more = len(others) - len(named)
             named += [f"{more} more"] if more else []
-            was = "was" if len(self.others) == 1 else "were"
+            was = "was" if len(others) == 1 else "were"
             beside = f"'{clean(file.shown, 80)}' was graded; {enumeration(named)} {was} handed in, too."
         elif file.of_clone:
             beside = f"'{clean(file.shown, 80)}' was graded."
-        return " ".join(part for part in (called, beside, file.note) if part)
+        turns = f"It was handed in {len(self.earlier) + 1} times; the last counts." if self.earlier else ""
+        return " ".join(part for part in (called, beside, turns, file.note) if part)
+
+
+def _is_earlier(file: File, than: File) -> bool:
+    """Whether a file is an attempt before another: by its time, or by the number that Canvas gives to one name."""
+    if file.turn != than.turn and ("", 0) not in (file.turn, than.turn):
+        return file.turn < than.turn
+    return (file.path.parent, file.name) == (than.path.parent, than.name) and file.copy < than.copy
 
 
 class Reader:

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from autograder.classroom.archives import OF_A_CLASS, unpack
 from autograder.classroom.candidates import NO_LESSON, Candidate, Reader, choose, recognised
 from autograder.classroom.class_level import class_in
+from autograder.classroom.earlier import EarlierFile
 from autograder.classroom.exports import NBGRADER, UNKNOWN, HandIn, Participants, hand_ins_of
 from autograder.classroom.hand_in_files import (
     MOST_ROWS,
@@ -60,6 +61,8 @@ class ClassFolder:
     """By student and lesson."""
     not_recognised: list[Unrecognised] = field(default_factory=list)
     """By student."""
+    earlier: list[EarlierFile] = field(default_factory=list)
+    """Attempts that another one came after."""
     remarks: list[str] = field(default_factory=list)
     """A line for each thing that nobody handed in."""
     claimed: list[Unrecognised] = field(default_factory=list)
@@ -115,7 +118,7 @@ def find_work(
         if at_student is not None:
             at_student(student)
         rows: list[Unrecognised] = []
-        work = _work_of(student, by_student[student], unpacker, rows)
+        work = _work_of(student, by_student[student], unpacker, rows, found.earlier)
         if folder.name == NBGRADER:
             work = [replace(item, at=_nbgraders_time(item.file.parent)) for item in work]
         if not work and all(one.perhaps for one in by_student[student]):
@@ -177,8 +180,14 @@ def _fingerprint(file: Path) -> str:
         return ""
 
 
-def _work_of(student: str, hand_ins: list[HandIn], unpacker: Unpacker, rows: list[Unrecognised]) -> list[Work]:
-    """A student's work, one file a lesson; what is not graded goes to `rows`."""
+def _work_of(
+    student: str,
+    hand_ins: list[HandIn],
+    unpacker: Unpacker,
+    rows: list[Unrecognised],
+    earlier: list[EarlierFile],
+) -> list[Work]:
+    """A student's work, one file a lesson; what is not graded goes to `rows`, and attempts before it to `earlier`."""
     candidates: dict[str, list[Candidate]] = defaultdict(list)
     aside, reader = Aside(), Reader()
     for file in files_of(student, hand_ins, unpacker, rows, aside):
@@ -194,7 +203,8 @@ def _work_of(student: str, hand_ins: list[HandIn], unpacker: Unpacker, rows: lis
             continue
         file = choice.best.file
         work.append(Work(sys.intern(lesson), student, file.path, choice.remark(), file.at, file.late))
-        for other, why, is_work in choice.others:
+        earlier += sorted(EarlierFile(student, lesson, one.shown, one.at) for one in choice.earlier)
+        for other, why, is_work in choice.beside:
             what = f"{file.shown} is graded as {lesson}, as {why}; remove one of the two"
             rows.append(Unrecognised(student, other.file.shown, what, is_work))
     rows += [

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from autograder.classroom.exports import CANVAS, METADATA, MOODLE, NBGRADER, is_hidden
+from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE
 from autograder.submission import stem_of
 
 MOST_AROUND = 4
@@ -68,16 +69,19 @@ def _may_hold_students(folder: Path) -> bool:
     """Whether a folder can be a class at all: no repository, no folder of one student's in Moodle, no work in it."""
     names = os.listdir(folder)
     work = any(stem_of(name) for name in names if not is_hidden(name) and (folder / name).is_file())
-    return not (".git" in names or MOODLE.fullmatch(folder.name) or work)
+    is_a_students = MOODLE.fullmatch(folder.name) or BRIGHTSPACE.fullmatch(folder.name)
+    return not (".git" in names or is_a_students or work)
 
 
 def _looks_like_a_class(folder: Path, archive: str | None) -> bool:
     """Whether a folder that lies alone is like one that a platform makes, or an instructor who zips a class."""
     names = [name for name in os.listdir(folder) if not is_hidden(name) or name == ".git"]
-    if ".git" in names or MOODLE.fullmatch(folder.name):
+    if ".git" in names or MOODLE.fullmatch(folder.name) or BRIGHTSPACE.fullmatch(folder.name):
         return False
     files = [name for name in names if (folder / name).is_file()]
     if METADATA in names or any(map(CANVAS.fullmatch, files)) or any(map(MOODLE.fullmatch, names)):
+        return True
+    if any(map(BLACKBOARD.fullmatch, files)) or any(map(BRIGHTSPACE.fullmatch, names)):
         return True
     if any(map(stem_of, files)):
         return False

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.class_folder import ClassFolder
+from autograder.classroom.earlier import EarlierFile
 from autograder.classroom.hand_in_files import Unrecognised
 from autograder.classroom.results_folder import RECORD, UNFINISHED, places, read_result, result_file
 from autograder.judging.records.results import SubmissionResult, write_json
@@ -48,6 +49,10 @@ class _Folder:
     """What has its result from here; the same file may lie in another folder, too."""
     times: dict[Place, HandedIn] = field(default_factory=dict)
     """When it came, where the platform says something about that."""
+    previous: dict[Place, HandedIn] = field(default_factory=dict)
+    """When what lay there came before it was replaced by what came at another time."""
+    earlier: list[EarlierFile] = field(default_factory=list)
+    """Attempts that lie beside those that count."""
     given_up: dict[Place, str] = field(default_factory=dict)
     """What was handed in here and replaced by another folder's, with the hash of the file that was graded."""
     not_recognised: list[Unrecognised] = field(default_factory=list)
@@ -90,6 +95,16 @@ class ClassRecord:
             for place, at in folder.times.items()
             if place in folder.handed_in
         }
+
+    @property
+    def previous(self) -> dict[Place, HandedIn]:
+        """When those hand-ins came that others have replaced, as far as platforms said it."""
+        return {place: at for folder in self._folders.values() for place, at in folder.previous.items()}
+
+    @property
+    def earlier(self) -> list[EarlierFile]:
+        """The attempts that lie beside those that count, of all folders, each once."""
+        return list(dict.fromkeys(one for folder in self._folders.values() for one in folder.earlier))
 
     @property
     def not_recognised(self) -> list[Unrecognised]:
@@ -137,8 +152,12 @@ class ClassRecord:
         times = {
             (item.student, item.lesson): HandedIn(item.at, item.late) for item in found.work if item.at or item.late
         }
+        known = self.times
+        changed = {place: known[place] for place, at in times.items() if place in known and known[place].at != at.at}
         given_up = {place: sha256 for place, sha256 in before.given_up.items() if place not in here}
-        self._folders[self._name(class_folder)] = _Folder(here, times, given_up, found.not_recognised)
+        self._folders[self._name(class_folder)] = _Folder(
+            *(here, times, before.previous | changed, found.earlier, given_up, found.not_recognised)
+        )
         if older := self._folders.get(BEFORE):
             older.handed_in = older.handed_in & set(places(self._results)) - here
 
@@ -148,6 +167,8 @@ class ClassRecord:
             name: {
                 "handed_in": sorted(map(list, folder.handed_in)),
                 "times": [[*place, at.at, at.late] for place, at in sorted(folder.times.items())],
+                "previous": [[*place, at.at, at.late] for place, at in sorted(folder.previous.items())],
+                "earlier": [[one.student, one.lesson, one.file, one.at] for one in folder.earlier],
                 "given_up": [[*place, sha256] for place, sha256 in sorted(folder.given_up.items())],
                 "not_recognised": [[row.student, row.file, row.why] for row in folder.not_recognised],
             }
@@ -161,10 +182,9 @@ class ClassRecord:
         for name, folder in data["folders"].items():
             self._folders[name] = _Folder(
                 {(_text(student), _text(lesson)) for student, lesson in folder["handed_in"]},
-                {
-                    (_text(one), _text(lesson)): HandedIn(_text(at), late is True)
-                    for one, lesson, at, late in folder.get("times", [])
-                },
+                _times(folder.get("times", [])),
+                _times(folder.get("previous", [])),
+                [EarlierFile(*map(_text, row)) for row in folder.get("earlier", [])],
                 {(_text(one), _text(lesson)): _text(sha256) for one, lesson, sha256 in folder.get("given_up", [])},
                 [Unrecognised(_text(who), _text(file), _text(why)) for who, file, why in folder["not_recognised"]],
             )
@@ -199,6 +219,10 @@ def gone_result(result: SubmissionResult) -> SubmissionResult:
 
 def _uncounted(student: str, lesson: str, file: str, status: SubmissionStatus, message: str) -> SubmissionResult:
     return SubmissionResult(student, lesson, file, "", "", "", 0.0, 0.0, status, clean(message, 300))
+
+
+def _times(rows: Any) -> dict[Place, HandedIn]:
+    return {(_text(one), _text(lesson)): HandedIn(_text(at), late is True) for one, lesson, at, late in rows}
 
 
 def _text(value: Any) -> str:

@@ -1,14 +1,17 @@
-"""Who handed in what in a class folder: ours, or as Canvas, Moodle, Gradescope and GitHub Classroom export a class.
+"""Who handed in what in a class folder: ours, or as a platform exports a class.
 
     ours                CLASS/<student>/, or CLASS/<student>.zip
     Canvas              CLASS/<name>_<user>_<attachment>_<file>, with _LATE before the numbers of who was late
     Moodle              CLASS/<name>_<number>_assignsubmission_file_/<file>, or all that with the file's name in one
     Gradescope          CLASS/submission_<number>/, and who it is in CLASS/submission_metadata.yml
+    Brightspace         CLASS/<number>-<number> - <name> - <date>/<file>, or all that in one name
+    Blackboard          CLASS/<assignment>_<username>_attempt_<date>_<file>, beside receipts that end in .txt
     GitHub Classroom    CLASS/<assignment>-<username>/, Git repositories, with CLASS called <assignment>-submissions
     nbgrader            CLASS/<student>/<assignment>/<file>, with CLASS called submitted
 
 A student has the same name in every export of a platform as far as it lets us: with Canvas `name_user`, with Moodle the
-name alone (its number is another in each assignment), with Gradescope the mail address, with GitHub the username.
+name alone (its number is another in each assignment), with Gradescope the mail address, with Brightspace the name (its
+number is added where two are called so), with Blackboard and GitHub the username.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.lesson_names import copy_number, lessons_named
+from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE, Receipts, blackboard_time, brightspace_time
 from autograder.classroom.results_folder import HIDDEN, RECORD
 from autograder.classroom.student_names import as_folder
 from autograder.submission import stem_of
@@ -117,14 +121,7 @@ def hand_ins_of(
     below = [parts[0] for parts, _, _ in missing if len(parts) > 1]
     there = {*below, *(path.name for path in (*folders, *links))}
     beside = [parts[0] for parts, _, _ in missing if len(parts) == 1]
-    flat = sum(1 for name in (*beside, *(path.name for path in files)) if CANVAS.fullmatch(name)) >= len(folders)
-    named = _Students(
-        folder,
-        [*(path.name for path in (*folders, *files)), *below, *beside],
-        remarks,
-        flat=flat,
-        participants=participants or Participants(),
-    )
+    named = _Students(folder, folders, files, below, beside, remarks, participants or Participants())
     hand_ins = [
         HandIn(student, path, turn=named.turn(path), perhaps=is_hidden(path.name), at=named.at(path))
         for path in folders
@@ -134,7 +131,7 @@ def hand_ins_of(
         hand_in = named.of_file(path)
         if hand_in is not None:
             hand_ins.append(hand_in)
-        elif not path.name.startswith(HIDDEN):
+        elif not path.name.startswith(HIDDEN) and not named.is_platforms(path.name):
             remarks.append(f"{path}: not a student's folder; passed over")
     why = "a link, which is not followed; put there what it leads to"
     hand_ins += [
@@ -182,16 +179,35 @@ class _Students:
     """What students are called, by the names of the folders and files in a class folder."""
 
     def __init__(
-        self, folder: Path, names: Iterable[str], remarks: list[str], *, flat: bool, participants: Participants
+        self,
+        folder: Path,
+        folders: list[Path],
+        files: list[Path],
+        below: list[str],
+        beside: list[str],
+        remarks: list[str],
+        participants: Participants,
     ) -> None:
-        self._flat = flat
+        names = [*(path.name for path in (*folders, *files)), *below, *beside]
+        alone = [name for name in (*beside, *(path.name for path in files)) if not BLACKBOARD.fullmatch(name)]
+        self._flat = sum(1 for name in alone if CANVAS.fullmatch(name)) >= len(folders)
         self._participants = participants
+        self._receipts = Receipts.among(files)
+        attempts = [match for path in files if (match := BLACKBOARD.fullmatch(path.name)) and not match["receipt"]]
+        self._attached = {(match["before"], match["when"]) for match in attempts}
+        self._of_brightspace = any(BRIGHTSPACE.fullmatch(name) for name in names)
         self._submitters, self._turns = _gradescope(folder / METADATA, remarks)
         numbers = defaultdict(set)
         for name in names:
             if match := MOODLE.fullmatch(name):
                 numbers[as_folder(match["name"])].add(match["number"])
         self._namesakes = {name for name, found in numbers.items() if len(found) > 1}
+        several = _namesakes_of_brightspace(names)
+        remarks += [
+            f"{folder}: {len(found)} students are called {name}; Brightspace's first number tells them apart"
+            for name, found in sorted(several.items())
+        ]
+        self._numbered = set(several)
         unknown = {name for name in self._namesakes if not numbers[name] <= participants.names.keys()}
         remarks += [
             f"{folder}: {len(numbers[name])} students are called {name}; Moodle's number tells them apart, and is "
@@ -205,7 +221,9 @@ class _Students:
         return [(folder, student) for folder, students in self._submitters.items() for student in students]
 
     def turn(self, path: Path) -> tuple[str, int]:
-        """When a folder was handed in, by Gradescope's list."""
+        """When a folder was handed in, by Gradescope's list or its own name."""
+        if match := BRIGHTSPACE.fullmatch(path.name):
+            return brightspace_time(match["when"]), 0
         return self._turns.get(path.name, ("", 0))
 
     def at(self, path: Path) -> str:
@@ -219,6 +237,8 @@ class _Students:
             return self._submitters[path.name]
         if match := MOODLE.fullmatch(path.name):
             return [self._moodle(match)]
+        if match := BRIGHTSPACE.fullmatch(path.name):
+            return [self._brightspace(match)]
         return [as_folder(path.name.removeprefix(self._prefix))]
 
     def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
@@ -232,6 +252,11 @@ class _Students:
         """What a file beside the students' folders is; None if nobody handed it in."""
         if match := MOODLE.fullmatch(path.name):
             return _handed_in(self._moodle(match), path, match["file"], at=self.at(path))
+        if match := BLACKBOARD.fullmatch(path.name):
+            return self._blackboard(match, path)
+        if (match := BRIGHTSPACE.fullmatch(path.name)) and match["file"]:
+            at = brightspace_time(match["when"])
+            return _handed_in(self._brightspace(match), path, match["file"], at=at, turn=(at, 0))
         if self._flat and (match := CANVAS.fullmatch(path.name)):
             note = "Canvas says that this was handed in late." if match["late"] else ""
             late = bool(match["late"])
@@ -249,6 +274,24 @@ class _Students:
             return None
         return _handed_in(UNKNOWN, path, path.name)
 
+    def is_platforms(self, name: str) -> bool:
+        """Whether a platform put a file there that is nobody's: its list, a receipt."""
+        match = BLACKBOARD.fullmatch(name)
+        return bool(match and match["receipt"]) or (self._of_brightspace and name == "index.html")
+
+    def _blackboard(self, match: re.Match[str], path: Path) -> HandIn | None:
+        student = as_folder(self._receipts.user(match))
+        at = blackboard_time(match["when"])
+        if match["receipt"]:
+            why = "no file was attached; what was typed into Blackboard is not graded"
+            attached = (match["before"], match["when"]) in self._attached
+            return None if attached else HandIn(student, path, path.name, why=why, at=at)
+        return _handed_in(student, path, match["file"], at=at, turn=(at, 0))
+
+    def _brightspace(self, match: re.Match[str]) -> str:
+        name = as_folder(match["name"])
+        return as_folder(f"{name}_{match['number']}") if name in self._numbered else name
+
     def _moodle(self, match: re.Match[str]) -> str:
         name = as_folder(match["name"])
         if known := self._participants.names.get(match["number"]):
@@ -257,10 +300,27 @@ class _Students:
 
 
 def _handed_in(
-    student: str, path: Path, name: str, note: str = "", *, of: str | None = None, late: bool = False, at: str = ""
+    student: str,
+    path: Path,
+    name: str,
+    note: str = "",
+    *,
+    of: str | None = None,
+    late: bool = False,
+    at: str = "",
+    turn: tuple[str, int] = ("", 0),
 ) -> HandIn:
     """A file; `of`: its name with what the platform added to it."""
-    return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""), late=late, at=at)
+    return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""), turn=turn, late=late, at=at)
+
+
+def _namesakes_of_brightspace(names: Iterable[str]) -> dict[str, set[str]]:
+    """The numbers of those who are called as others are."""
+    numbers = defaultdict(set)
+    for name in names:
+        if match := BRIGHTSPACE.fullmatch(name):
+            numbers[as_folder(match["name"])].add(match["number"])
+    return {name: found for name, found in numbers.items() if len(found) > 1}
 
 
 def _without_attempt(name: str) -> str:

@@ -123,7 +123,7 @@ def _files_in(
 ) -> Iterator[File]:
     if hand_in.name:
         given = File(hand_in.path, hand_in.name, hand_in.path.name, hand_in.note, hand_in.copy)
-        given = replace(given, late=hand_in.late, at=hand_in.at)
+        given = replace(given, late=hand_in.late, at=hand_in.at, turn=hand_in.turn)
         yield from unpacker.opened(student, given, rows, aside)
         return
     below = f"{hand_in.path.name}/" if several and hand_in.turn != ("", 0) else ""
@@ -291,4 +291,4 @@ class Unpacker:
                 why = "an archive in an archive; hand in the files themselves"
                 rows.append(Unrecognised(student, inner.shown, why))
             else:
-                yield replace(inner, note=file.note)
+                yield replace(inner, note=file.note, late=file.late, at=file.at, turn=file.turn)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom.class_folder import Work
+from autograder.classroom.earlier import keep_replaced
 from autograder.classroom.grading import is_of, up_to_date
 from autograder.classroom.results_folder import read_result, result_file, unfinished, write_result
 from autograder.judging.records.results import SubmissionResult
@@ -31,10 +32,18 @@ class Plan:
     Args:
         regrade: grade all, whatever is recorded.
         diff: take nothing over.
+        previous: when those hand-ins came that others have replaced, by student and lesson.
     """
 
     def __init__(
-        self, work: list[Work], results: Path, *, salt: str, regrade: bool = False, diff: bool = False
+        self,
+        work: list[Work],
+        results: Path,
+        *,
+        salt: str,
+        regrade: bool = False,
+        diff: bool = False,
+        previous: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         self.work = work
         self.results = results
@@ -47,6 +56,7 @@ class Plan:
         self.ungraded: list[str] = []
         """A line for each that could not be graded, through no fault of its own that is known."""
         self._salt = salt
+        self._previous = previous or {}
         self._remarks = {(item.student, item.lesson): item.remark for item in work if item.remark}
         self._regrade = regrade
         self._diff = diff
@@ -96,6 +106,8 @@ class Plan:
         if remark is not None:
             result.message = f"{result.message} {remark}".strip()
         try:
+            if self.target == self.results:
+                self._keep_what_it_replaces(result)
             write_result(self.target, result)
             self.done += 1
             if result.status == "killed" and self.target == self.results:
@@ -140,10 +152,17 @@ class Plan:
     def _move(self, item: Work) -> None:
         recorded = self._recorded(item)
         try:
+            if (new := read_result(self._waits(item))) is not None:
+                self._keep_what_it_replaces(new)
             recorded.parent.mkdir(parents=True, exist_ok=True)
             os.replace(self._waits(item), recorded)
         except OSError as error:
             self._pass_over(recorded, error)
+
+    def _keep_what_it_replaces(self, new: SubmissionResult) -> None:
+        """Keep the result of an earlier attempt."""
+        place = new.student, new.lesson
+        keep_replaced(self.results, read_result(result_file(self.results, *place)), new, self._previous.get(place, ""))
 
     def _pass_over(self, file: Path, error: OSError) -> None:
         """Say that one result has no place, and go on; raise what befalls all."""

@@ -27,6 +27,7 @@ from autograder.commands.release import release
 from autograder.commands.report import report
 from autograder.commands.reset import reset
 from autograder.commands.salt import salt
+from autograder.commands.similarity import similarity
 from autograder.commands.solution import solution
 from autograder.commands.start import start
 from autograder.commands.status import status
@@ -39,7 +40,7 @@ app = typer.Typer(
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
 OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read)
-OF_TEACHERS = (grade, report, release, nbgrader, salt, memory, new, build)
+OF_TEACHERS = (grade, report, similarity, release, nbgrader, salt, memory, new, build)
 for command in (*OF_LEARNERS, *OF_TEACHERS):
     app.command(command.__name__.rstrip("_"))(command)
 

@@ -173,7 +173,13 @@ class _Grading:
         if not order.diff:
             record.write()
             keep_rosters(order.out, order.rosters)
-        self.plan = plan = Plan(found.work, order.out, salt=order.salt, regrade=order.regrade, diff=order.diff)
+        self.plan = plan = Plan(
+            *(found.work, order.out),
+            salt=order.salt,
+            regrade=order.regrade,
+            diff=order.diff,
+            previous={place: handed_in.at for place, handed_in in record.previous.items()},
+        )
         with plan.writing(), closing(_results(order, plan)) as results, progress(len(plan.work)) as advance:
             for result in results:
                 plan.keep(result)

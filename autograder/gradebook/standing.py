@@ -25,6 +25,8 @@ class Standing:
     results: tuple[SubmissionResult, ...]
     original: dict[str, float] = field(default_factory=dict)
     """The points that the grader gave, by lesson, where others count."""
+    came: dict[str, HandedIn] = field(default_factory=dict)
+    """When what counts was handed in, by lesson, as far as a platform says it."""
 
 
 class Book:
@@ -79,7 +81,8 @@ class Book:
             for one in chosen
             if one.lesson in original and original[one.lesson] != one.points
         }
-        return Standing(tuple(chosen), changed)
+        came = {one.lesson: self._came.get((student, one.lesson), HandedIn()) for one in chosen}
+        return Standing(tuple(chosen), changed, {lesson: at for lesson, at in came.items() if at != HandedIn()})
 
     def _chosen(self, student: Student, results: Sequence[SubmissionResult]) -> list[SubmissionResult]:
         """One result a lesson: a student's own before their team's, the better of two."""

@@ -32,6 +32,20 @@ def solution_of(exercise: Exercise, places: Places | None = None) -> str:
     return "\n\n\n".join(part.strip("\n") for part in [*helpers, own])
 
 
+def own_answers(slug: str, places: Places | None = None) -> dict[str, str]:
+    """What a lesson's solutions have for each exercise, without helpers; empty where there are none."""
+    file = (places or Places()).source(slug)
+    try:
+        cells = parse_submission(file.name, read_bytes(file, None)).cells
+    except SubmissionError:
+        return {}
+    found: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.exercise:
+            found.setdefault(cell.exercise, []).append(_without_marks(cell.source).strip("\n"))
+    return {name: "\n\n\n".join(parts) for name, parts in found.items()}
+
+
 def in_a_line(exercise: Exercise) -> str:
     """What the solution comes down to: the last of the exercise's hints, which says it in a sentence or two."""
     return exercise.hints[-1] if exercise.hints else ""

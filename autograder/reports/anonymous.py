@@ -21,7 +21,24 @@ def labels(count: int) -> list[str]:
 
 
 def unnamed(result: SubmissionResult, label: str) -> SubmissionResult:
-    """A result without the name, the file's name and hash, and remarks, which quote them."""
+    """A result without the name, the file's name and hash, and remarks, which quote them.
+
+    What is said of an exercise may name the file, too: platforms put students' names into those.
+    """
     ending = PurePath(result.file).suffix
     file = f"{result.lesson}{ending}" if result.lesson and ending in (".ipynb", ".py") else "a file"
-    return replace(result, student=label, file=file, sha256="", message="")
+
+    def without(text: str) -> str:
+        for name in {result.file, PurePath(result.file).name} - {""}:
+            text = text.replace(name, file)
+        return text
+
+    exercises = [
+        replace(
+            one,
+            message=without(one.message),
+            checks=[replace(check, message=without(check.message)) for check in one.checks],
+        )
+        for one in result.exercises
+    ]
+    return replace(result, student=label, file=file, sha256="", message="", exercises=exercises)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
+from autograder.classroom.class_record import ClassRecord, HandedIn, gone_result, unrecognised_result
+from autograder.classroom.earlier import Attempt, replaced
 from autograder.classroom.results_folder import places, read_result, result_file
 from autograder.classroom.student_names import as_folder
 from autograder.gradebook.overrides import Override
@@ -41,6 +42,12 @@ class StudentWork:
     """What the platforms call them in the hand-ins."""
     original: dict[str, float] = field(default_factory=dict)
     """The grader's points, by lesson, where others count."""
+    came: dict[str, HandedIn] = field(default_factory=dict)
+    """When what counts was handed in, by lesson, as far as a platform says it."""
+    counted_at: dict[str, HandedIn] = field(default_factory=dict)
+    """The same, for counting alone: of those without a name, too."""
+    earlier: dict[str, list[Attempt]] = field(default_factory=dict)
+    """The attempts before it, by lesson, the first one first."""
 
     def points(self, due: Container[str]) -> float:
         """Of the lessons that count."""
@@ -67,12 +74,18 @@ class ClassResults:
         anonymous: bool = False,
     ) -> None:
         self.folder = folder
+        self.anonymous = anonymous
         self.rules = rules or Rules()
         record = ClassRecord(folder)
         self._handed_in = record.handed_in
         self._not_recognised: dict[str, list[SubmissionResult]] = {}
         for row in record.not_recognised:
             self._not_recognised.setdefault(row.student, []).append(unrecognised_result(row))
+        self._earlier: dict[tuple[str, str], list[Attempt]] = {}
+        for one in record.earlier:
+            self._earlier.setdefault((one.student, one.lesson), []).append(Attempt(one.at, one.file))
+        self.says_when = not anonymous and any(handed_in.at for handed_in in record.times.values())
+        """Whether a platform says when something was handed in."""
         self._slugs: dict[str, list[str]] = {}
         for student, slug in places(folder):
             self._slugs.setdefault(student, []).append(slug)
@@ -114,14 +127,28 @@ class ClassResults:
                     student.person,
                     names=tuple(student.own),
                     original=standing.original,
+                    came=standing.came,
+                    counted_at=standing.came,
+                    earlier=self._attempts_before(counted),
                 )
                 work = replace(work, total=self.total(work)) if self.rules.lessons else work
                 yield self._without_a_name(student, work) if self._labels else work
 
+    def _attempts_before(self, results: list[SubmissionResult]) -> dict[str, list[Attempt]]:
+        """What was handed in before these results' files."""
+        found: dict[str, list[Attempt]] = {}
+        for one in results:
+            kept = list(replaced(self.folder, one.student, one.lesson, sha256=one.sha256))
+            there = {(attempt.at, PurePath(attempt.file).name) for attempt in kept}
+            beside = self._earlier.get((one.student, one.lesson), [])
+            listed = [attempt for attempt in beside if (attempt.at, PurePath(attempt.file).name) not in there]
+            found.setdefault(one.lesson, []).extend((*listed, *kept))
+        return {lesson: sorted(attempts, key=lambda one: (one.at, one.file)) for lesson, attempts in found.items()}
+
     def _without_a_name(self, student: Student, work: StudentWork) -> StudentWork:
         label = self._labels[student]
         results, rows = (tuple(unnamed(one, label) for one in found) for found in (work.results, work.uncounted))
-        return replace(work, student=label, results=results, uncounted=rows, person=None, names=())
+        return replace(work, student=label, results=results, uncounted=rows, person=None, names=(), came={}, earlier={})
 
     @property
     def has_roster(self) -> bool:

@@ -39,8 +39,9 @@ class CsvReport(Report):
         self._paths = [order.out / f"{only}grades.csv", order.out / f"{only}exercises.csv"]
         self._grades, self._exercises = (self._writer(path) for path in self._paths)
         kept = ("graded",) if self._kept else ()
+        when = [f"{slug} handed in" for slug in self._lessons if classroom.says_when]
         columns = [column for slug in self._lessons for column in (slug, f"{slug} max", *(f"{slug} {k}" for k in kept))]
-        self._grades.writerow(["student", *self._about, *columns, "total", "total max", "remark"])
+        self._grades.writerow(["student", *self._about, *columns, "total", "total max", *when, "remark"])
         self._exercises.writerow(LONG)
 
     def add(self, work: StudentWork) -> None:
@@ -54,8 +55,10 @@ class CsvReport(Report):
             if self._kept:
                 row.append("" if result is None else _number(work.original.get(slug, result.points)))
         points, total = self._classroom.total(work)
+        came = (work.came.get(slug) for slug in self._lessons if self._classroom.says_when)
+        when = [one.at.replace("T", " ") if one else "" for one in came]
         remarks = [_remark(one).removesuffix(".") for one in (*work.results, *work.uncounted)]
-        self._grades.writerow([*row, _number(points), _number(total), cell("; ".join(filter(None, remarks)))])
+        self._grades.writerow([*row, _number(points), _number(total), *when, cell("; ".join(filter(None, remarks)))])
         for result in (*work.results, *work.uncounted):
             head = (cell(work.student), cell(result.lesson))
             for graded in result.exercises:

@@ -6,8 +6,6 @@ Whatever learners wrote is text: Jinja escapes it, and what is no visible charac
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import re
@@ -19,23 +17,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
-
 from autograder.classroom.class_record import NOT_RECOGNISED
 from autograder.classroom.exports import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.places import Places
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
-from autograder.reports.safety import file_stem, printable
+from autograder.reports.pages import environment, in_words
+from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
+from autograder.reports.weeks import MOST_KNOWN, ClassWeeks
 from autograder.sections import read_command
 from autograder.wording import clean
 from course.published import published_here
 from course.syllabus import Exercise
 
-TEMPLATES = Path(__file__).with_name("templates")
 BUILT_BOOK = Places().pages
 WORDS = {
     "passed": "passed",
@@ -46,8 +42,6 @@ WORDS = {
     "timeout": "took too long",
     "forbidden": "used what it may not",
 }
-WRONG_ENTRY = re.compile(r"(?<![\w)\]*])\*(?:-?(?:\d[\d.]*(?:e-?\d+)?|inf)|nan|True|False)\b")
-"""An entry that a smallest case marks as wrong."""
 MISTAKES = 8
 """Misconceptions in the dashboard's list."""
 MISTAKES_EACH = 3
@@ -59,7 +53,7 @@ class HtmlReport(Report):
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
-        self._pages = _environment()
+        self._pages = environment()
         self._whole_class = order.only is None
         if self._whole_class:
             from autograder.reports import figures  # says now, not after a thousand pages, that matplotlib is missing
@@ -67,6 +61,7 @@ class HtmlReport(Report):
             self._figures = figures
             self._rows = self.files.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))  # noqa: SIM115  # closed with them
         self._statistics = ClassStatistics(order.classroom.lessons, order.classroom.due)
+        self._weeks = ClassWeeks(order.classroom.rules)
         self._students = order.out / "students"
         self._last: Path | None = None
         self._number = 0
@@ -79,6 +74,7 @@ class HtmlReport(Report):
         if self._whole_class:
             self._number += 1
             self._statistics.add(work)
+            self._weeks.add(work)
             json.dump(self._row(work), self._rows)
             self._rows.write("\n")
 
@@ -151,6 +147,11 @@ class HtmlReport(Report):
                 if status != "graded"
             ],
             "mistakes": statistics.common_mistakes(MISTAKES),
+            "weeks": [(week, self._weeks.mistakes(week)) for week in self._weeks.weeks],
+            "has_dates": self._weeks.has_dates,
+            "latest": self._weeks.latest,
+            "points": [] if self.order.classroom.anonymous else self._weeks.points(),
+            "known": self._weeks.known()[:MOST_KNOWN],
             "mistakes_of": {lesson.slug: _mistakes(statistics, lesson) for lesson in lessons},
             "histogram": self._figures.points_histogram(
                 statistics.percent, f"Distribution of points; the median student has {statistics.median} percent"
@@ -174,7 +175,7 @@ def page(
         worth: the points of a lesson that was not handed in.
         with_hidden: show the checks on hidden inputs one by one; else they are counted.
     """
-    lessons = [_lesson(result, book, with_hidden) for result in work.results]
+    lessons = [_lesson(result, book, with_hidden) | _times(work, result.lesson) for result in work.results]
     counted = [result for result in work.results if not due or result.lesson in due]
     handed_in = {result.lesson for result in work.results}
     missing: list[dict[str, Any]] = [
@@ -201,15 +202,6 @@ def page(
     }
 
 
-def marked(case: str) -> Markup:
-    """The text of a case, with the entries that are wrong marked."""
-    text, parts, at = printable(case), [], 0
-    for match in WRONG_ENTRY.finditer(text):
-        parts += [escape(text[at : match.start()]), Markup("<mark>"), escape(match[0]), Markup("</mark>")]
-        at = match.end()
-    return Markup("").join([*parts, escape(text[at:])])
-
-
 def _lesson(result: SubmissionResult, book: str | None, with_hidden: bool) -> dict[str, Any]:
     lesson = lesson_of(result.lesson)
     listed = {exercise.name: exercise for exercise in lesson.exercises} if lesson else {}
@@ -222,6 +214,15 @@ def _lesson(result: SubmissionResult, book: str | None, with_hidden: bool) -> di
         "book": f"{book}/{quote(result.lesson)}.html" if book and lesson else None,
         "exercises": exercises,
         "passed": [one for one in exercises if one["graded"].status == "passed"],
+    }
+
+
+def _times(work: StudentWork, slug: str) -> dict[str, Any]:
+    """When a lesson was handed in, and what was handed in before."""
+    came = work.came.get(slug)
+    return {
+        "handed_in": in_words(came.at) if came else "",
+        "earlier": [(in_words(one.at), clean(one.file, 80), one) for one in work.earlier.get(slug, [])],
     }
 
 
@@ -263,32 +264,3 @@ def _mistakes(statistics: ClassStatistics, lesson: LessonStatistics) -> dict[str
         ]
         for exercise in lesson.exercises.values()
     }
-
-
-def _environment() -> Environment:
-    """Templates that escape everything, with the style, the script and a policy that allows these two alone."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
-    )
-    style, script = (Markup((TEMPLATES / name).read_text(encoding="utf-8")) for name in ("pages.css", "table.js"))
-    environment.globals |= {
-        "style": style,
-        "script": script,
-        "policy": (
-            f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
-            "base-uri 'none'; form-action 'none'"
-        ),
-        "glyphs": {"passed": "✓", "partial": "◐", "missing": "·"},
-        "promises": {"value": "cannot be forged", "instrumented": "hard to fake"},
-    }
-    environment.filters |= {"marked": marked, "points": lambda number: f"{number:g}"}
-    return environment
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.class_table import ClassTable
@@ -44,7 +45,12 @@ class JsonReport(Report):
 
     def add(self, work: StudentWork) -> None:
         for result in (*work.results, *work.uncounted):
-            sys.stdout.write(f"{self._before}\n{printable_json(result.to_json(), indent=1)}")
+            came = work.came.get(result.lesson)
+            data = result.to_json() | {
+                "handed_in": came.at if came else "",
+                "earlier": [asdict(one) for one in work.earlier.get(result.lesson, [])],
+            }
+            sys.stdout.write(f"{self._before}\n{printable_json(data, indent=1)}")
             self._before = ","
 
     def finish(self) -> list[str]:

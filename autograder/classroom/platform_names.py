@@ -1,0 +1,84 @@
+"""How Brightspace and Blackboard call what they export: by whom it is, and when it came.
+
+    Brightspace   123456-789012 - <name> - Nov 12, 2026 1054 PM/<file>, or all that with ` - <file>` in one name
+    Blackboard    <assignment>_<username>_attempt_2026-11-12-22-54-01_<file>, and a receipt without file, as .txt
+
+Each attempt has its own time. Neither says which zone that is of: it is the server's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+MOST_OF_A_RECEIPT = 64 * 2**10
+"""Bytes of a receipt that are read: who it is stands in its first line."""
+BRIGHTSPACE = re.compile(
+    r"(?P<number>\d+)-\d+ - (?P<name>.+?) ?- (?P<when>[^-]*\d{4},? \d{1,4}(?::\d\d)?(?: ?[AP]M)?)(?: - (?P<file>.+))?",
+    re.DOTALL | re.IGNORECASE,
+)
+BLACKBOARD = re.compile(
+    r"(?P<before>.+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|(?P<receipt>\.txt))",
+    re.DOTALL | re.IGNORECASE,
+)
+"""The first time is the platform's: a student's own file may be called like a classmate's attempt."""
+_WHO = re.compile(r"Name:\s*.*\((?P<user>[^()\n]+)\)\s*$", re.MULTILINE)
+_DAY = re.compile(
+    r"(?:(?P<d1>\d{1,2}) (?P<m1>[a-z]{3})[a-z]*|(?P<m2>[a-z]{3})[a-z]*\.? (?P<d2>\d{1,2})),? (?P<year>\d{4}),? "
+    r"(?P<hour>\d{1,2}?):?(?P<minute>\d\d)(?: ?(?P<half>[ap]m))?",
+    re.IGNORECASE,
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def brightspace_time(text: str) -> str:
+    """`12 November, 2026 1054 PM` or `Nov 12, 2026 1054 PM` in ISO 8601; empty for other languages' dates."""
+    match = _DAY.fullmatch(text.strip())
+    if match is None or (month := (match["m1"] or match["m2"]).lower()) not in _MONTHS:
+        return ""
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
+    hour = hour % 12 + (12 if half == "pm" else 0) if half else hour
+    try:
+        day = int(match["d1"] or match["d2"])
+        return datetime(int(match["year"]), _MONTHS.index(month) + 1, day, hour, int(match["minute"])).isoformat()
+    except ValueError:
+        return ""
+
+
+def blackboard_time(text: str) -> str:
+    """`2026-11-12-22-54-01` in ISO 8601; empty if there is no such time."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d-%H-%M-%S").isoformat()
+    except ValueError:
+        return ""
+
+
+@dataclass(frozen=True)
+class Receipts:
+    """What Blackboard's receipts in a folder say: whose an attempt is, where a name has an underscore in it."""
+
+    users: dict[str, str]
+    """The username, by what an attempt's files begin with."""
+
+    @classmethod
+    def among(cls, files: Iterable[Path]) -> Receipts:
+        """Those of the receipts that can be read."""
+        users = {}
+        for file in files:
+            match = BLACKBOARD.fullmatch(file.name)
+            if match and match["receipt"]:
+                try:
+                    with file.open(encoding="utf-8", errors="replace") as opened:
+                        found = _WHO.search(opened.read(MOST_OF_A_RECEIPT))
+                except OSError:
+                    continue
+                if found and match["before"].endswith(f"_{found['user'].strip()}"):  # a receipt may be a student's
+                    users[match["before"]] = found["user"].strip()
+        return cls(users)
+
+    def user(self, match: re.Match[str]) -> str:
+        """Whose a file of Blackboard's is."""
+        return self.users.get(match["before"], match["before"].rpartition("_")[2] or match["before"])

@@ -1,0 +1,123 @@
+"""`backprop similarity`: which answers of a class are alike."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.commands.options import Rosters
+
+if TYPE_CHECKING:
+    from autograder.gradebook.roster import Person
+    from autograder.similarity.class_answers import ClassAnswers
+
+FORMATS = ("terminal", "html", "json", "dolos", "jplag")
+
+
+def similarity(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="CLASS...", help="Class folders or exports, as 'grade' takes them.")
+    ],
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="One or more of terminal, html (answers side by side), json, and dolos or jplag (files for these "
+            "programs); with commas between.",
+        ),
+    ] = "terminal",
+    results: Annotated[
+        Path, typer.Option(help="The folder that 'backprop grade' wrote: its rosters say who is a team.")
+    ] = Path("results"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where files go; RESULTS/__reports__/similarity if left out.", show_default=False),
+    ] = None,
+    export: Annotated[
+        bool | None, typer.Option("--export/--no-export", help="As 'grade' has it.", show_default=False)
+    ] = None,
+    roster: Rosters = None,
+) -> None:
+    """Show which answers are equal or nearly so, the most unusual first. That is no proof of anything.
+
+    Answers are parsed and never run. Names, comments and order are left out of the comparison; what most of a class
+    write alike counts for nothing, and a team's hand-in is one.
+    """
+    from autograder.commands.console import console, give_up, say
+    from autograder.commands.grade_output import LINES
+    from autograder.reports.class_results import REPORTS
+    from autograder.reports.formats import TITLE
+    from autograder.similarity.exports import write_dolos, write_jplag
+    from autograder.similarity.report import as_json, show, similarity_of, write_page
+    from autograder.wording import enumeration
+
+    formats = list(dict.fromkeys(name.strip() for name in format_.split(",")))
+    for name in formats:
+        if name not in FORMATS:
+            give_up(f"there is no format {name!r}; there are {enumeration(FORMATS)}")
+    people, title = _kept(results, roster or [])
+    found = _read(folders, export, people)
+    if not found.hand_ins:
+        give_up(f"there are no answers in {enumeration(folders)}" + (f" ({found.remarks[0]})" if found.remarks else ""))
+    if not found.has_reference:
+        say("this copy of the course has no solutions: nothing is compared with them")
+    target = out or results / REPORTS / "similarity"
+    alike = similarity_of(found)
+    try:
+        for name in formats:
+            if name == "html":
+                typer.echo(f"html: {write_page(alike, target, title or TITLE)}", err=True)
+            elif name == "json":
+                target.mkdir(parents=True, exist_ok=True)
+                (target / "similarity.json").write_text(as_json(alike) + "\n", encoding="utf-8")
+                typer.echo(f"json: {target / 'similarity.json'}", err=True)
+            elif name in ("dolos", "jplag"):
+                for line in (write_dolos if name == "dolos" else write_jplag)(found.hand_ins, target):
+                    typer.echo(line, err=True)
+            else:
+                show(console(), alike)
+    except OSError as error:
+        give_up(f"{error.filename or target} cannot be written ({error.strerror})")
+    for line in alike.remarks[:LINES]:
+        say(line)
+    if len(alike.remarks) > LINES:
+        say(f"and {len(alike.remarks) - LINES:,} more such lines")
+
+
+def _kept(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
+    """Who is in the class, and what it is called."""
+    from autograder.commands.console import give_up
+    from autograder.gradebook.class_files import ClassFiles
+    from autograder.gradebook.roster import RosterError
+    from autograder.gradebook.table_file import TableError
+
+    try:
+        kept = ClassFiles.at(results, rosters)
+    except (RosterError, TableError) as error:
+        give_up(str(error))
+    return kept.people, kept.rules.title
+
+
+def _read(folders: list[Path], export: bool | None, people: list[Person]) -> ClassAnswers:
+    """The answers of a class; on a terminal, whose are looked at."""
+    from autograder.classroom.archives import ArchiveError
+    from autograder.classroom.class_level import ClassUnclearError
+    from autograder.commands.console import give_up, said_on_a_terminal
+    from autograder.similarity.class_answers import Source, read_class
+    from autograder.wording import clean, enumeration
+
+    now = [""]
+    with (
+        tempfile.TemporaryDirectory(prefix="backprop-") as scratch,
+        said_on_a_terminal(lambda: f"comparing: {clean(now[0], 40)}"),
+    ):
+        sources = [Source(folder, Path(scratch) / str(i), export) for i, folder in enumerate(folders)]
+        try:
+            return read_class(sources, people, lambda student: now.__setitem__(0, student))
+        except (ArchiveError, ClassUnclearError) as error:
+            give_up(f"{enumeration(folders)}: {error}")
+        except OSError as error:
+            give_up(f"{error.filename or enumeration(folders)} cannot be used ({error.strerror})")

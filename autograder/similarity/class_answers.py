@@ -1,0 +1,183 @@
+"""What a class handed in for each exercise, as far as it was written by its students."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from autograder.begun import exercises_with_work
+from autograder.classroom.class_folder import Work, find_work
+from autograder.gradebook.class_files import participants
+from autograder.gradebook.people import People, Student
+from autograder.gradebook.roster import Person, folded
+from autograder.learning.answers import answers
+from autograder.learning.solutions import own_answers
+from autograder.places import Places
+from autograder.similarity.trees import MOST_CHARACTERS
+from autograder.submission import Cell, SubmissionError, read_submission
+from course.syllabus import Lesson, syllabus
+
+REFERENCE = "the model solution"
+"""Who has the course's own answer."""
+MOST_IN_A_CELL = 2 * MOST_CHARACTERS
+"""Characters; what is longer is no answer to one exercise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One exercise of one hand-in."""
+
+    student: str
+    """As reports call them; `REFERENCE` for the course's own."""
+    whose: str
+    """The hand-in that it is of: the same for the members of a team."""
+    code: str
+
+
+@dataclass
+class ExerciseAnswers:
+    """One exercise across a class."""
+
+    lesson: str
+    exercise: str
+    handed_out: str
+    """What the course gives out in its place."""
+    answers: list[Answer] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """The code of one hand-in: for programs that compare whole files."""
+
+    lesson: str
+    student: str
+    at: str
+    code: str
+
+
+@dataclass
+class ClassAnswers:
+    """All of it."""
+
+    exercises: list[ExerciseAnswers] = field(default_factory=list)
+    """In the order of the syllabus."""
+    hand_ins: list[HandedIn] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    """A line for each thing that is not compared."""
+    has_reference: bool = True
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a class's hand-ins lie, and how they are read."""
+
+    folder: Path
+    scratch: Path
+    """Where zips are unpacked."""
+    export: bool | None = None
+
+
+def read_class(
+    sources: Iterable[Source], people: list[Person], at_student: Callable[[str], None] | None = None
+) -> ClassAnswers:
+    """The answers of a class, out of one or more class folders or exports.
+
+    Raises:
+        ClassUnclearError, ArchiveError, OSError: as `find_work`.
+    """
+    found = ClassAnswers()
+    work: list[Work] = []
+    for source in sources:
+        there = find_work(
+            source.folder,
+            scratch=source.scratch,
+            export=source.export,
+            participants=participants(people),
+            at_student=at_student,
+        )
+        work += there.work
+        found.remarks += there.remarks
+        found.remarks += [f"{row.student}/{row.file}: {row.why}" for row in there.not_recognised]
+    who = _Who(people, work)
+    found.remarks += who.problems
+    lessons = {item.lesson for item in work}
+    places = Places()
+    by_exercise: dict[tuple[str, str], ExerciseAnswers] = {}
+    for slug, lesson in syllabus().items():
+        if slug in lessons:
+            by_exercise |= _exercises(slug, lesson, places)
+            found.has_reference &= places.source(slug).is_file()
+    for item in work:
+        if at_student is not None:
+            at_student(item.student)
+        try:
+            theirs = _answers(item)
+        except SubmissionError as error:
+            found.remarks.append(f"{item.student}/{item.lesson}: {error}")
+            continue
+        student, whose = who.of(item)
+        for name, code in theirs.items():
+            by_exercise[item.lesson, name].answers.append(Answer(student, whose, code))
+        if theirs:
+            code = "\n\n\n".join(theirs.values()) + "\n"
+            found.hand_ins.append(HandedIn(item.lesson, student, item.at, code))
+    found.exercises = list(by_exercise.values())
+    return found
+
+
+def _exercises(slug: str, lesson: Lesson, places: Places) -> dict[tuple[str, str], ExerciseAnswers]:
+    try:
+        stubs = answers(read_submission(places.notebook(slug)), lesson)
+    except SubmissionError:
+        stubs = {}
+    reference = own_answers(slug, places)
+    found = {}
+    for exercise in lesson.exercises:
+        one = ExerciseAnswers(slug, exercise.name, stubs.get(exercise.name, ""))
+        if code := reference.get(exercise.name):
+            one.answers.append(Answer(REFERENCE, REFERENCE, code))
+        found[slug, exercise.name] = one
+    return found
+
+
+def _answers(item: Work) -> dict[str, str]:
+    """The exercises that a hand-in has work on."""
+    submission = read_submission(item.file, inside=item.file.parent)
+    cells = tuple(cell for cell in submission.cells if len(cell.source) <= MOST_IN_A_CELL)
+    begun = exercises_with_work(cells, item.lesson)
+    found = answers(replace(submission, cells=_within_bounds(cells)), syllabus()[item.lesson])
+    return {name: code for name, code in found.items() if name in begun}
+
+
+def _within_bounds(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """The cells that are read, of a file that may have ten million characters of them."""
+    kept, characters = [], 0
+    for cell in cells:
+        characters += len(cell.source)
+        if characters > 10 * MOST_IN_A_CELL:
+            break
+        kept.append(cell)
+    return tuple(kept)
+
+
+class _Who:
+    """What reports call whoever handed something in, and whose hand-in it is."""
+
+    def __init__(self, people: list[Person], work: list[Work]) -> None:
+        found = People(people, sorted({item.student for item in work}))
+        self.problems = found.problems
+        self._students: dict[str, Student] = {name: one for one in found.students for name in one.own}
+        self._files = Counter(item.file for item in work)
+
+    def of(self, item: Work) -> tuple[str, str]:
+        """A student, and their hand-in: partners of Gradescope's share a file, teams of a roster a name."""
+        student = self._students.get(item.student)
+        person = student.person if student else None
+        shown = student.shown if student else item.student
+        if person is not None and person.team:
+            return shown, f"team {folded(person.team)}"
+        if self._files[item.file] > 1:
+            return shown, f"file {item.file}"
+        return shown, f"student {shown}"

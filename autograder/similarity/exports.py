@@ -1,0 +1,89 @@
+"""A class's answers as Dolos and JPlag read them: one Python file for each hand-in of a lesson.
+
+Dolos (dolos.ugent.be/docs/adding-metadata): a zip with the files and, at its top, `info.csv` with `filename`, and
+`full_name`, `label` and `created_at` where there is something to say. JPlag (its wiki, How to Use JPlag): a folder for
+each submission in one root, and the code that all were given as one more of them, named with `-bc`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+
+from autograder.learning.answers import answers
+from autograder.learning.solutions import own_answers
+from autograder.places import Places
+from autograder.reports.formats import write_text
+from autograder.reports.safety import cell, file_stem
+from autograder.similarity.class_answers import REFERENCE, HandedIn
+from autograder.submission import SubmissionError, read_submission
+from course.syllabus import find_lesson
+
+BASE, MODEL = "_handed_out", "_model_solution"
+"""What is no student's; no student's file begins with a dash."""
+
+
+def write_dolos(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
+    """`dolos/<lesson>.zip`, and beside it the stubs that are to be ignored."""
+    lines = []
+    for slug, files in _by_lesson(hand_ins).items():
+        archive, ignored = out / "dolos" / f"{slug}.zip", out / "dolos" / f"{slug}{BASE}.py"
+        table = io.StringIO()
+        info = csv.writer(table, lineterminator="\n")
+        info.writerow(["filename", "full_name", "label", "created_at"])
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
+            for name, (one, code) in files.items():
+                label = "model solution" if one.student == REFERENCE else ""
+                info.writerow([f"{name}.py", cell(one.student), label, _time(one.at)])
+                written.writestr(f"{name}.py", code)
+            written.writestr("info.csv", table.getvalue())
+        write_text(ignored, _handed_out(slug))
+        lines.append(f"dolos: {archive}  (dolos run -l python -i {ignored.name} {archive.name})")
+    return lines
+
+
+def write_jplag(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
+    """`jplag/<lesson>/<student>/<lesson>.py`, and the stubs as base code among them."""
+    lines = []
+    for slug, files in _by_lesson(hand_ins).items():
+        root = out / "jplag" / slug
+        shutil.rmtree(root, ignore_errors=True)  # who is no longer in the class is in no comparison
+        for name, (_, code) in files.items():
+            write_text(root / name / f"{slug}.py", code)
+        write_text(root / BASE / f"{slug}.py", _handed_out(slug))
+        lines.append(f"jplag: {root}  (java -jar jplag.jar -l python3 -bc {root / BASE} {root})")
+    return lines
+
+
+def _by_lesson(hand_ins: Iterable[HandedIn]) -> dict[str, dict[str, tuple[HandedIn, str]]]:
+    """The files of each lesson, by what they are called without `.py`, with the model solution."""
+    found: dict[str, dict[str, tuple[HandedIn, str]]] = defaultdict(dict)
+    for one in hand_ins:
+        found[one.lesson][file_stem(one.student)] = one, one.code.encode("utf-8", "replace").decode()
+    for slug, files in found.items():
+        if parts := own_answers(slug):
+            files[MODEL] = HandedIn(slug, REFERENCE, "", ""), "\n\n\n".join(parts.values()) + "\n"
+    return found
+
+
+def _handed_out(slug: str) -> str:
+    try:
+        return "\n\n\n".join(answers(read_submission(Places().notebook(slug)), find_lesson(slug)).values()) + "\n"
+    except SubmissionError:
+        return ""
+
+
+def _time(at: str) -> str:
+    """As Dolos has it: `2019-07-23 17:12:33 +0200`."""
+    try:
+        when = datetime.fromisoformat(at)
+    except ValueError:
+        return ""
+    return f"{when:%Y-%m-%d %H:%M:%S %z}".strip()

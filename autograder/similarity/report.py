@@ -1,0 +1,229 @@
+"""All that is alike in a class: on the terminal, as a page and as JSON."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.judging.records.results import whole_file
+from autograder.reports.pages import environment
+from autograder.similarity.class_answers import REFERENCE, Answer, ClassAnswers
+from autograder.similarity.findings import UNUSUAL, ExerciseFindings, Finding, compare
+from autograder.wording import clean, enumeration, printable_json
+from course.syllabus import syllabus
+
+NO_PROOF = (
+    "Similarity is no proof. Two answers may be alike because a book, a lecture or a tutor was the same, or because "
+    "there are few ways to write them. Look at both, and ask the two, before you say anything."
+)
+MOST_ON_A_PAGE = 200
+"""Findings; JSON has more."""
+MOST_IN_JSON = 5000
+MOST_ON_A_TERMINAL = 15
+MOST_PAIRS_ON_A_TERMINAL = 5
+MOST_NAMED = 12
+"""Students of one finding that are named on a page."""
+MOST_OF_A_GROUP = 12
+"""Hand-ins of a finding from which pairs are counted: a larger group has shared with no one in particular."""
+MOST_PAIRS = 30
+FEW = 6
+"""Hand-ins from which on a class says what is usual."""
+MOST_LINES = 150
+"""Lines of an answer that are shown."""
+
+
+@dataclass
+class Similarity:
+    """What there is to say of a class."""
+
+    exercises: list[ExerciseFindings] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    """Of all exercises, the most unusual first."""
+    pairs: list[tuple[float, str, str, list[str]]] = field(default_factory=list)
+    """Who shares most: what it weighs, the two, and in which exercises."""
+    remarks: list[str] = field(default_factory=list)
+    has_reference: bool = True
+
+
+def similarity_of(found: ClassAnswers) -> Similarity:
+    """Compare all answers of a class."""
+    result = Similarity(remarks=list(found.remarks), has_reference=found.has_reference)
+    for exercise in found.exercises:
+        kept = {part for one in syllabus()[exercise.lesson].exercises for part in one.name.split(".")}
+        compared = compare(exercise, kept)
+        exercise.answers.clear()  # what is worth a look keeps its own
+        if compared.answers:
+            result.exercises.append(compared)
+        result.findings += compared.findings
+        result.remarks += [f"{exercise.lesson}/{exercise.exercise}, {line}" for line in compared.not_compared]
+    result.findings.sort(key=lambda one: -one.unusual)
+    result.pairs = _pairs(result.findings)
+    return result
+
+
+def _pairs(findings: Iterable[Finding]) -> list[tuple[float, str, str, list[str]]]:
+    weights: Counter[tuple[str, str]] = Counter()
+    where: dict[tuple[str, str], list[str]] = {}
+    for finding in findings:
+        students = {one.whose: one.student for one in finding.answers}
+        if len(students) > MOST_OF_A_GROUP:
+            continue
+        for pair in combinations(sorted(students.values()), 2):
+            if finding.is_of_the_reference and REFERENCE not in pair:
+                continue  # it is the solution that they share
+            exercise = f"{finding.lesson.partition('_')[0]}/{finding.exercise}"
+            if exercise not in where.setdefault(pair, []):
+                weights[pair] += finding.unusual  # type: ignore[assignment]
+                where[pair].append(exercise)
+    most = [(pair, weight) for pair, weight in weights.most_common(MOST_PAIRS) if weight >= UNUSUAL]
+    return [(round(weight, 1), *pair, where[pair]) for pair, weight in most]
+
+
+def side_by_side(finding: Finding) -> tuple[Answer, Answer]:
+    """The two answers that show best what is alike: the model solution, else two of the very same text, else any."""
+    if not finding.equal:
+        return finding.first[0], finding.second[0]
+    reference = [one for one in finding.first if one.student == REFERENCE]
+    others = [one for one in finding.first if one.student != REFERENCE]
+    first = reference[0] if reference else others[0]
+    whose = [one for one in others if one.whose != first.whose]
+    same = [one for one in whose if one.code.strip() == first.code.strip()]
+    return first, (same or whose)[0]
+
+
+def in_words(finding: Finding) -> str:
+    """What is alike, in a sentence, and whether so few hand-ins say what is usual."""
+    return _how(finding) + (" So few hand-ins do not say what is usual." if finding.of < FEW else "")
+
+
+def _how(finding: Finding) -> str:
+    of = f"{finding.having} of {finding.of} hand-ins {'has' if finding.having == 1 else 'have'} it"
+    if finding.is_of_the_reference:
+        how = "Equal to the model solution" if finding.equal else f"Near the model solution ({finding.likeness:.0%})"
+        same = "letter by letter" if finding.verbatim else "but for names and order"
+        return f"{how}, {same}; {of}." if finding.equal else f"{how}."
+    if not finding.equal:
+        return f"{finding.likeness:.0%} of their pieces are the same."
+    if finding.verbatim:
+        some = "" if finding.verbatim >= finding.having else f", {finding.verbatim} of them"
+        return f"Equal{some} letter by letter, names and comments too; {of}."
+    return f"Equal but for names and order; {of}."
+
+
+def show(screen: Console, found: Similarity) -> None:
+    """The most unusual findings, as a table."""
+    table = Table(box=None, pad_edge=False)
+    for title, justify in (("unusual", "right"), ("exercise", "left"), ("who", "left"), ("what", "left")):
+        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for one in found.findings[:MOST_ON_A_TERMINAL]:
+        where = f"{one.lesson.partition('_')[0]}/{one.exercise}"
+        table.add_row(f"{one.unusual:.0f}", where, Text(_named(one, 4)), in_words(one))
+    if found.findings:
+        screen.print(table)
+    more = len(found.findings) - MOST_ON_A_TERMINAL
+    if more > 0:
+        screen.print(f"and {more:,} more")
+    if not found.findings:
+        screen.print("Nothing that is alike is unusual.")
+    for weight, first, second, exercises in found.pairs[:MOST_PAIRS_ON_A_TERMINAL]:
+        if len(exercises) > 1:
+            who = f"{clean(first, 40)} and {clean(second, 40)}"
+            screen.print(f"{who}: {len(exercises)} exercises alike, unusual by {weight:.0f}")
+    answers = sum(one.answers for one in found.exercises)
+    screen.print(f"\n{answers:,} answers to {len(found.exercises)} exercises were compared.")
+    screen.print(NO_PROOF)
+
+
+def _named(finding: Finding, most: int) -> str:
+    names = [clean(name, 40) for name in finding.students]
+    return enumeration(names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"])
+
+
+def write_page(found: Similarity, out: Path, title: str) -> Path:
+    """`index.html`: every finding with two of its answers side by side."""
+    file = out / "index.html"
+    rows = []
+    for one in found.findings[:MOST_ON_A_PAGE]:
+        first, second = side_by_side(one)
+        who, says = _named(one, MOST_NAMED), in_words(one)
+        rows.append({"finding": one, "who": who, "says": says, "sides": _sides(first, second)})
+    shown = {
+        "title": title,
+        "no_proof": NO_PROOF,
+        "found": found,
+        "rows": rows,
+        "more": max(0, len(found.findings) - MOST_ON_A_PAGE),
+        "remarks": [clean(line, 300) for line in found.remarks[:MOST_ON_A_PAGE]],
+        "more_remarks": max(0, len(found.remarks) - MOST_ON_A_PAGE),
+    }
+    with whole_file(file) as page:
+        page.writelines(environment().get_template("similarity.html.j2").generate(shown))
+    return file
+
+
+def _sides(first: Answer, second: Answer) -> list[dict[str, Any]]:
+    """Both answers, line by line, each with whether the other has it, too."""
+    texts = [one.code.strip("\n").expandtabs(4).split("\n")[:MOST_LINES] for one in (first, second)]
+    plain = [[line.strip() for line in lines] for lines in texts]
+    matched: tuple[set[int], set[int]] = (set(), set())
+    for block in difflib.SequenceMatcher(None, plain[0], plain[1], autojunk=False).get_matching_blocks():
+        matched[0].update(range(block.a, block.a + block.size))
+        matched[1].update(range(block.b, block.b + block.size))
+    return [
+        {
+            "who": clean(one.student, 80),
+            "lines": [(clean(line, 300), number in same and bool(line.strip())) for number, line in enumerate(lines)],
+            "cut": one.code.strip("\n").count("\n") + 1 > MOST_LINES,
+        }
+        for one, lines, same in zip((first, second), texts, matched, strict=True)
+    ]
+
+
+def as_json(found: Similarity) -> str:
+    """All of it but the answers themselves."""
+    exercises = [
+        {
+            "lesson": one.lesson,
+            "exercise": one.exercise,
+            "answers": one.answers,
+            "different": one.different,
+            "most_common": one.most_common,
+            "as_the_model_solution": one.as_the_reference if found.has_reference else None,
+            "worth_a_look": len(one.findings),
+        }
+        for one in found.exercises
+    ]
+    findings = [
+        {
+            "lesson": one.lesson,
+            "exercise": one.exercise,
+            "kind": "equal" if one.equal else "near",
+            "likeness": one.likeness,
+            "unusual": one.unusual,
+            "students": one.students,
+            "model_solution": one.is_of_the_reference,
+            "letter_by_letter": one.verbatim,
+            "having": one.having,
+            "of": one.of,
+        }
+        for one in found.findings[:MOST_IN_JSON]
+    ]
+    pairs = [{"unusual": weight, "students": [a, b], "exercises": where} for weight, a, b, where in found.pairs]
+    data = {
+        "note": NO_PROOF,
+        "exercises": exercises,
+        "findings": findings,
+        "left_out": max(0, len(found.findings) - MOST_IN_JSON),
+        "pairs": pairs,
+        "not_compared": found.remarks,
+    }
+    return printable_json(data, indent=1)

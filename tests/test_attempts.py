@@ -1,0 +1,203 @@
+"""Hand-ins of Brightspace and Blackboard, when they came, and attempts before the one that counts."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import unicodedata
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from autograder.classroom.class_folder import ClassFolder, find_work
+from autograder.classroom.class_record import ClassRecord
+from autograder.classroom.earlier import EarlierFile
+from autograder.classroom.platform_names import brightspace_time
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+SLUG = "ch06_vjps"
+RIGHT = "import numpy as np\n\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+WRONG = RIGHT.replace("x > 0", "x < 0")
+FIRST, LAST = "2026-11-11-08-00-00", "2026-11-12-22-54-01"
+RECEIPT = """\
+Name: {name} ({user})
+Assignment: Homework 6
+Date Submitted: Thursday, 12 November 2026 22:54:01 o'clock CET
+Current Mark: Needs Marking
+
+Submission Field:
+There is no student submission text data for this assignment.
+
+Comments:
+There are no student comments for this assignment.
+
+Files:
+{files}
+"""
+
+
+def files(folder: Path, named: dict[str, str]) -> Path:
+    for name, text in named.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return folder
+
+
+def found_in(found: ClassFolder) -> dict[str, tuple[str, str]]:
+    return {item.student: (item.file.name, item.at) for item in found.work}
+
+
+def receipt(user: str, name: str = "Jürgen Groß", attached: str = "\tOriginal filename: ch06.py") -> str:
+    return RECEIPT.format(user=user, name=name, files=attached)
+
+
+# Brightspace
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("12 November, 2026 1054 PM", "2026-11-12T22:54:00"),
+        ("Nov 12, 2026 1054 PM", "2026-11-12T22:54:00"),
+        ("Sep 3, 2026 954 AM", "2026-09-03T09:54:00"),
+        ("3 September, 2026 1205 AM", "2026-09-03T00:05:00"),
+        ("3 September, 2026 1205 PM", "2026-09-03T12:05:00"),
+        ("12 Nov 2026 2254", "2026-11-12T22:54:00"),
+        ("31 February, 2026 1205 PM", ""),
+        ("12 mai 2026 2254", ""),
+    ],
+)
+def test_brightspace_writes_a_time_in_several_ways(text: str, at: str) -> None:
+    assert brightspace_time(text) == at
+
+
+def test_brightspace_has_a_folder_for_each_attempt(tmp_path: Path) -> None:
+    ann = "11-99 - Ann-Kathrin Jürgens - "
+    folder = files(
+        tmp_path / "class",
+        {
+            f"{ann}11 November, 2026 800 AM/ch06.py": WRONG,
+            f"{ann}12 November, 2026 1054 PM/my work.py": RIGHT,
+            "12-99 - Bo Ek - Nov 12, 2026 1054 PM/ch06_vjps.py": RIGHT,
+            "index.html": "<html>",
+        },
+    )
+    found = find_work(folder)
+    assert found_in(found) == {
+        "Ann-Kathrin Jürgens": ("my work.py", "2026-11-12T22:54:00"),
+        "Bo Ek": ("ch06_vjps.py", "2026-11-12T22:54:00"),
+    }
+    first = f"{ann}11 November, 2026 800 AM/ch06.py"
+    assert found.earlier == [EarlierFile("Ann-Kathrin Jürgens", SLUG, first, "2026-11-11T08:00:00")]
+    assert (found.not_recognised, found.remarks) == ([], [])
+    assert "It was handed in 2 times; the last counts." in found.work[0].remark
+
+
+def test_brightspaces_older_export_is_flat_and_a_zip_in_it_has_its_time(tmp_path: Path) -> None:
+    folder = files(tmp_path / "class", {"11-99 - Bo Ek- Sep 3, 2026 954 AM - ch06.py": RIGHT})
+    with zipfile.ZipFile(folder / "12-99 - Eva Ö - Sep 3, 2026 954 AM - all.zip", "w") as archive:
+        archive.writestr("ch06_vjps.py", RIGHT)
+    found = find_work(folder, scratch=tmp_path / "scratch")
+    at = "2026-09-03T09:54:00"
+    assert {(one.student, one.at) for one in found.work} == {("Bo Ek", at), ("Eva Ö", at)}
+
+
+def test_two_who_are_called_the_same_on_brightspace_are_two(tmp_path: Path) -> None:
+    at = "Nov 12, 2026 1054 PM"
+    names = (f"11-99 - Ann Lee - {at}/ch06.py", f"12-99 - Ann Lee - {at}/ch06.py")
+    found = find_work(files(tmp_path / "class", dict.fromkeys(names, RIGHT)))
+    assert set(found_in(found)) == {"Ann Lee_11", "Ann Lee_12"}
+    assert "2 students are called Ann Lee; Brightspace's first number tells them apart" in found.remarks[0]
+
+
+# Blackboard
+
+
+def test_blackboard_is_flat_with_a_receipt_for_each_attempt(tmp_path: Path) -> None:
+    folder = files(
+        tmp_path / "class",
+        {
+            f"Homework 6_jgroß_attempt_{FIRST}_ch06.py": WRONG,
+            f"Homework 6_jgroß_attempt_{FIRST}.txt": receipt("jgroß"),
+            f"Homework 6_jgroß_attempt_{LAST}_ch06.py": RIGHT,
+            f"Homework 6_jgroß_attempt_{LAST}.txt": receipt("jgroß"),
+            f"Home_work_b_ek_attempt_{LAST}_ch06.py": RIGHT,
+            f"Home_work_b_ek_attempt_{LAST}.txt": receipt("b_ek", "Bo Ek"),
+            f"Homework 6_eva_attempt_{LAST}.txt": receipt("eva", "Eva", "No files were attached to this submission."),
+        },
+    )
+    found = find_work(folder)
+    at = "2026-11-12T22:54:01"
+    assert found_in(found) == {
+        "jgroß": (f"Homework 6_jgroß_attempt_{LAST}_ch06.py", at),
+        "b_ek": (f"Home_work_b_ek_attempt_{LAST}_ch06.py", at),
+    }
+    assert [(one.student, one.at) for one in found.earlier] == [("jgroß", "2026-11-11T08:00:00")]
+    assert [(row.student, row.why) for row in found.not_recognised] == [
+        ("eva", "no file was attached; what was typed into Blackboard is not graded")
+    ]
+    assert found.remarks == []
+
+
+def test_a_file_that_is_called_like_a_classmates_attempt_is_its_owners(tmp_path: Path) -> None:
+    name = f"hw_ann_attempt_{LAST}_hw_bob_attempt_{LAST}_ch06.py"
+    forged = f"hw_ann_attempt_{LAST}_hw_attempt_{LAST}.txt"
+    found = find_work(files(tmp_path / "class", {name: RIGHT, forged: receipt("bob")}))
+    assert set(found_in(found)) == {"ann"}
+
+
+def test_names_of_a_mac_are_the_same_students(tmp_path: Path) -> None:
+    named = unicodedata.normalize("NFD", "11-99 - Jürgen Groß - Nov 12, 2026 1054 PM/ch06.py")
+    assert set(found_in(find_work(files(tmp_path / "class", {named: RIGHT})))) == {"Jürgen Groß"}
+
+
+# Attempts
+
+
+def test_canvas_keeps_both_attempts_where_both_were_exported(tmp_path: Path) -> None:
+    folder = files(tmp_path, {"ann_1_2_ch06.py": WRONG, "ann_1_3_ch06-1.py": RIGHT})
+    found = find_work(folder)
+    assert found_in(found) == {"ann_1": ("ann_1_3_ch06-1.py", "")}
+    assert [one.file for one in found.earlier] == ["ann_1_2_ch06.py"]
+    assert found.not_recognised == []
+
+
+def test_what_is_empty_is_no_last_attempt(tmp_path: Path) -> None:
+    untouched = "def relu_vjp(g, x):\n    raise NotImplementedError\n"
+    folder = files(tmp_path, {f"hw_ann_attempt_{FIRST}_ch06.py": RIGHT, f"hw_ann_attempt_{LAST}_ch06.py": untouched})
+    found = find_work(folder)
+    assert found_in(found) == {"ann": (f"hw_ann_attempt_{FIRST}_ch06.py", "2026-11-11T08:00:00")}
+    assert found.earlier == []
+    assert "as this one holds no answer" in found.not_recognised[0].why
+
+
+def test_attempts_are_kept_listed_and_shown(backprop: Command, tmp_path: Path) -> None:
+    """One beside the last in the class folder, and one whose result was replaced."""
+    classroom = files(tmp_path / "class", {f"hw_ann_attempt_{FIRST}_ch06.py": WRONG})
+    assert backprop("grade", "class", "--isolation", "process").returncode == 0
+    before = json.loads((tmp_path / "results" / "ann" / f"{SLUG}.json").read_text())
+    files(classroom, {f"hw_ann_attempt_{LAST}_ch06.py": RIGHT})
+    for _ in range(2):  # what is graded already stays, and what it replaced
+        run = backprop("grade", "class", "--isolation", "process")
+        assert run.returncode == 0, run.stderr
+    (kept,) = (tmp_path / "results" / ".earlier" / "ann" / SLUG).iterdir()
+    assert json.loads(kept.read_text()) == {"at": "2026-11-11T08:00:00", "result": before}
+    assert ClassRecord(tmp_path / "results").times[("ann", SLUG)].at == "2026-11-12T22:54:01"
+    assert backprop("report", "results", "--format", "html,csv").returncode == 0
+    reports = tmp_path / "results" / "__reports__"
+    page = html.fromstring((reports / "students" / "ann.html").read_text(encoding="utf-8")).text_content()
+    assert "Handed in12 Nov 2026, 22:54" in "".join(page.split("\n"))
+    assert f"11 Nov 2026, 08:00: hw_ann_attempt_{FIRST}_ch06.py, " in page
+    (row,) = csv.DictReader((reports / "grades.csv").read_text(encoding="utf-8-sig").splitlines())
+    assert row[f"{SLUG} handed in"] == "2026-11-12 22:54:01"
+    (result,) = json.loads(backprop("report", "results", "--format", "json").stdout)
+    assert result["handed_in"] == "2026-11-12T22:54:01"
+    assert [(one["at"], one["points"] is None) for one in result["earlier"]] == [("2026-11-11T08:00:00", False)]
+    anonymous = backprop("report", "results", "--format", "json", "--anonymous").stdout
+    assert "2026-11-1" not in anonymous
