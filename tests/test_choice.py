@@ -216,8 +216,11 @@ def test_a_later_hand_in_of_gradescope_s_counts(tmp_path: Path, later: str, date
     (tmp_path / "submission_metadata.yml").write_text(metadata)
     found = find_work(tmp_path)
     assert chosen(found, tmp_path) == {("ann@example.edu", "ch06_vjps"): f"submission_100/{later}"}
-    (row,) = found.not_recognised
-    assert (row.file, "as it was handed in later" in row.why) == ("submission_99/ch06_vjps.ipynb", True)
+    (row,) = found.earlier
+    assert (row.student, row.lesson, row.file) == ("ann@example.edu", "ch06_vjps", "submission_99/ch06_vjps.ipynb")
+    assert row.at[:10] == ("" if dates[0] == "null" else "2026-03-01")
+    assert "handed in 2 times; the last counts" in found.work[0].remark
+    assert not found.not_recognised
     untouched(tmp_path / "submission_100" / later)
     assert find_work(tmp_path).work[0].file.parent.name == "submission_99", "but no template"
 
