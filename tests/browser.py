@@ -51,7 +51,7 @@ def visit(address: str) -> Visit:
     with tempfile.TemporaryDirectory() as profile:
         log = Path(profile, "net.json")
         command = [browser, *FLAGS, f"--user-data-dir={profile}", f"--log-net-log={log}", address]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
         record = json.loads(log.read_text(encoding="utf-8"))
     kind = record["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
     started = [event.get("params", {}) for event in record["events"] if event["type"] == kind]

@@ -23,6 +23,10 @@ class Quiet(SimpleHTTPRequestHandler):
         """Say nothing on stderr."""
 
 
+HANGS = 600.0
+"""Seconds without a new page after which a browser counts as hung: a busy machine takes minutes for one."""
+
+
 class Browser:
     """Chromium under its DevTools protocol, spoken over a pair of pipes: JSON messages that end with a zero byte."""
 
@@ -53,7 +57,8 @@ class Browser:
 
     def watch(self) -> None:
         """From now on, a browser that says nothing does not hold up the tests."""
-        self.watchdog = threading.Timer(120, self.process.kill)
+        self.watchdog = threading.Timer(HANGS, self.process.kill)
+        self.watchdog.daemon = True
         self.watchdog.start()
 
     def message(self) -> dict[str, Any]:
