@@ -155,8 +155,9 @@ class ClassRecord:
         known = self.times
         changed = {place: known[place] for place, at in times.items() if place in known and known[place].at != at.at}
         given_up = {place: sha256 for place, sha256 in before.given_up.items() if place not in here}
+        previous = before.previous | changed
         self._folders[self._name(class_folder)] = _Folder(
-            *(here, times, before.previous | changed, found.earlier, given_up, found.not_recognised)
+            here, times, previous, found.earlier, given_up, found.not_recognised
         )
         if older := self._folders.get(BEFORE):
             older.handed_in = older.handed_in & set(places(self._results)) - here

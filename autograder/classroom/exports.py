@@ -197,12 +197,9 @@ class _Students:
         self._attached = {(match["before"], match["when"]) for match in attempts}
         self._of_brightspace = any(BRIGHTSPACE.fullmatch(name) for name in names)
         self._submitters, self._turns = _gradescope(folder / METADATA, remarks)
-        numbers = defaultdict(set)
-        for name in names:
-            if match := MOODLE.fullmatch(name):
-                numbers[as_folder(match["name"])].add(match["number"])
-        self._namesakes = {name for name, found in numbers.items() if len(found) > 1}
-        several = _namesakes_of_brightspace(names)
+        numbers = _namesakes(names, MOODLE)
+        self._namesakes = set(numbers)
+        several = _namesakes(names, BRIGHTSPACE)
         remarks += [
             f"{folder}: {len(found)} students are called {name}; Brightspace's first number tells them apart"
             for name, found in sorted(several.items())
@@ -314,11 +311,11 @@ def _handed_in(
     return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""), turn=turn, late=late, at=at)
 
 
-def _namesakes_of_brightspace(names: Iterable[str]) -> dict[str, set[str]]:
-    """The numbers of those who are called as others are."""
+def _namesakes(names: Iterable[str], platform: re.Pattern[str]) -> dict[str, set[str]]:
+    """The platform's numbers of students who are called as others are, by that name."""
     numbers = defaultdict(set)
     for name in names:
-        if match := BRIGHTSPACE.fullmatch(name):
+        if match := platform.fullmatch(name):
             numbers[as_folder(match["name"])].add(match["number"])
     return {name: found for name, found in numbers.items() if len(found) > 1}
 

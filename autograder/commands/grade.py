@@ -174,7 +174,8 @@ class _Grading:
             record.write()
             keep_rosters(order.out, order.rosters)
         self.plan = plan = Plan(
-            *(found.work, order.out),
+            found.work,
+            order.out,
             salt=order.salt,
             regrade=order.regrade,
             diff=order.diff,

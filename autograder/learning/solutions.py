@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from autograder.learning.answers import definitions
 from autograder.places import Places
-from autograder.submission import SubmissionError, parse_submission, read_bytes
+from autograder.submission import Cell, SubmissionError, parse_submission, read_bytes
 from course.syllabus import Exercise
 
 BEGIN, HANDED_OUT, END = "### BEGIN SOLUTION", "### HANDED OUT", "### END SOLUTION"
@@ -22,23 +23,29 @@ def solution_of(exercise: Exercise, places: Places | None = None) -> str:
     Raises:
         NoSolutions: the course lies here without its solutions.
     """
-    file = (places or Places()).source(exercise.lesson)
-    try:
-        cells = parse_submission(file.name, read_bytes(file, None)).cells
-    except SubmissionError:
-        raise NoSolutions("this copy of the course comes without model solutions") from None
-    own = "\n\n\n".join(_without_marks(cell.source) for cell in cells if cell.exercise == exercise.name)
-    helpers = [cell.source for cell in cells if not cell.exercise and _names_any(own, cell.source)]
-    return "\n\n\n".join(part.strip("\n") for part in [*helpers, own])
+    cells = _cells(exercise.lesson, places)
+    own = _own_answers(cells)[exercise.name]
+    helpers = [cell.source.strip("\n") for cell in cells if not cell.exercise and _names_any(own, cell.source)]
+    return "\n\n\n".join([*helpers, own])
 
 
 def own_answers(slug: str, places: Places | None = None) -> dict[str, str]:
     """What a lesson's solutions have for each exercise, without helpers; empty where there are none."""
+    try:
+        return _own_answers(_cells(slug, places))
+    except NoSolutions:
+        return {}
+
+
+def _cells(slug: str, places: Places | None) -> tuple[Cell, ...]:
     file = (places or Places()).source(slug)
     try:
-        cells = parse_submission(file.name, read_bytes(file, None)).cells
+        return parse_submission(file.name, read_bytes(file, None)).cells
     except SubmissionError:
-        return {}
+        raise NoSolutions("this copy of the course comes without model solutions") from None
+
+
+def _own_answers(cells: Iterable[Cell]) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for cell in cells:
         if cell.exercise:

@@ -56,7 +56,7 @@ class CsvReport(Report):
                 row.append("" if result is None else _number(work.original.get(slug, result.points)))
         points, total = self._classroom.total(work)
         came = (work.came.get(slug) for slug in self._lessons if self._classroom.says_when)
-        when = [one.at.replace("T", " ") if one else "" for one in came]
+        when = [cell(one.at.replace("T", " ")) if one else "" for one in came]
         remarks = [_remark(one).removesuffix(".") for one in (*work.results, *work.uncounted)]
         self._grades.writerow([*row, _number(points), _number(total), *when, cell("; ".join(filter(None, remarks)))])
         for result in (*work.results, *work.uncounted):

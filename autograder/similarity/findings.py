@@ -119,10 +119,12 @@ def compare(exercise: ExerciseAnswers, kept: Iterable[str]) -> ExerciseFindings:
         equal = first is second
         pair = (first, first) if equal else (first, second)
         having = {who for one in pair for who in one.whose} - {REFERENCE}
-        sides = [tuple(one.answers) for one in pair]
         found.findings.append(
             Finding(
-                *(exercise.lesson, exercise.exercise, sides[0], sides[1]),
+                exercise.lesson,
+                exercise.exercise,
+                first=tuple(pair[0].answers),
+                second=tuple(pair[1].answers),
                 equal=equal,
                 likeness=likeness,
                 unusual=unusual,
