@@ -30,6 +30,7 @@ LONGEST = (
     "test_nbgrader_course",
     "test_red_team_beside",
     "test_red_team",
+    "test_red_team_bounds",
     "test_sample_class",
     "test_killed_grader",
     "test_durability",

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
-from test_red_team import Servers
+from hostile_class import Servers
 from traces import look
 
 from autograder.collection import with_judge

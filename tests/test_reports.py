@@ -26,7 +26,7 @@ from rich.console import Console
 
 from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult, write_json
 from autograder.judging.records.status import ExerciseStatus
-from autograder.reports.attempts import make_all
+from autograder.reports.all_formats import make_all
 from autograder.reports.class_results import ClassResults, StudentWork
 from autograder.reports.formats import MAKERS, Order, make_report
 from autograder.reports.gradescope_report import GradescopeReport

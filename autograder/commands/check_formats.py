@@ -31,7 +31,7 @@ def write_formats(names: Iterable[str], out: Path, results: Iterable[SubmissionR
 
     Points are those of the visible cases where the course has no solutions beside it, and each result says so.
     """
-    from autograder.reports.attempts import make_all
+    from autograder.reports.all_formats import make_all
     from autograder.reports.class_results import ClassResults
     from autograder.reports.formats import Order
 

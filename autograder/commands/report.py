@@ -75,8 +75,8 @@ def report(
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
     from autograder.gradebook.table_file import TableError
+    from autograder.reports.all_formats import make_all
     from autograder.reports.anonymous import NAMED
-    from autograder.reports.attempts import make_all
     from autograder.reports.class_results import REPORTS, ClassResults
     from autograder.reports.formats import MAKERS, TITLE, VISIBILITIES, Order
     from autograder.wording import clean, enumeration
@@ -116,18 +116,18 @@ def report(
     if "nbgrader" in formats and gradebook is None:
         give_up("--format nbgrader writes into a gradebook: say which with --gradebook, a course folder or an address")
     order = Order(classroom, folder, console(), student, book_url, hidden, gradebook or "", heading)
-    attempts = make_all(formats, order)
-    if attempts is None:
+    runs = make_all(formats, order)
+    if runs is None:
         who = f" of {student}" if student is not None else ""
         problems = classroom.problems
         give_up(f"there are no results{who} in {results}" + (f" ({problems[0]})" if problems else ""))
-    if any(isinstance(each.error, BrokenPipeError) for each in attempts):  # whoever read has seen enough
+    if any(isinstance(each.error, BrokenPipeError) for each in runs):  # whoever read has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    for line in (line for each in attempts for line in each.lines):
+    for line in (line for each in runs for line in each.lines):
         typer.echo(clean(line, 500), err=True)  # standard output may be JSON
     for problem in classroom.problems:
         say(problem)
-    failures = dict.fromkeys(each.problem() for each in attempts if each.error is not None)
+    failures = dict.fromkeys(each.problem() for each in runs if each.error is not None)
     for failure in filter(None, failures):
         say(failure)
     if failures:

@@ -17,7 +17,7 @@ NEEDED = ("matplotlib", "jinja2", "nbgrader", "nbformat", "sqlalchemy")
 
 
 @dataclass
-class Attempt:
+class FormatRun:
     """One format, as far as it gets; a context manager, on leaving which its files get their names."""
 
     name: str
@@ -28,7 +28,7 @@ class Attempt:
     """What it failed by."""
     _report: Report | None = None
 
-    def __enter__(self) -> Attempt:
+    def __enter__(self) -> FormatRun:
         self._try(self._begin)
         return self
 
@@ -79,22 +79,22 @@ class Attempt:
             return None
 
 
-def make_all(formats: Sequence[str], order: Order) -> list[Attempt] | None:
+def make_all(formats: Sequence[str], order: Order) -> list[FormatRun] | None:
     """Read the class once and report it in all formats; None if there is nobody."""
     students = iter(order.classroom)
     first = next(students, None)
     if first is None:
         return None
     with ExitStack() as stack:
-        attempts = [stack.enter_context(Attempt(name, order)) for name in formats]
+        runs = [stack.enter_context(FormatRun(name, order)) for name in formats]
         for work in chain([first], students):
-            for each in attempts:
+            for each in runs:
                 each.add(work)
-            if all(each.error is not None for each in attempts):
+            if all(each.error is not None for each in runs):
                 break
-        for each in attempts:
+        for each in runs:
             each.finish()
-    return attempts
+    return runs
 
 
 def _place(error: Exception) -> str:

@@ -1,0 +1,48 @@
+"""Results of a class as the grader writes them, for tests of gradebooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.classroom.class_record import ClassRecord, HandedIn
+from autograder.judging.records.results import ExerciseResult, SubmissionResult, write_json
+from course.syllabus import find_lesson
+
+SLUG = "ch06_vjps"
+
+LESSON = find_lesson(SLUG)
+
+RULES = """\
+title = "Deep learning"
+timezone = "UTC"
+late_days = 1
+penalty = 10
+most_days = 5
+
+[lessons.ch06]
+due = 2027-03-01T12:00:00
+"""
+
+
+def a_result(student: str, passed: int = 18, lesson: str = SLUG) -> SubmissionResult:
+    """A result in which the first exercises pass and the others are not written."""
+    exercises = [
+        ExerciseResult(
+            one.name, one.points * (i < passed), one.points, "passed" if i < passed else "missing", "", None, "", 0.1
+        )
+        for i, one in enumerate(find_lesson(lesson).exercises)
+    ]
+    points, worth = sum(one.points for one in exercises), find_lesson(lesson).points
+    return SubmissionResult(student, lesson, "f.py", "a", "v", "sandbox", points, worth, "graded", "", exercises, "s")
+
+
+def write(folder: Path, *results: SubmissionResult, at: dict[str, HandedIn] | None = None) -> Path:
+    """A folder of results; `at`: when each student handed in."""
+    for result in results:
+        write_json(folder / result.student / f"{result.lesson}.json", result.to_json())
+    record = ClassRecord(folder)
+    for kept in record._folders.values():
+        kept.times = {(student, SLUG): when for student, when in (at or {}).items()}
+    (folder / ".unfinished").mkdir(parents=True, exist_ok=True)
+    record.write()
+    return folder

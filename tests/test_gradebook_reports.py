@@ -1,0 +1,152 @@
+"""Gradebooks as platforms import them, and tables: what a class's rules and its teacher decide is in each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from small_results import RULES, SLUG, a_result, write
+from test_rosters import BLACKBOARD, CANVAS, WORKSHEET, table
+
+from autograder.classroom.class_record import HandedIn
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def rows_of(file: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(file.read_text(encoding)), delimiter=delimiter))
+
+
+def test_canvas_gets_its_own_rows_and_columns_back(backprop: Command, tmp_path: Path) -> None:
+    """As lib/gradebook_importer.rb reads it: the header up to Section, Points Possible, IDs, `Title (id)`."""
+    results = write(tmp_path / "results", a_result("kingada_101", 18), a_result("eve_999", 3))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("63.00", "100.00"))
+    report = backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert report.returncode == 0, report.stderr
+    assert rows_of(results / "__reports__" / "canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06: VJPs (501)"],
+        ["    Points Possible", "", "", "", "", "100.00"],
+        ["King, Ada", "101", "s101", "ada@x.edu", "Lab 1", "100"],
+        ["Müller, Bob", "102", "s102", "bob@x.edu", "Lab 1 and Lab 2", ""],
+    ]
+    assert "ch06_vjps: points of 63 are scaled to the 100 of the column" in report.stderr
+    assert "in no row of the roster, and not in this file: eve_999" in report.stderr
+
+
+def test_canvas_without_an_export_finds_students_by_id(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    report = backprop("report", results, "--format", "canvas")
+    assert rows_of(results / "__reports__" / "canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06_vjps"],
+        ["    Points Possible", "", "", "", "", "63"],
+        ["kingada_101", "101", "", "", "", "63"],
+    ]
+    assert "ch06_vjps: no column of the export; Canvas asks about a new assignment" in report.stderr
+
+
+def test_the_rules_name_a_column(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    table(results, "rules.toml", '[lessons.ch06]\ncolumn = "Homework 6"\n')
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("ch06: VJPs (501)", "Homework 6 (501)"))
+    backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert rows_of(results / "__reports__" / "canvas.csv")[0][-1] == "Homework 6 (501)"
+
+
+def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path) -> None:
+    """As mod/assign/feedback/offline/importgradeslib.php reads it: by Identifier, with Grade and comments."""
+    late = replace(a_result("Ada King (ada@x.edu)", 18), message="Handed in late.")
+    results = write(tmp_path / "results", late)
+    sheet = table(tmp_path, "ch06.csv", WORKSHEET.replace("63.00", '"31,50"'))
+    report = backprop("report", results, "--format", "moodle", "--roster", sheet)
+    assert report.returncode == 0, report.stderr
+    header, ada, other = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
+    assert header[:3] == ["Identifier", "Full name", "ID number"]
+    assert (ada[0], ada[6], ada[-1]) == ("Participant 71", "31,5", "Handed in late.")
+    assert (other[0], other[6], other[-1]) == ("Participant 72", "", "")
+
+
+def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ada@x.edu", 18))
+    roster = table(tmp_path, "r.csv", "name,mail,id number\nAda King,ada@x.edu,s101\nEve,eve@x.edu,\n")
+    backprop("report", results, "--format", "moodle", "--roster", roster)
+    assert rows_of(results / "__reports__" / "moodle" / "gradebook.csv") == [
+        ["Full name", "Email address", "ID number", "ch06_vjps", "ch06_vjps (feedback)"],
+        ["Ada King", "ada@x.edu", "s101", "63", ""],
+        ["Eve", "eve@x.edu", "", "", ""],
+    ]
+
+
+def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("aking", 18))
+    download = table(tmp_path, "gc.xls", BLACKBOARD, "utf-16")
+    report = backprop("report", results, "--format", "blackboard", "--roster", download)
+    assert report.returncode == 0, report.stderr
+    file = results / "__reports__" / "blackboard.xls"
+    assert file.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff")
+    assert rows_of(file, "utf-16", "\t") == [
+        ["Last Name", "First Name", "Username", "Student ID", "ch06 VJPs [Total Pts: 63 Score] |12345"],
+        ["King", "Ada", "aking", "s101", "63"],
+    ]
+
+
+def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) -> None:
+    late = {"kingada_101": HandedIn("2027-03-03T11:00:00+00:00")}
+    results = write(tmp_path / "results", a_result("kingada_101", 18), at=late)
+    table(results, "rules.toml", RULES)
+    backprop("report", results, "--format", "csv", "--roster", table(tmp_path, "canvas.csv", CANVAS))
+    header, ada, bob = rows_of(results / "__reports__" / "grades.csv", "utf-8-sig")
+    lesson = [SLUG, f"{SLUG} max", f"{SLUG} graded"]
+    assert header == [
+        "student",
+        "id",
+        "mail",
+        "section",
+        "team",
+        *lesson,
+        "total",
+        "total max",
+        f"{SLUG} handed in",
+        "remark",
+    ]
+    assert ada[:9] == ["Ada King", "s101", "ada@x.edu", "Lab 1", "", "56.7", "63", "63", "56.7"]
+    assert [row[-2] for row in (ada, bob)] == ["2027-03-03 11:00:00+00:00", ""]
+    assert ada[-1].startswith("ch06_vjps: graded: 2 days late (03 Mar 11:00, due 01 Mar 12:00); 1 day of 1 day taken")
+    assert bob[:9] == ["Bob Müller", "s102", "bob@x.edu", "Lab 1 and Lab 2", "", "", "63", "", "0"]
+
+
+def test_without_names_nothing_says_who_it_is(backprop: Command, tmp_path: Path) -> None:
+    late = replace(a_result("kingada_101", 9), message="'kingada.py' was graded.", file="kingada_101_7_ch06_vjps.py")
+    results = write(tmp_path / "results", late, replace(a_result("müllerbob_102"), file="bob.py"))
+    canvas = table(tmp_path, "canvas.csv", CANVAS)
+    out = tmp_path / "out"
+    shown = backprop("report", results, "--anonymous", "--format", "html,csv,junit", "--roster", canvas, "--out", out)
+    assert shown.returncode == 0, shown.stderr
+    printed = [backprop("report", results, "--anonymous", "--format", form).stdout for form in ("json", "terminal")]
+    texts = [path.read_text("utf-8") for path in out.rglob("*") if path.is_file()] + printed
+    assert len(texts) == 8
+    for text in (*texts, *(path.name for path in out.rglob("*"))):
+        assert not [
+            word
+            for word in ("kingada", "ada king", "king, ada", "bob", "müller", "s101", "x.edu")
+            if word in text.lower()
+        ]
+    assert all("student 1" in text for text in printed)
+    refused = backprop("report", results, "--anonymous", "--format", "canvas")
+    assert refused.returncode == 2
+    assert "--anonymous is for a class" in refused.stderr
+
+
+def test_csv_needs_no_matplotlib_and_a_format_that_fails_fails_alone(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ann"))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    env = {"PYTHONPATH": str(tmp_path / "broken")}
+    report = backprop("report", results, "--format", "html,csv,canvas", env=env)
+    assert report.returncode == 2
+    assert "html needs matplotlib" in report.stderr
+    assert (results / "__reports__" / "grades.csv").is_file()
+    assert (results / "__reports__" / "canvas.csv").is_file()
