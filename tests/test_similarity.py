@@ -208,7 +208,7 @@ def test_the_same_letters_are_said() -> None:
 
 def test_of_a_few_nobody_knows_what_is_usual() -> None:
     (found,) = compared({"ada": ODD, "bob": DISGUISED}).findings
-    assert in_words(found).endswith("2 of 2 hand-ins have it. So few hand-ins do not say what is usual.")
+    assert in_words(found).endswith("2 of 2 hand-ins have it. With so few hand-ins nobody can say what is usual.")
 
 
 # The command

@@ -102,7 +102,7 @@ def side_by_side(finding: Finding) -> tuple[Answer, Answer]:
 
 def in_words(finding: Finding) -> str:
     """What is alike, in a sentence, and whether so few hand-ins say what is usual."""
-    return _how(finding) + (" So few hand-ins do not say what is usual." if finding.of < FEW else "")
+    return _how(finding) + (" With so few hand-ins nobody can say what is usual." if finding.of < FEW else "")
 
 
 def _how(finding: Finding) -> str:
