@@ -12,8 +12,8 @@ from groups import Run, both
 
 from autograder.judging.checking.reference import load_module
 from autograder.places import Places
-from course import process_groups
 from course.process_groups import Call, Group, GroupError, in_processes, in_threads
+from course.process_groups.group import DTYPES
 
 pytestmark = pytest.mark.slow
 
@@ -180,12 +180,12 @@ def test_tensors_that_gloo_does_not_take(run: Run) -> None:
 def test_every_dtype_of_gloo_is_known() -> None:
     def taken(group: Group) -> set[torch.dtype]:
         found = set()
-        for dtype in process_groups.DTYPES:
+        for dtype in DTYPES:
             group.all_reduce(torch.ones(2).to(dtype))
             found.add(dtype)
         return found
 
-    assert in_processes(taken)[0] == in_threads(taken)[1] == process_groups.DTYPES
+    assert in_processes(taken)[0] == in_threads(taken)[1] == DTYPES
 
 
 def test_bytes_around_a_ring() -> None:

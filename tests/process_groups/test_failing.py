@@ -14,8 +14,8 @@ import pytest
 import torch
 from groups import Run, both
 
-from course import process_groups
 from course.process_groups import Call, Group, GroupError, in_processes, in_threads
+from course.process_groups.processes import followed
 
 pytestmark = pytest.mark.slow
 
@@ -161,7 +161,7 @@ def test_who_hears_of_a_death_first_is_not_blamed() -> None:
     process: Any = SimpleNamespace(join=lambda: None, exitcode=3)
     threading.Timer(0.2, dead.close).start()
     with pytest.raises(GroupError, match="rank 1's process ended with exit code 3"):
-        process_groups._followed([(process, ours), (process, other)], 60.0)
+        followed([(process, ours), (process, other)], 60.0)
     for connection in (ours, its, other):
         connection.close()
 
