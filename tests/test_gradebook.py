@@ -164,7 +164,7 @@ def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     for command in ((), ("--regrade",)):
         again = backprop("grade", tmp_path / "class", "--out", results, *command)
         assert "overrides.toml hold in every" in again.stdout
-        for form in ("json", "csv,html,gradescope,canvas,moodle,blackboard", "github", "terminal"):
+        for form in ("json", "csv,html,gradescope,canvas,moodle,blackboard,brightspace", "github", "terminal"):
             report = backprop("report", results, "--format", form)
             assert report.returncode == 0, report.stderr
             if form in ("json", "github"):

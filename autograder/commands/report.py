@@ -19,7 +19,7 @@ def report(
         typer.Option(
             "--format",
             help="One or more of terminal, json, html, csv, junit, gradescope, github, canvas, moodle, blackboard, "
-            "nbgrader; with commas between.",
+            "brightspace, nbgrader; with commas between.",
         ),
     ] = "terminal",
     student: Annotated[str | None, typer.Option(help="Only this student, with the feedback in full.")] = None,
