@@ -128,10 +128,10 @@ def _table(head: tuple[str, str], rows: list[tuple[str, str]]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """A table's cell: what stands in angle brackets would be a tag, and options are to be read as they are typed."""
+    """A table's cell: nothing in it is markup but what is code, and options are to be read as they are typed."""
     parts = re.split(r"(`[^`]*`)", text)
     plain = [part if part.startswith("`") else re.sub(r"(?<!\w)(--[a-z][\w-]*)", r"`\1`", part) for part in parts]
-    escaped = [part if part.startswith("`") else part.replace("<", r"\<") for part in plain]
+    escaped = [part if part.startswith("`") else re.sub(r"([<_*])", r"\\\1", part) for part in plain]
     return "".join(escaped).replace("|", r"\|")
 
 

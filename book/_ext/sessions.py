@@ -30,7 +30,7 @@ import class_exports
 
 FENCE = re.compile(r"^```\{(?P<kind>terminal|written)\}[ \t]*(?P<title>.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
 OPTION = re.compile(r":(\w+):[ \t]*(.*)")
-WIDTH = 88
+WIDTH = 78
 """Columns of the terminal: as many signs as a page shows beside each other."""
 SECONDS = 300
 MARK = "\x1e"

@@ -60,8 +60,7 @@ class Written(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         file = self.arguments[0].rpartition(" ")[0].strip()
         block = _block("\n".join(self.content), file.rpartition(".")[2])
-        caption = nodes.caption("", "", nodes.literal("", file))
-        return [nodes.container("", caption, block, classes=["literal-block-wrapper"], literal_block=True)]
+        return [nodes.paragraph("", "", nodes.literal("", file), nodes.Text(":")), block]
 
 
 class Repo(SphinxRole):
