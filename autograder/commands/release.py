@@ -9,6 +9,7 @@ import typer
 
 from autograder.commands.build import EXTRAS
 from autograder.commands.completion import lessons as lessons_begun
+from autograder.commands.exits import ExitStatus
 
 
 def release(
@@ -76,7 +77,7 @@ def release(
     except OSError as error:
         give_up(f"{out} cannot be written ({error.strerror})")
     except (AuthoringError, CheckError, PackageMissing) as error:
-        give_up(str(error), code=1)
+        give_up(str(error), code=ExitStatus.FAILED)
     if gradescope:
         typer.echo(f"{out}: written; it holds the solutions and the class's salt, and is for Gradescope alone")
         typer.echo(f"Autograder points: {sum(course.lessons[slug].points for slug in wanted or course.lessons):g}")
