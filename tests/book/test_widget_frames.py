@@ -25,6 +25,7 @@ from course.experiments import schedules
 from course.widgets import backward_sweep, checkpoint_schedule, gradient_account
 from course.widgets import gradient_flow, memory_account, mlp_shapes
 from course.widgets.clinic import clinic
+from course.widgets.estimators import estimators
 from course.widgets.frames import Frame, Question
 
 def framed(name, **then):
@@ -82,8 +83,13 @@ checkpoint_schedule(chain, "2/segments/1", frame=framed("schedule", policy="slot
 :tags: [remove-input]
 clinic(cases, {"t": test}, 2.3, frame=framed("clinic", patient=2, tests="t", named="b"))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+estimators(frame=framed("estimators", f="sin10", mu=-0.25, n=16, draw=3))
+```
 """
-NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic")
+NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators")
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -91,6 +97,7 @@ AFTER: dict[str, dict[str, str]] = {
     "flow": {"Activation": "tanh", "BatchNorm": "1"},
     "memory": {"model": "llama-2-13b", "seq": "16384", "recompute": "full", "chunks": "1"},
     "schedule": {"policy": "slots", "time": "1"},
+    "estimators": {"f": "sin10", "mu": "-0.25", "n": "16", "draw": "3"},
     "clinic": {"patient": "2", "tests": "t", "named": "b"},
 }
 """What each question's `then` sets."""
@@ -249,6 +256,7 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#memory?model=gpt&seq=1&recompute=",
         "#schedule?policy=luck&time=x",
         "#account?zero_grad=1&step=",
+        "#estimators?f=tan&mu=9&n=2&draw=-1",
         "#clinic?patient=x&tests=luck&named=nobody",
     ],
 )
