@@ -34,6 +34,8 @@ from autograder.judging.version import grader_version
 from autograder.places import Places
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 LESSON = find_lesson("ch01_computation_graph")
 TIGHT = [(1e-7, 1e-9)]
 Released = Callable[[AnswerBook], Path]

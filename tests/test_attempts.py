@@ -177,6 +177,7 @@ def test_what_is_empty_is_no_last_attempt(tmp_path: Path) -> None:
     assert "as this one holds no answer" in found.not_recognised[0].why
 
 
+@pytest.mark.slow
 def test_attempts_are_kept_listed_and_shown(backprop: Command, tmp_path: Path) -> None:
     """One beside the last in the class folder, and one whose result was replaced."""
     classroom = files(tmp_path / "class", {f"hw_ann_attempt_{FIRST}_ch06.py": WRONG})

@@ -60,6 +60,7 @@ def test_sharding_divides_the_states_and_leaves_the_activations() -> None:
     assert one.forward - one.held == four.forward - four.held
 
 
+@pytest.mark.slow
 def test_whole_gradients_do_not_stay() -> None:
     """Eight cards: beside one layer's gradients, an eighth of the rest lives when backward is over."""
     wide = LlamaConfig(hidden=64, layers=40, heads=4, kv_heads=4, ffn=172, vocab=100)

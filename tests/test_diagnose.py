@@ -256,6 +256,7 @@ def healthy(activation: Callable[[], Any], after: Callable[[Any], Any]) -> Calla
     return build
 
 
+@pytest.mark.slow
 def test_what_a_mistake_does_not_explain_is_not_called_by_its_name() -> None:
     """Without a return the weights 'start at 0', with `torch.relu` or GELU the activation was 'still sigmoid'."""
 

@@ -31,6 +31,7 @@ def test_expectations_record_and_go_on() -> None:
     assert not record.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", ["ch06_vjps", "ch07_mlp_backprop"])
 def test_right_values_in_a_wrong_dtype_cost_a_tenth_at_most(slug: str) -> None:
     """They have cost up to a third, and were taken for an overflow."""

@@ -158,6 +158,7 @@ def test_weights_and_the_exercises_that_count(tmp_path: Path) -> None:
     assert found["ann"].total == pytest.approx((30 * have / worth, 40))
 
 
+@pytest.mark.slow
 def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     backprop: Command, tmp_path: Path
 ) -> None:

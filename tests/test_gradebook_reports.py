@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from small_results import RULES, SLUG, a_result, write
 from test_rosters import BLACKBOARD, BRIGHTSPACE, CANVAS, WORKSHEET, table
 
@@ -158,6 +159,7 @@ def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) ->
     assert bob[:9] == ["Bob Müller", "s102", "bob@x.edu", "Lab 1 and Lab 2", "", "", "63", "", "0"]
 
 
+@pytest.mark.slow
 def test_without_names_nothing_says_who_it_is(backprop: Command, tmp_path: Path) -> None:
     late = replace(a_result("kingada_101", 9), message="'kingada.py' was graded.", file="kingada_101_7_ch06_vjps.py")
     results = write(tmp_path / "results", late, replace(a_result("müllerbob_102"), file="bob.py"))

@@ -347,6 +347,7 @@ def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(file.parent.iterdir()) == [file]
 
 
+@pytest.mark.slow
 def test_an_import_that_only_another_exercise_lacks_is_no_note() -> None:
     """With all points for `train` it has said that torch is not allowed, and that an earlier `train` was graded."""
     cells = [

@@ -107,6 +107,7 @@ def test_a_mistake_that_some_answers_contradict_is_not_named(walk: Callable[[str
     assert walk("def walk(n): return 2 * n if 9 < n < 100 else n").misconceptions == [], "the large ones are right"
 
 
+@pytest.mark.slow
 def test_recursion_and_endless_loops_are_named(walk: Callable[[str], ExerciseResult]) -> None:
     recursive = walk("def walk(n): return n and walk(n - 1) + 1")
     assert (recursive.misconceptions, recursive.points) == (["recursive"], 2)
@@ -154,6 +155,7 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
         workers.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [

@@ -16,6 +16,7 @@ print("torch" in sys.modules)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "loaded"),
     [

@@ -38,6 +38,8 @@ from course.memory import (
     step_flops,
 )
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 
 SMALL = Shape(hidden=64, layers=3, heads=4, kv_heads=2, ffn=172, vocab=300)
@@ -134,7 +136,6 @@ def test_the_7b_model_is_predicted(recompute: str) -> None:
     assert max(map(abs, _deviations(_case("llama-2-7b", 8192, recompute, "fused")))) < WITHIN
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("norms", NORMS)
 @pytest.mark.parametrize("recompute", RECOMPUTE)
 @pytest.mark.parametrize("model", MODELS)

@@ -17,6 +17,8 @@ from autograder.classroom.nursery import Nursery
 from autograder.judging.records.results import SubmissionResult
 from course.syllabus import Environment
 
+pytestmark = pytest.mark.slow
+
 RELU = "import numpy as np\n\ndef relu_vjp(g, x):\n    return np.where(x > 0, g, 0).astype(x.dtype)\n"
 NUMPY = Environment(("numpy",), ())
 SETTINGS = Settings("ch06_vjps", "process", "a secret of the class")

@@ -25,6 +25,8 @@ from autograder.judging.records.results import SubmissionResult
 from autograder.worker import wire
 from autograder.worker.channel import Channel, DeadlinePassed
 
+pytestmark = pytest.mark.slow
+
 COUNTED = Path("/proc/self/schedstat").exists() and hasattr(os, "sched_setaffinity")
 counted = pytest.mark.skipif(not COUNTED, reason="this kernel does not count what processes wait for processors")
 BUSY = "while True: pass"

@@ -138,6 +138,7 @@ def test_calls_by_other_numbers_are_refused(machine: str) -> None:
         assert decided(machine, other, read) == errno.EPERM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_is_not_listed_is_refused(machine: str) -> None:
     """Numbers that the kernel has, will have, or never had."""

@@ -211,6 +211,7 @@ def test_moodles_times(text: str, iso: str) -> None:
     assert moodle_time(text) == iso
 
 
+@pytest.mark.slow
 def test_grade_keeps_the_roster_and_says_who_is_missing(backprop: Command, tmp_path: Path) -> None:
     canvas = table(tmp_path, "canvas.csv", CANVAS)
     hand_in = tmp_path / "class" / "kingada_101_77_ch06_vjps.py"

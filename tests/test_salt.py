@@ -42,6 +42,7 @@ def test_what_lists_of_words_find_is_weak(salt: str, weak: bool) -> None:
     assert (guesses_in_bits(salt) < ENOUGH_BITS) is weak
 
 
+@pytest.mark.slow
 def test_the_command_makes_salts_and_warns_of_weak_ones(tmp_path: Path) -> None:
     made = [subprocess.run([BACKPROP, "salt"], capture_output=True, text=True, check=True).stdout for _ in range(2)]
     assert made[0] != made[1]

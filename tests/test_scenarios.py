@@ -22,6 +22,8 @@ from autograder.submission import Submission
 from autograder.worker.functions import resolve
 from course.syllabus import Environment, Exercise, Lesson, syllabus
 
+pytestmark = pytest.mark.slow
+
 SLUG = "ch01_objects"
 NUMPY, TORCH = Environment(("numpy",), ()), Environment(("numpy", "torch"), ())
 SOLUTION = """

@@ -24,6 +24,8 @@ from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import Environment, Exercise, Lesson, find_lesson
 
+pytestmark = pytest.mark.slow
+
 LESSON = "ch01_tiny"
 ENVIRONMENT = Environment(("numpy",), ())
 SOLUTION = """

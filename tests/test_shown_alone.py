@@ -46,6 +46,7 @@ def test_an_expression_is_code() -> None:
     assert render_case("", [("a", a), ("y", "a / c")], [], case="").endswith("y = 'a / c'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", ["divide_without_square", "divide_without_sign", "subtract_without_sign"])
 def test_numbers_in_an_expression_are_shown(mistake: str) -> None:
     names = pasted(told("ch05_autograd_engine", "Tensor", mistake), np=np)

@@ -33,6 +33,7 @@ def test_calls_are_answered(run: SubmissionRun) -> None:
     assert run.ask(request_of("f", [0.0]), 30.0)["value"] == 1.0
 
 
+@pytest.mark.slow
 def test_what_hangs_or_ends_costs_itself_only(run: SubmissionRun) -> None:
     with pytest.raises(TimedOut):
         run.ask(request_of("g", []), 1.0)

@@ -16,6 +16,8 @@ from autograder.places import ROOT, Places
 from autograder.threads import ONE_THREAD
 from course.syllabus import syllabus
 
+pytestmark = pytest.mark.slow
+
 JUDGE = """
 from autograder.collection import with_judge
 from course.syllabus import find_lesson

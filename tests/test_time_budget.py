@@ -18,6 +18,8 @@ from autograder.judging.session import Judge
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 
 def work(seconds: float) -> Any:
     until = time.process_time() + seconds

@@ -81,6 +81,7 @@ def run() -> Iterator[Run]:
         yield forked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "said"),
     [

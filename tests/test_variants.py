@@ -21,6 +21,8 @@ from autograder.places import Places
 from autograder.submission import Submission
 from course.syllabus import find_lesson
 
+pytestmark = pytest.mark.slow
+
 BEYOND = "ch13_beyond_first_order"
 MEMORY = "ch10_activation_memory"
 ENGINE = "ch05_autograd_engine"
@@ -820,7 +822,6 @@ def both_checks(fn: Any, *tensors: Any) -> bool:
     return passed
 
 
-@pytest.mark.slow
 def test_one_property_among_many_names_no_mistake() -> None:
     """They have been told to leave fast_mode off, which they had never heard of."""
 
@@ -850,7 +851,6 @@ def product(f, x, v):
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("product", "blamed"), [("hvp", True), ("product", False)])
 def test_a_mistake_of_what_is_called_is_not_named_as_the_callers(product: str, blamed: bool) -> None:
     """They have been told that the second z was missing, which was there: their hvp multiplied by it, too."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import pytest
 from lxml import html
 from test_gradebook import SLUG, a_result, table, write
 
@@ -74,6 +75,7 @@ def test_the_lecture_is_about_what_many_got_wrong_in_the_last_week() -> None:
     assert [(one.having, one.exercise) for one in weeks.mistakes(weeks.weeks[0])] == [(8, "add_vjp"), (1, "sum_vjp")]
 
 
+@pytest.mark.slow
 def test_a_dashboard_has_both_and_an_anonymous_one_no_answers(backprop: Command, tmp_path: Path) -> None:
     given = [wrong(a_result(name), "add_vjp", "unsummed", SUM) for name in ("ann", "bob", "cy")]
     when = dict(zip(("ann", "bob", "cy"), map(HandedIn, ("2026-11-03", "2026-11-10", "2026-11-11")), strict=True))

@@ -22,7 +22,7 @@ from autograder.judging.asking.submission_process import SubmissionProcess
 from autograder.submission import Submission
 from course.syllabus import Environment, find_lesson
 
-pytestmark = pytest.mark.skipif(not zygote.FORKS, reason="nothing is forked here")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not zygote.FORKS, reason="nothing is forked here")]
 
 PYTORCH = find_lesson("ch04_detachment").environment
 SOLUTION = Path(__file__).resolve().parents[1] / "solutions" / "ch04_detachment.py"

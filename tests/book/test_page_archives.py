@@ -145,6 +145,7 @@ def test_what_the_built_book_fetches_for_a_first_check_is_within_the_budget(
     assert {part: size for part, size in found.items() if size > archives.MOST_BYTES} == {}
 
 
+@pytest.mark.slow
 def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Path) -> None:
     """With the archive and NumPy alone."""
     with tarfile.open(fileobj=io.BytesIO(archives.common(ROOT, [LESSON]))) as archive:
@@ -171,6 +172,7 @@ def test_the_judge_finds_all_that_it_imports(archives: ModuleType, tmp_path: Pat
     assert run.returncode == 0, run.stderr
 
 
+@pytest.mark.slow
 def test_nothing_but_the_choice_of_an_isolation_imports_what_is_left_out(archives: ModuleType) -> None:
     left_out = {f"autograder.{name.replace('/', '.')}" for name in archives.NO_PROCESSES}
     importing = set()
