@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from autograder.diagnosis.mutation.nodes import function_name, is_base, is_number, nodes_in
 from autograder.diagnosis.mutation.text import Source, Splice
 
 Operator = Callable[[Source, ast.AST], Iterator[Splice]]
@@ -141,7 +142,7 @@ def boolean(source: Source, node: ast.AST) -> Iterator[Splice]:
             yield Splice(*token_between(source, left, right, symbol), other)
         for value in node.values:
             yield instead(source, node, source.text(value), value)
-    elif isinstance(node, ast.UnaryOp) and not _is_number(node):
+    elif isinstance(node, ast.UnaryOp) and not is_number(node):
         yield instead(source, node, source.text(node.operand), node.operand)
 
 
@@ -164,7 +165,7 @@ def sign(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 def number(source: Source, node: ast.AST) -> Iterator[Splice]:
     """One more, one less, twice, 0, the other sign; True for False."""
-    if not _is_number(node) or (_is_number(source.parents[node]) and isinstance(node, ast.Constant)):
+    if not is_number(node) or (is_number(source.parents[node]) and isinstance(node, ast.Constant)):
         return
     value = ast.literal_eval(node)
     if isinstance(value, bool):
@@ -177,7 +178,7 @@ def number(source: Source, node: ast.AST) -> Iterator[Splice]:
         others = [repr(other) for other in (value + 1, value - 1, value * 2, value * 0) if other != value]
         others += [repr(-value)] if value < 0 else []
     for text in dict.fromkeys(others):
-        yield instead(source, node, f"({text})" if text.startswith("-") and _is_base(source, node) else text)
+        yield instead(source, node, f"({text})" if text.startswith("-") and is_base(source, node) else text)
 
 
 def axes(source: Source, node: ast.AST) -> Iterator[Splice]:
@@ -311,33 +312,6 @@ def mutations(source: Source, node: ast.AST) -> Iterator[Splice]:
             yield from operator(source, inner)
 
 
-def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and what is inside it, but for annotations, decorators, docstrings and what exceptions say."""
-    yield node
-    for name, child in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list", "op", "ops", "ctx"):
-            continue
-        for item in child if isinstance(child, list) else [child]:
-            if isinstance(item, ast.AST) and not _is_left_alone(node, item):
-                yield from nodes_in(item)
-
-
-def _is_left_alone(parent: ast.AST, node: ast.AST) -> bool:
-    """Docstrings, what exceptions and f-strings say, and `strict=`."""
-    if isinstance(parent, ast.Raise) or isinstance(node, ast.JoinedStr | ast.Assert):
-        return True
-    if isinstance(node, ast.keyword):
-        return node.arg == "strict"
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def function_name(node: ast.Call) -> str:
-    """The last name of the function that is called; empty if it has none."""
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
-
-
 def instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None) -> Splice:
     """`text` in the place of `node`; in parentheses where `new`, the node of that text, needs them there."""
     start, end = source.start(node), source.end(node)
@@ -399,16 +373,3 @@ def _can_be_left_out(source: Source, node: ast.Assign) -> bool:
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and source.start(n) < source.start(node)
     }
     return known.issuperset(names)
-
-
-def _is_number(node: ast.AST) -> bool:
-    """Whether this is a number as it is written, its sign included, or True or False."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node = node.operand
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
-
-
-def _is_base(source: Source, node: ast.AST) -> bool:
-    """Whether a minus before `node` would be read as one before a power or as a subtraction."""
-    parent = source.parents[node]
-    return isinstance(parent, ast.BinOp) and (parent.right is node or isinstance(parent.op, ast.Pow))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.diagnosis.mutation import operators as of
+from autograder.diagnosis.mutation.nodes import function_name, nodes_in
 from autograder.diagnosis.mutation.text import Source, Splice
 
 Edits = Iterator[tuple[Splice, str]]
@@ -38,7 +39,7 @@ def variants(source: Source, regions: Sequence[ast.AST], *, exercise: str) -> li
     """
     found: dict[str, Variant] = {}
     for region in regions:
-        for node in of.nodes_in(region):
+        for node in nodes_in(region):
             for splice, words in _of_node(source, node):
                 tree = source.tree_after(splice)
                 if tree is not None and tree not in found:
@@ -172,7 +173,7 @@ def numbers(source: Source, node: ast.AST) -> Edits:
         text = splice.text.strip("()")
         if isinstance(parent, ast.keyword):
             called = source.parents[parent]
-            of_what = of.function_name(called) if isinstance(called, ast.Call) else ""
+            of_what = function_name(called) if isinstance(called, ast.Call) else ""
             if parent.arg in ("axis", "dim"):
                 along = "over all entries at once" if text == "None" else f"along axis {text}"
                 yield splice, f"`{of_what}` {along}"
@@ -193,7 +194,7 @@ def axes(source: Source, node: ast.AST) -> Edits:
     """Over all axes, or over one fewer."""
     for splice in of.axes(source, node):
         called = source.parents[node]
-        name = of.function_name(called) if isinstance(called, ast.Call) else "a sum"
+        name = function_name(called) if isinstance(called, ast.Call) else "a sum"
         yield splice, f"`{name}` over all entries at once" if splice.text == "None" else f"`{name}` over one axis fewer"
 
 
@@ -209,7 +210,7 @@ def calls(source: Source, node: ast.AST) -> Edits:
     """A function left out, or applied twice; two of its arguments swapped; a keyword that is missing."""
     if not isinstance(node, ast.Call):
         return
-    name = of.function_name(node)
+    name = function_name(node)
     whole = (source.start(node), source.end(node))
     for splice in of.call(source, node):
         if (splice.start, splice.end) == whole:
@@ -239,7 +240,7 @@ def opposites(source: Source, node: ast.AST) -> Edits:
     """`min` for `max`, `mean` for `sum`."""
     for splice in of.opposite(source, node):
         assert isinstance(node, ast.Call)
-        yield splice, f"`{splice.text}` in the place of `{of.function_name(node)}`"
+        yield splice, f"`{splice.text}` in the place of `{function_name(node)}`"
 
 
 def products(source: Source, node: ast.AST) -> Edits:
@@ -270,13 +271,13 @@ def statements(source: Source, node: ast.AST) -> Edits:
         if splice.text == "if True":
             assert isinstance(node, ast.With)
             guard = node.items[0].context_expr
-            name = of.function_name(guard) if isinstance(guard, ast.Call) else ""
+            name = function_name(guard) if isinstance(guard, ast.Call) else ""
             yield splice, f"`with {name}` left out" if name else "a `with` left out"
         elif splice.text in ("break", "continue"):
             here = "continue" if splice.text == "break" else "break"
             yield splice, f"`{splice.text}` in the place of `{here}`"
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            yield splice, f"a call of `{of.function_name(node.value)}` left out"
+            yield splice, f"a call of `{function_name(node.value)}` left out"
         elif isinstance(node, ast.Raise) and splice.text == "pass":
             yield splice, "an error that is not raised"
         elif isinstance(node, ast.Assign):
