@@ -118,7 +118,7 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
         if path.exists():
             raise AuthoringError(f"{course.relative(path)} is there already")
     changed = {
-        course.root / "course" / "syllabus.toml": _with_entry(lesson, after, ENTRY.format(**words)),
+        course.syllabus: _with_entry(lesson, after, ENTRY.format(**words)),
         course.source(slug): _with_cells(after, CELLS.format(**words)),
         course.chapter(slug): _with_section(before.anchor, SECTION.format(**words)),
     }
