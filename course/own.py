@@ -62,7 +62,7 @@ def course_named(name: str) -> Path | None:
     if file.is_dir():
         file /= FILE
     if file.name != FILE or not file.is_file():
-        raise CourseError(f"{name} is no course: it has no {FILE} ('backprop new course {name}' begins one)")
+        raise CourseError(f"{name} is no course: it has no {FILE} (examples/linear_algebra is one to copy)")
     leads_to = _content(file).get("course")
     if leads_to is None:
         return Path(os.path.realpath(file.parent))

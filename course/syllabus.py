@@ -133,7 +133,7 @@ def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
     except (TypeError, AttributeError) as error:
         raise SyllabusError(f"{file}: a value is of another kind than ours are ({error})") from None
     if not lessons:
-        raise SyllabusError(f"{file}: there is no [[lesson]]; 'backprop new lesson' begins one")
+        raise SyllabusError(f"{file}: there is no [[lesson]]; examples/linear_algebra shows two")
     for slug in lessons:
         if not OWN_SLUG.fullmatch(str(slug)):
             raise SyllabusError(f"{file}: the slug {slug!r} must be a number and a topic, as ch01_power_iteration")

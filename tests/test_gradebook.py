@@ -98,6 +98,16 @@ def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:
     assert "20% off: 63 → 50.4 points" in only(found["bob"]).message
 
 
+def test_days_after_the_due_date_are_counted_from_that_of_the_class(tmp_path: Path) -> None:
+    """Who has three more days and came two days after the others' date is in time."""
+    results = write(tmp_path / "results", a_result("ann"))
+    more = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
+    table(results, "rules.toml", f"{RULES}{more}{more.replace('extension', 'handed_in').replace('3', '2')}")
+    found, _ = read(results)
+    assert only(found["ann"]).points == 63
+    assert only(found["ann"]).message == "Extended to 04 Mar 12:00."
+
+
 def test_free_late_days_are_spent_once_in_the_order_of_due_dates(tmp_path: Path) -> None:
     late = HandedIn("2027-03-02T11:00:00+00:00")
     other = "ch07_mlp_backprop"
@@ -164,7 +174,7 @@ def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     for command in ((), ("--regrade",)):
         again = backprop("grade", tmp_path / "class", "--out", results, *command)
         assert "overrides.toml hold in every" in again.stdout
-        for form in ("json", "csv,html,gradescope,canvas,moodle,blackboard", "github", "terminal"):
+        for form in ("json", "csv,html,gradescope,canvas,moodle,blackboard,brightspace", "github", "terminal"):
             report = backprop("report", results, "--format", form)
             assert report.returncode == 0, report.stderr
             if form in ("json", "github"):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from small_results import RULES, SLUG, a_result, write
-from test_rosters import BLACKBOARD, CANVAS, WORKSHEET, table
+from test_rosters import BLACKBOARD, BRIGHTSPACE, CANVAS, WORKSHEET, table
 
 from autograder.classroom.class_record import HandedIn
 
@@ -91,6 +91,46 @@ def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tm
         ["Last Name", "First Name", "Username", "Student ID", "ch06 VJPs [Total Pts: 63 Score] |12345"],
         ["King", "Ada", "aking", "s101", "63"],
     ]
+
+
+def test_brightspace_gets_its_ids_its_items_and_its_mark_back(backprop: Command, tmp_path: Path) -> None:
+    """As D2L's article 3538 says: an id first, `<item> Points Grade`, and a mark where the line ends."""
+    results = write(tmp_path / "results", a_result("Ada King", 18), a_result("Eve", 3))
+    export = table(tmp_path, "export.csv", BRIGHTSPACE.replace("MaxPoints:63", "MaxPoints:100"))
+    report = backprop("report", results, "--format", "brightspace", "--roster", export)
+    assert report.returncode == 0, report.stderr
+    item = "ch06 VJPs Points Grade <Numeric MaxPoints:100 Weight:10 Category:Homework CategoryWeight:40>"
+    assert rows_of(results / "__reports__" / "brightspace.csv") == [
+        ["OrgDefinedId", "Username", item, "End-of-Line Indicator"],
+        ["#s101", "#aking", "100", "#"],
+    ]
+    assert "ch06_vjps: points of 63 are scaled to the 100 of the column" in report.stderr
+    assert "in no row of the roster, and not in this file: Eve" in report.stderr
+
+
+def test_brightspace_without_an_export_takes_ids_from_any_roster(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("Ada King", 18), a_result("Bob", 3))
+    roster = table(tmp_path, "class.csv", "name,id,login\nAda King,s101,=aking\nBob,,\n")
+    table(results, "rules.toml", '[lessons.ch06]\ncolumn = "Homework 6"\n')
+    report = backprop("report", results, "--format", "brightspace", "--roster", roster)
+    assert rows_of(results / "__reports__" / "brightspace.csv") == [
+        ["OrgDefinedId", "Username", "Homework 6 Points Grade", "End-of-Line Indicator"],
+        ["s101", "'=aking", "63", "#"],
+    ]
+    assert "no id and no username, and not in this file: Bob" in report.stderr
+
+
+def test_brightspace_never_gets_a_cell_without_points(backprop: Command, tmp_path: Path) -> None:
+    other = replace(a_result("Bob Müller", 18), lesson="ch03_accumulation")
+    results = write(tmp_path / "results", a_result("Ada King", 18), other)
+    export = table(tmp_path, "export.csv", BRIGHTSPACE)
+    report = backprop("report", results, "--format", "brightspace", "--roster", export)
+    assert report.returncode == 0, report.stderr
+    files = {file.stem: rows_of(file)[1:] for file in (results / "__reports__" / "brightspace").iterdir()}
+    assert files == {
+        "ch03_accumulation": [["#s102", "#bmuller", "63", "#"]],
+        "ch06_vjps": [["#s101", "#aking", "63", "#"]],
+    }
 
 
 def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) -> None:

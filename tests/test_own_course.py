@@ -148,7 +148,7 @@ def test_where_the_course_is_named(copied: Path, tmp_path: Path, backprop: Comma
 
 
 BAD: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "nothing there": ({}, f"own is no course: it has no {FILE} ('backprop new course own' begins one)"),
+    "nothing there": ({}, f"own is no course: it has no {FILE} (examples/linear_algebra is one to copy)"),
     "no TOML": ({FILE: "title = "}, f"own/{FILE} is no TOML: Invalid value"),
     "no UTF-8": ({FILE: b"title = '\xff'"}, f"own/{FILE} cannot be read (it is no UTF-8)"),
     "no title": ({FILE: "[[lesson]]"}, f"own/{FILE}: title is missing; write title"),

@@ -1,22 +1,21 @@
-"""ch12: every right tool and repair earns everything, whatever it looks like, and the program handed out nothing."""
+"""Repairs of ch12's programs: right ones earn everything, wrong ones are named, and nothing gives the place away."""
 
 from __future__ import annotations
 
 import pytest
 import torch
+from repaired import LESSON, shares_of
 
 from autograder.authoring.stubs import solved_notebook, stub_notebook
 from autograder.collection import with_judge
 from autograder.diagnosis import Edit
 from autograder.diagnosis.edits import edited
-from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge
 from autograder.places import Places
-from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
 
-LESSON = find_lesson("ch12_debugging")
+
 PROGRAMS = [exercise.name for exercise in LESSON.exercises if exercise.name.startswith("fix_")]
 
 ZERO, BACKWARD, STEP = "optimizer.zero_grad()", "loss.backward()", "optimizer.step()"
@@ -159,178 +158,6 @@ NAMED: list[tuple[str, dict[str, str], str]] = [
 ]  # fmt: skip
 """Wrong repairs in a learner's own words, and the mistake that they are."""
 
-TOOLS = {
-    "gradient_report": [
-        """
-def gradient_report(model):
-    def norm_of(p):
-        return p.grad if p.grad is None else torch.linalg.vector_norm(p.grad, dtype=torch.float64).item()
-
-    norms = [norm_of(p) for p in model.parameters()]
-    usable = torch.tensor([n for n in norms if n and math.isfinite(n)], dtype=torch.float64)
-    median = usable.quantile(0.5).item() if len(usable) else 0.0
-    rules = [
-        ("none", lambda n: n is None),
-        ("nonfinite", lambda n: not math.isfinite(n)),
-        ("zero", lambda n: n == 0.0),
-        ("exploding", lambda n: n > 1000 * median),
-        ("ok", lambda n: True),
-    ]
-    names = [name for name, _ in model.named_parameters()]
-    return [
-        dict(name=name, norm=n, status=next(word for word, holds in rules if holds(n))) for name, n in zip(names, norms)
-    ]
-""",
-        """
-def gradient_report(model):
-    report, seen = [], []
-    for name, p in model.named_parameters():
-        g = p.grad
-        entry = {"status": None, "name": name, "norm": None}
-        report.append(entry)
-        if g is None:
-            entry["status"] = "none"
-            continue
-        entry["norm"] = math.sqrt(torch.dot(g.double().flatten(), g.double().flatten()))
-        if not torch.isfinite(g).all():
-            entry["status"] = "nonfinite"
-        elif not g.any():
-            entry["status"] = "zero"
-        else:
-            seen.append(entry["norm"])
-    seen.sort()
-    for entry in report:
-        if entry["status"] is None:
-            middle = (seen[(len(seen) - 1) // 2] + seen[len(seen) // 2]) / 2
-            entry["status"] = "exploding" if entry["norm"] / middle > 1000 else "ok"
-    return tuple(report)
-""",
-    ],
-    "first_nonfinite": [
-        """
-def first_nonfinite(model, x):
-    class Found:
-        name = None
-
-    def bad(output):
-        parts = [output]
-        while parts:
-            part = parts.pop()
-            if isinstance(part, torch.Tensor):
-                if not part.isfinite().all():
-                    return True
-            elif isinstance(part, dict):
-                parts += part.values()
-            elif isinstance(part, (tuple, list)):
-                parts += part
-        return False
-
-    def hook_for(name):
-        def hook(module, args, output):
-            if Found.name is None and bad(output):
-                Found.name = name
-        return hook
-
-    hooks = []
-    for name, module in model.named_modules():
-        if not module._modules:
-            hooks.append(module.register_forward_hook(hook_for(name)))
-    try:
-        model(x)
-    finally:
-        [hook.remove() for hook in hooks]
-    return Found.name
-""",
-        """
-import functools
-from torch.utils._pytree import tree_leaves
-
-def note(found, name, module, args, output):
-    tensors = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor)]
-    if not all(torch.isfinite(tensor).all() for tensor in tensors):
-        found.setdefault(name)
-
-def first_nonfinite(model, x):
-    found, hooks = {}, []
-    try:
-        for name, module in model.named_modules():
-            if len(list(module.modules())) == 1:
-                hooks.append(module.register_forward_hook(functools.partial(note, found, name)))
-        with torch.inference_mode():
-            model(x)
-    finally:
-        while hooks:
-            hooks.pop().remove()
-    return next(iter(found), None)
-""",
-    ],
-    "anomaly_op": [
-        """
-def anomaly_op(fn):
-    with torch.autograd.set_detect_anomaly(True):
-        try:
-            loss = fn()
-            torch.autograd.backward([loss])
-        except RuntimeError as error:
-            start, mark, _ = str(error).partition(" returned nan values")
-            if not mark:
-                raise
-            return start.removeprefix("Function ").strip("'")
-""",
-        """
-def anomaly_op(fn):
-    loss = fn()
-    answer = None
-    with warnings.catch_warnings(record=True), torch.autograd.detect_anomaly():
-        try:
-            loss.backward()
-        except Exception as error:
-            match = re.match(r"Function '(?P<node>[^']*)' returned nan values in its \\d+th output", str(error))
-            if not match:
-                raise error
-            answer = match["node"]
-    return answer
-""",
-    ],
-    "repeated_batches": [
-        """
-from itertools import combinations
-
-def same(a, b):
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if (a.dtype, a.shape) != (b.dtype, b.shape):
-        return False
-    if not a.is_floating_point():
-        return torch.equal(a, b)
-    return torch.equal(a.isnan(), b.isnan()) and torch.equal(a[~a.isnan()], b[~b.isnan()])
-
-def repeated_batches(batches):
-    return [(i, j) for (i, a), (j, b) in combinations(enumerate(batches), 2) if same(a, b)]
-""",
-        """
-def repeated_batches(batches):
-    def alike(a, b):
-        try:
-            torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
-        except (AssertionError, TypeError):
-            return False
-        return True
-
-    found = []
-    for j in range(1, len(batches)):
-        for i in range(j):
-            a, b = batches[i], batches[j]
-            if isinstance(a, tuple) == isinstance(b, tuple) and alike(a, b):
-                found.append((i, j))
-    found.sort()
-    return found
-""",
-    ],
-}
-"""Right tools in other styles, beside the reference and those of tests/other_styles."""
 
 MODEL_RUN = """\
 try:
@@ -355,31 +182,15 @@ SAID: list[tuple[str, dict[str, str], str]] = [
 """What the grader once accepted, or said less well."""
 
 
-def _shares(name: str, texts: list[str]) -> list[float]:
-    """What share of an exercise each of these texts of the lesson earns."""
-
-    def grade(judge: Judge) -> list[float]:
-        items, exercise = judge.items_of(name), LESSON.exercise(name)
-        return [earned_share(exercise, items, judge.observe(items, judge.reference.local_text(text))) for text in texts]
-
-    return with_judge(LESSON, grade, only=name)
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_right_repairs_earn_everything(name: str) -> None:
     assert len(RIGHT[name]) >= 3
     source = Places().source(LESSON.slug).read_text(encoding="utf-8")
     texts = [edited(source, [Edit(name, before, after) for before, after in repair.items()]) for repair in RIGHT[name]]
-    shares = _shares(name, texts)
+    shares = shares_of(name, texts)
     assert shares == [1.0] * len(texts), [
         repair for repair, share in zip(RIGHT[name], shares, strict=True) if share < 1
     ]
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_right_tools_earn_everything(name: str) -> None:
-    source = Places().source(LESSON.slug).read_text(encoding="utf-8")
-    assert _shares(name, [f"{source}\n{tool}" for tool in TOOLS[name]]) == [1.0] * len(TOOLS[name])
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _, _ in NAMED}))
@@ -421,7 +232,7 @@ def test_what_a_cell_sets_in_pytorch_changes_no_verdict() -> None:
     """The chapter says to measure in float64; a cell that makes it the default made a right fix_05 an error."""
     source = Places().source(LESSON.slug).read_text(encoding="utf-8")
     try:
-        assert _shares("fix_05", [f"{source}\ntorch.set_default_dtype(torch.float64)"]) == [1.0]
+        assert shares_of("fix_05", [f"{source}\ntorch.set_default_dtype(torch.float64)"]) == [1.0]
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -432,7 +243,7 @@ def test_the_program_handed_out_earns_nothing(name: str) -> None:
     text = "\n\n".join(cell.source for cell in cells if not {"setup", "check"} & set(cell.metadata.get("tags", [])))
     assert "NotImplementedError" in text
     assert "your code here" not in text.partition(f"def {name}(")[2].partition("\ndef ")[0]
-    assert _shares(name, [text]) == [0.0]
+    assert shares_of(name, [text]) == [0.0]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

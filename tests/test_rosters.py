@@ -40,6 +40,11 @@ BLACKBOARD = (
     '"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"Last Access"\t"Availability"\t'
     '"ch06 VJPs [Total Pts: 63 Score] |12345"\n"King"\t"Ada"\t"aking"\t"s101"\t"2027"\t"Yes"\t""\n'
 )
+BRIGHTSPACE = (
+    "OrgDefinedId,Username,Last Name,First Name,Email,ch06 VJPs Points Grade <Numeric MaxPoints:63 Weight:10 "
+    "Category:Homework CategoryWeight:40>,Calculated Final Grade Numerator,End-of-Line Indicator\n"
+    "#s101,#aking,King,Ada,ada@x.edu,,70,#\n#s102,#bmuller,Müller,Bob,bob@x.edu,,,#\n"
+)
 GITHUB = '"identifier","github_username","github_id","name"\n"ada@x.edu","octo-ada","1","Ada King"\n'
 
 
@@ -74,6 +79,7 @@ def test_rows_of_all_platforms_are_joined(tmp_path: Path) -> None:
         table(tmp_path, "groups.csv", GROUPS),
         table(tmp_path, "gradescope.csv", GRADESCOPE),
         table(tmp_path, "bb.xls", BLACKBOARD, "utf-16"),
+        table(tmp_path, "brightspace.csv", BRIGHTSPACE),
         table(tmp_path, "github.csv", GITHUB),
     ]
     ada, bob = read_rosters(files)
@@ -86,7 +92,20 @@ def test_rows_of_all_platforms_are_joined(tmp_path: Path) -> None:
         "github": "octo-ada",
     }
     assert (ada.team, bob.team) == ("Engines", "Engines")
-    assert [each.platform for each, *_ in ada.rows] == ["canvas", "canvas groups", "gradescope", "blackboard", "github"]
+    assert [each.platform for each, *_ in ada.rows] == [
+        "canvas",
+        "canvas groups",
+        "gradescope",
+        "blackboard",
+        "brightspace",
+        "github",
+    ]
+
+
+def test_brightspace_marks_ids_for_spreadsheets(tmp_path: Path) -> None:
+    ada, bob = read_roster(table(tmp_path, "grades.csv", BRIGHTSPACE))
+    assert ada.ids == {"login": "aking", "number": "s101", "mail": "ada@x.edu"}
+    assert bob.name == "Bob Müller"
 
 
 def test_namesakes_of_one_table_stay_two(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Grading a class on a Dask cluster: submissions go out as bytes, results come back as JSON.
 
 Needs the extra `cluster`. What a worker says is checked before it is believed: it graded what it was given, with the
-grader that is installed here. CLUSTER.md says how to run one.
+grader that is installed here. book/teach_scale.md says how to run one.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autograder.commands.exits import ExitStatus
+
 if TYPE_CHECKING:
     from autograder.authoring.tree import Course
     from course.syllabus import Lesson
@@ -57,7 +59,7 @@ def build(
             raise
         give_up(f"build needs {missing.name}: pip install 'backprop-course[instructor,torch,dev]'")
     except (AuthoringError, SyllabusError) as error:
-        give_up(str(error), code=1)
+        give_up(str(error), code=ExitStatus.FAILED)
 
 
 def _write(course: Course) -> None:
@@ -101,7 +103,7 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
         typer.echo(f"{course.relative(path)}: left as it is: {error}", err=True)
         return
     except CheckError as error:
-        give_up(f"{course.relative(path)} is left as it was: {error}", code=1)
+        give_up(f"{course.relative(path)} is left as it was: {error}", code=ExitStatus.FAILED)
     path.write_text(text, encoding="utf-8")
     typer.echo(f"{course.relative(path)}: written")
 
@@ -127,7 +129,7 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
     for problem in problems:
         typer.echo(str(problem))
     if problems:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)
     typer.echo(f"{' and '.join(names)}: nothing is wrong." if names else "The course is whole.")
 
 
@@ -151,6 +153,6 @@ def _mutate(course: Course, names: list[str], jobs: int) -> None:
         except (EquivalentsError, TrialError, CheckError) as error:
             give_up(f"{lesson.slug}: {error}")
         except KeyboardInterrupt:
-            give_up("interrupted: what was not run is not judged", code=130)
+            give_up("interrupted: what was not run is not judged", code=ExitStatus.INTERRUPTED)
     if not well:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)

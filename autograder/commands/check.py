@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder.commands.completion import lessons_and_exercises
+from autograder.commands.exits import ExitStatus
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +85,7 @@ def check(
     if passed:
         last = all_found[-1]
         print_after_a_pass(screen, last.lesson.exercise(last.exercises[-1]), last)
-    raise typer.Exit(0 if passed else 1)
+    raise typer.Exit(ExitStatus.DONE if passed else ExitStatus.FAILED)
 
 
 def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:

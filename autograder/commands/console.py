@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from autograder.commands.exits import ExitStatus
 from autograder.wording import clean
 
 
@@ -45,7 +46,7 @@ def say(message: str) -> None:
     typer.echo(f"backprop: {clean(message, 500)}", err=True)
 
 
-def give_up(message: str, *, code: int = 2) -> NoReturn:
+def give_up(message: str, *, code: ExitStatus = ExitStatus.REFUSED) -> NoReturn:
     """End the command with one line on standard error."""
     say(message)
     raise typer.Exit(code)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autograder.commands.exits import ExitStatus
 from autograder.commands.options import Rosters
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def grade(
         typer.Argument(help="The class: DIR/<student>/<lesson>.ipynb or .py, or an export of a platform, a zip too."),
     ],
     out: Annotated[Path, typer.Option(help="Where the results go.")] = Path("results"),
-    jobs: Annotated[int, typer.Option(help="Submissions graded at a time.")] = os.cpu_count() or 1,
+    jobs: Annotated[
+        int, typer.Option(help="Submissions graded at a time.", show_default="one for each processor")
+    ] = os.cpu_count() or 1,
     scheduler: Annotated[
         str | None,
         typer.Option(help="Grade on a Dask cluster: its scheduler's address, tcp://HOST:PORT.", show_default=False),
@@ -227,7 +230,9 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
         typer.echo(f"One student:   backprop report {order.out} --student NAME")
         say_what_reports_add(order.out)
     lost = plan.problems or plan.ungraded or found.claimed
-    raise typer.Exit(1 if lost else 3 if found.not_recognised else 0)
+    if lost:
+        raise typer.Exit(ExitStatus.FAILED)
+    raise typer.Exit(ExitStatus.NOT_RECOGNISED if found.not_recognised else ExitStatus.DONE)
 
 
 def _people(order: _Order) -> list[Person]:
@@ -284,7 +289,7 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        give_up(f"interrupted: {grading.so_far()}; go on with: {_command()}", code=130)
+        give_up(f"interrupted: {grading.so_far()}; go on with: {_command()}", code=ExitStatus.INTERRUPTED)
     except (ArchiveError, ClassUnclearError) as error:
         give_up(f"{order.folder}: {error}")
     except (PoolError, FolderBusy, IsolationError) as error:

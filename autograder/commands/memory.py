@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autograder.commands.exits import ExitStatus
+
 if TYPE_CHECKING:
     from course.memory import Shape
 
@@ -67,7 +69,7 @@ def memory(
         typer.echo(as_json(training, gpu_bytes, model))
     else:
         show(console(), training, gpu_bytes, model, gpu)
-    raise typer.Exit(not fits(predict_memory(training), gpu_bytes))
+    raise typer.Exit(ExitStatus.DONE if fits(predict_memory(training), gpu_bytes) else ExitStatus.FAILED)
 
 
 def _shape(model: str | None, sizes: dict[str, int]) -> Shape:

@@ -43,5 +43,5 @@ def nbgrader(
     for file in kept:
         typer.echo(f"  kept  {file} (yours: not touched)")
     if folder / CONFIG in kept:
-        typer.echo("Your configuration must not run ClearSolutions on these notebooks: see docs/platforms.md")
+        typer.echo("Your configuration must not run ClearSolutions on these notebooks: see book/teach_platforms.md")
     typer.echo(f"\nNext, in {folder}:  nbgrader generate_assignment {slugs[0]}")

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from autograder.commands.exits import ExitStatus
+
 
 def new(
     exercise: Annotated[str, typer.Argument(help="ch06/abs_vjp: a lesson and the name of a function.")],
@@ -30,7 +32,7 @@ def new(
     try:
         files = new_exercise(course, lesson.slug, name, after=after, tier="stretch" if stretch else "core")
     except (AuthoringError, KeyError) as error:
-        give_up(str(error.args[0]), code=1)
+        give_up(str(error.args[0]), code=ExitStatus.FAILED)
     for file in files:
         typer.echo(course.relative(file))
     typer.echo(

@@ -9,6 +9,7 @@ import typer
 
 from autograder.commands.build import EXTRAS
 from autograder.commands.completion import lessons as lessons_begun
+from autograder.commands.exits import ExitStatus
 
 
 def release(
@@ -46,11 +47,16 @@ def release(
 
     refuse_without_solutions("release", "a checkout of the course")
 
+    from autograder.commands.console import give_up
+    from course.own import own_course
+
+    if own_course():
+        give_up("release writes backprop's own course alone: of yours, hand out the notebooks in its exercises/")
+
     from autograder.authoring.github_release import release_repository
     from autograder.authoring.gradescope_release import release_gradescope
     from autograder.authoring.release import release as write_release
     from autograder.authoring.tree import AuthoringError, Course
-    from autograder.commands.console import give_up
     from autograder.commands.targets import lesson_called
     from autograder.isolation import PackageMissing
     from autograder.judging.records.errors import CheckError
@@ -76,7 +82,7 @@ def release(
     except OSError as error:
         give_up(f"{out} cannot be written ({error.strerror})")
     except (AuthoringError, CheckError, PackageMissing) as error:
-        give_up(str(error), code=1)
+        give_up(str(error), code=ExitStatus.FAILED)
     if gradescope:
         typer.echo(f"{out}: written; it holds the solutions and the class's salt, and is for Gradescope alone")
         typer.echo(f"Autograder points: {sum(course.lessons[slug].points for slug in wanted or course.lessons):g}")

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from autograder.commands.exits import ExitStatus
 from autograder.commands.options import Rosters
 
 
@@ -19,7 +20,7 @@ def report(
         typer.Option(
             "--format",
             help="One or more of terminal, json, html, csv, junit, gradescope, github, canvas, moodle, blackboard, "
-            "nbgrader; with commas between.",
+            "brightspace, nbgrader; with commas between.",
         ),
     ] = "terminal",
     student: Annotated[str | None, typer.Option(help="Only this student, with the feedback in full.")] = None,
@@ -137,7 +138,7 @@ def report(
     for failure in filter(None, failures):
         say(failure)
     if failures:
-        raise typer.Exit(2 if any(failures) else 1)
+        raise typer.Exit(ExitStatus.REFUSED if any(failures) else ExitStatus.FAILED)
 
 
 def _among_results(folder: Path, results: Path) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from autograder.commands.completion import lessons_and_exercises
+from autograder.commands.exits import ExitStatus
 
 
 def reset(
@@ -32,9 +33,9 @@ def reset(
     except SubmissionError as error:
         give_up(f"{file}: {error}")
     except ResetError as error:
-        give_up(str(error), code=1)
+        give_up(str(error), code=ExitStatus.FAILED)
     except OSError as error:
-        give_up(f"{error.filename or file} cannot be written ({error.strerror})", code=1)
+        give_up(f"{error.filename or file} cannot be written ({error.strerror})", code=ExitStatus.FAILED)
     screen = console()
     if done.changed:
         problem = progress.forget(file.resolve().parent, exercise)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder.commands.completion import lessons_and_exercises
+from autograder.commands.exits import ExitStatus
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,13 +47,13 @@ def solution(
         give_up(
             f"{exercise.name} has not passed a check yet: 'backprop check {name} --hint' helps, and --anyway shows the "
             "model solution all the same",
-            code=1,
+            code=ExitStatus.FAILED,
         )
     try:
         model = solution_of(exercise)
         own = answers(read_submission(file), find_lesson(exercise.lesson)).get(exercise.name, "")
     except NoSolutions as error:
-        give_up(str(error), code=1)
+        give_up(str(error), code=ExitStatus.FAILED)
     except SubmissionError as error:
         give_up(f"{file}: {error}")
     screen = console()

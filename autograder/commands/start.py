@@ -27,6 +27,7 @@ def start(
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
     from autograder.commands.targets import lesson_called, lesson_meant
+    from autograder.places import Places
     from autograder.workbook import FORMATS, copy_lessons
     from course.syllabus import syllabus
 
@@ -39,6 +40,9 @@ def start(
     _refuse_a_folder_of_another_course(folder)
     named = {lesson_called(name).slug for name in lessons or []}
     wanted = [lesson for slug, lesson in syllabus().items() if slug in named or not named]
+    for lesson in wanted:
+        if not Places().notebook(lesson.slug).exists():
+            give_up(f"{lesson.slug} has no notebook yet: 'backprop build' writes it")
     try:
         copied, kept = copy_lessons(folder, format_, wanted)
     except OSError as error:

@@ -4,6 +4,7 @@
     Moodle       a grading worksheet (Identifier, Full name, Email address, Group), or the participants' list
     Gradescope   the roster or the grades (Name or First Name, Last Name, SID, Email, Section)
     Blackboard   the Grade Center's download (Last Name, First Name, Username, Student ID), UTF-16 with tabs
+    Brightspace  the grades' export (OrgDefinedId, Username, … Points Grade, End-of-Line Indicator)
     GitHub       Classroom's classroom_roster.csv (identifier, github_username)
     any          a CSV whose header names some of: name, id, mail, login, section, team
 
@@ -31,7 +32,7 @@ FIELDS = {
     "login": ("sis login id", "login_id", "login", "username", "user name", "user id"),
     "sis": ("sis user id", "user_id"),
     "canvas": ("canvas_user_id",),
-    "number": ("sid", "id", "student id", "student_id", "id number", "student number"),
+    "number": ("sid", "id", "orgdefinedid", "student id", "student_id", "id number", "student number"),
     "participant": ("identifier",),
     "github": ("github_username", "github username", "github"),
     "section": ("section", "sections"),
@@ -42,7 +43,7 @@ IDS = ("canvas", "sis", "login", "number", "mail", "github")
 """What is one person's alone; a participant's number is so in one assignment of Moodle's."""
 NO_TEAM = ("default group", "no group", "none", "-")
 """What Moodle writes for who is in no group."""
-PLATFORMS = ("canvas", "canvas groups", "moodle", "gradescope", "blackboard", "github")
+PLATFORMS = ("canvas", "canvas groups", "moodle", "gradescope", "blackboard", "brightspace", "github")
 NOT_A_STUDENT = re.compile(r"\s*(Points Possible|Student, Test|Test Student)\s*", re.IGNORECASE)
 """What Canvas has among its students."""
 
@@ -252,6 +253,8 @@ def _platform(header: list[str], columns: dict[str, int]) -> str:
         return "moodle"
     if "github_username" in titles:
         return "github"
+    if "orgdefinedid" in titles or "end-of-line indicator" in titles:
+        return "brightspace"
     if {"last name", "first name", "username"} <= titles:
         return "blackboard"
     if {"sid", "email"} <= titles:
@@ -261,6 +264,8 @@ def _platform(header: list[str], columns: dict[str, int]) -> str:
 
 def _person(row: tuple[str, ...], columns: dict[str, int], platform: str) -> Person:
     said = {name: " ".join(row[place].split()) for name, place in columns.items()}
+    if platform == "brightspace":  # it marks ids, for spreadsheets
+        said = {name: text.removeprefix("#") for name, text in said.items()}
     name = said.get("name", "")
     if not name and (said.get("last") or said.get("first")):
         name = f"{said.get('last', '')}, {said.get('first', '')}".strip(", ")

@@ -174,7 +174,7 @@ class Book:
         due, more = self._due(student, lesson)
         if due is None:
             return result, left
-        at = self._at(student, result.lesson, found, due)
+        at = self._at(student, result.lesson, found, lesson.due or due)
         if at is None:
             if found.late and not more:
                 said = (
@@ -211,6 +211,7 @@ class Book:
         return due, said
 
     def _at(self, student: Student, lesson: str, found: HandedIn, due: datetime) -> datetime | None:
+        """When it came; days that a teacher counted are from the class's due date, whatever extension there is."""
         for one in self._times[student]:
             if one.lesson == lesson:
                 return one.until or due + timedelta(days=one.days)

@@ -86,7 +86,9 @@ def how_to_install(package: str) -> str:
 
 
 def _course_file(module: str) -> Path:
-    return COURSE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    """Where a module of the course is: its file, or the folder of a package."""
+    place = COURSE.joinpath(*module.split(".")[1:])
+    return place if (place / "__init__.py").is_file() else place.with_suffix(".py")
 
 
 def stage_python(folder: Path) -> None:

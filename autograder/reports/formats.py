@@ -25,6 +25,7 @@ MAKERS = {
     "moodle": ("autograder.reports.platforms.moodle", "MoodleReport"),
     "nbgrader": ("autograder.reports.platforms.nbgrader", "NbgraderReport"),
     "blackboard": ("autograder.reports.platforms.blackboard", "BlackboardReport"),
+    "brightspace": ("autograder.reports.platforms.brightspace", "BrightspaceReport"),
 }
 """Module and class by format; a module is imported when its format is asked for."""
 VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")

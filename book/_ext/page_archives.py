@@ -47,7 +47,7 @@ NO_PROCESSES = (
 )
 """Modules of the grader that start and confine processes, which a browser has none of, or that commands begin with."""
 NO_COURSE = (
-    *("data", "experiments", "widgets", "instruments", "process_groups.py", "pages.py", "figures.py", "llama.py"),
+    *("data", "experiments", "widgets", "instruments", "process_groups", "pages.py", "figures.py", "llama.py"),
     *("debugging.py", "gpt.py"),
 )
 """Parts of the course that want PyTorch, Matplotlib or a notebook, or have an archive of their own."""

@@ -1,7 +1,7 @@
 // How far the reader is: on the front page a line for each chapter, in a chapter a line at its top.
 import { element } from "../_reader/element.js";
 import { inWords, standing } from "./standing.js";
-import { listen } from "./store.js";
+import { listen, ownCells, ownCellsKey, write } from "./store.js";
 import { load, save } from "./work.js";
 
 export function chapter(box) {
@@ -9,7 +9,18 @@ export function chapter(box) {
   const exercises = JSON.parse(box.dataset.exercises);
   const words = element("span");
   const said = element("span", { role: "status", class: "page-quiet" });
-  const show = () => (words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`);
+  const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
+  const own = element("details", { class: "page-small page-own", hidden: true });
+  const show = () => {
+    words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`;
+    const cells = ownCells(lesson);
+    own.hidden = !cells.length;
+    own.replaceChildren(
+      element("summary", {}, cells.length === 1 ? "A cell of your own runs with each check." : `${cells.length} cells of your own run with each check.`),
+      element("p", {}, "Your notebook has more code than the exercises' cells. It is saved with your work. ", button("Leave it out", () => write(ownCellsKey(lesson), null))),
+      ...cells.map(({ source }) => element("pre", { tabindex: 0 }, source)),
+    );
+  };
   const file = element("input", { type: "file", accept: ".ipynb,application/x-ipynb+json,.json", hidden: true });
   const tell = async (work) => {
     try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
@@ -19,13 +30,13 @@ export function chapter(box) {
     file.value = "";
     return loaded;
   }));
-  const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
   box.append(
     element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", said),
     element("details", { class: "page-small" },
       element("summary", {}, "Write and check them where they stand, for learning: it gives no credit."),
       element("p", {}, "Python runs in this browser, and nothing is sent anywhere. Your work is saved as the notebook of the chapter's exercises, which can be handed in."),
     ),
+    own,
   );
   show();
   listen(show);

@@ -38,3 +38,9 @@ export const resultKey = (lesson, exercise) => `result:${lesson}/${exercise}`;
 export function result(lesson, exercise) {
   try { return JSON.parse(read(resultKey(lesson, exercise))); } catch { return null; }
 }
+
+// Cells of a loaded notebook that are none of the lesson's: [{ before, source }].
+export const ownCellsKey = (lesson) => `own:${lesson}`;
+export function ownCells(lesson) {
+  try { return JSON.parse(read(ownCellsKey(lesson))) ?? []; } catch { return []; }
+}

@@ -1,9 +1,10 @@
 // A lesson's notebook with what was written in the page, and back.
 import { element } from "../_reader/element.js";
 import { lessonNotebook } from "./python.js";
-import { draftKey, read, write } from "./store.js";
+import { draftKey, ownCells, ownCellsKey, read, write } from "./store.js";
 
 const joined = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
+const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const solvable = (cell) => cell.cell_type === "code" && cell.metadata?.exercise;
 // Cells of a notebook that was written elsewhere are found by what the course wrote into them.
 const nameOf = (cell) => `${cell.metadata.exercise}/${cell.metadata.part ?? ""}`;
@@ -13,6 +14,11 @@ export async function filled(slug) {
   for (const cell of notebook.cells) {
     const draft = solvable(cell) ? read(draftKey(cell.id)) : null;
     if (draft !== null) cell.source = draft;
+  }
+  for (const { before, source } of ownCells(slug)) {
+    const at = notebook.cells.findIndex((cell) => solvable(cell) && nameOf(cell) === before);
+    const cell = { cell_type: "code", execution_count: null, metadata: {}, outputs: [], source };
+    notebook.cells.splice(at < 0 ? notebook.cells.length : at, 0, cell);
   }
   return notebook;
 }
@@ -24,12 +30,29 @@ export async function save(slug) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
+// Code cells that somebody added or changed elsewhere (helpers, imports), each with the exercise's cell it stands before.
+function added(theirs, notebook) {
+  const given = new Set(notebook.cells.map((cell) => joined(cell.source).trim()));
+  let waiting = [];
+  const found = [];
+  for (const cell of theirs.cells) {
+    if (solvable(cell)) {
+      found.push(...waiting.map((source) => ({ before: nameOf(cell), source })));
+      waiting = [];
+    } else if (cell.cell_type === "code" && joined(cell.source).trim() && !given.has(joined(cell.source).trim())) {
+      waiting.push(joined(cell.source));
+    }
+  }
+  return [...found, ...waiting.map((source) => ({ before: "", source }))];
+}
+
 // What was loaded, in words; an Error says what is wrong with the file.
 export async function load(slug, file) {
   let theirs;
   try { theirs = JSON.parse(await file.text()); } catch { throw new Error(`${file.name} is no notebook.`); }
   if (!Array.isArray(theirs.cells)) throw new Error(`${file.name} is no notebook.`);
-  const own = (await lessonNotebook(slug)).cells.filter(solvable);
+  const notebook = await lessonNotebook(slug);
+  const own = notebook.cells.filter(solvable);
   const found = new Map(theirs.cells.filter(solvable).map((cell) => [nameOf(cell), joined(cell.source)]));
   const known = own.filter((cell) => found.has(nameOf(cell)));
   if (!known.length) throw new Error(`${file.name} is not a notebook of this chapter: it has none of its exercises.`);
@@ -40,5 +63,8 @@ export async function load(slug, file) {
     taken += begun;
     if (begun) write(draftKey(cell.id), source);
   }
-  return `Loaded ${taken} ${taken === 1 ? "answer" : "answers"} of ${file.name}.`;
+  const more = added(theirs, notebook);
+  write(ownCellsKey(slug), more.length ? JSON.stringify(more) : null);
+  const rest = more.length ? `, and ${counted(more.length, "cell")} of your own` : "";
+  return `Loaded ${counted(taken, "answer")}${rest} of ${file.name}.`;
 }

@@ -55,6 +55,8 @@ FRAMES = {
     "backward_sweep": Frame("The reverse sweep, message by message", "sweep"),
     "broadcasting": Frame("Where does each entry of g go?", "broadcasting"),
     "checkpoint_schedule": Frame("What to keep, and what to run again", "schedule"),
+    "clinic": Frame("The clinic: which test next?", "clinic"),
+    "estimators": Frame("Three clouds around one gradient", "estimators"),
     "gradient_account": Frame("What .grad holds, step by step", "account"),
     "gradient_flow": Frame("How much gradient reaches each layer", "flow"),
     "memory_account": Frame("Does it fit?", "memory"),

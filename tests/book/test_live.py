@@ -23,6 +23,7 @@ RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 WRONG = "def relu_vjp(g, x):\n    return (g * (x >= 0)).astype(x.dtype)\n"
 CELL = ".first-live"
 """The first cell of the page that can run."""
+OWN = "Loaded 1 answer, and 1 cell of your own of mine.ipynb."
 LOOP = "n = 0\nwhile True:\n    n += 1\n    if n % 100_000 == 0:\n        print(n)\n"
 
 
@@ -102,14 +103,38 @@ def test_work_that_was_saved_is_taken_back(reader: Reader) -> None:
     assert "return 42" in saved
     reader.press(reader.exercise("tanh_vjp"), "Reset")
     for text, said in ((saved, "Loaded "), ("{}", "no notebook"), ('{"cells": []}', "none of its exercises")):
-        reader.js(
-            f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], 'mine.ipynb'));"
-            "input = document.querySelector('.page-progress input');"
-            "input.files = files.files; input.dispatchEvent(new Event('change')); true"
-        )
+        load(reader, text)
         reader.until(f"document.querySelector('.page-progress [role=status]').innerText.includes({said!r})")
     assert "return 42" in reader.text(reader.exercise("tanh_vjp", ".cm-content"))
     reader.press(reader.exercise("tanh_vjp"), "Reset")
+
+
+def load(reader: Reader, notebook: str) -> None:
+    reader.js(
+        f"files = new DataTransfer(); files.items.add(new File([{json.dumps(notebook)}], 'mine.ipynb'));"
+        "input = document.querySelector('.page-progress input');"
+        "input.files = files.files; input.dispatchEvent(new Event('change')); true"
+    )
+
+
+def test_cells_of_ones_own_are_loaded_run_and_saved(reader: Reader) -> None:
+    """A helper in a cell beside the exercises' was lost, and every answer that called it failed."""
+    reader.visit(PAGE)
+    mine = json.loads(saved_work(reader))
+    at = next(i for i, cell in enumerate(mine["cells"]) if cell["metadata"].get("exercise") == "relu_vjp")
+    mine["cells"][at]["source"] = "def relu_vjp(g, x):\n    return masked(g, x)\n"
+    helper = "def masked(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
+    mine["cells"].insert(at, {"cell_type": "code", "metadata": {}, "outputs": [], "source": helper})
+    load(reader, json.dumps(mine))
+    reader.until(f"document.querySelector('.page-progress [role=status]').innerText.includes({OWN!r})")
+    assert "masked" in reader.js("document.querySelector('.page-own').textContent")
+    assert "passed" in reader.checked("relu_vjp")
+    assert [cell["source"] for cell in json.loads(saved_work(reader))["cells"]].index(helper) == at
+    reader.js("document.querySelector('.page-own').open = true")
+    reader.press(".page-own", "Leave it out")
+    assert "name 'masked' is not defined" in reader.checked("relu_vjp")
+    assert helper not in saved_work(reader)
+    reader.press(reader.exercise("relu_vjp"), "Reset")
 
 
 def test_storage_that_is_refused_loses_nothing_that_is_on_the_page(reader: Reader) -> None:

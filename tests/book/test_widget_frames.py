@@ -24,6 +24,8 @@ kernelspec: {name: python3}
 from course.experiments import schedules
 from course.widgets import backward_sweep, checkpoint_schedule, gradient_account
 from course.widgets import gradient_flow, memory_account, mlp_shapes
+from course.widgets.clinic import clinic
+from course.widgets.estimators import estimators
 from course.widgets.frames import Frame, Question
 
 def framed(name, **then):
@@ -34,6 +36,9 @@ run = {"w": {"value": [1.0, 2.0], "gradient": [1.0, 3.0], "grad": [1.0, 4.0]}, "
 flows = {f"{act}/he/0/{norm}/3": [0.1, 0.2, 0.3] for act in ("relu", "tanh") for norm in (0, 1)}
 chain = {"2/everything/0": schedules.keep_everything(2), "2/slots/1": schedules.few_slots(2, 1, lambda n, s: n)}
 chain |= {f"2/segments/{k}": schedules.segmented(2, k) for k in (1, 2)}
+case = {"should": "x", "losses": [2.0, 0.5], "printed": "", "reading": "", "fewest": [["t"]]}
+cases = {"a": {**case, "name": "all is well", "line": ""}, "b": {**case, "name": "a fault", "line": "y"}}
+test = {"name": "A test", "asks": "Is it?", "outcomes": {"a": ["1", "yes"], "b": ["0", "no"]}}
 ```
 
 ```{code-cell} python3
@@ -73,8 +78,18 @@ memory_account(frame=framed("memory", model="llama-2-13b", seq=16384, recompute=
 :tags: [remove-input]
 checkpoint_schedule(chain, "2/segments/1", frame=framed("schedule", policy="slots", time=1))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+clinic(cases, {"t": test}, 2.3, frame=framed("clinic", patient=2, tests="t", named="b"))
+```
+
+```{code-cell} python3
+:tags: [remove-input]
+estimators(frame=framed("estimators", f="sin10", mu=-0.25, n=16, draw=3))
+```
 """
-NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule")
+NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators")
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -82,6 +97,8 @@ AFTER: dict[str, dict[str, str]] = {
     "flow": {"Activation": "tanh", "BatchNorm": "1"},
     "memory": {"model": "llama-2-13b", "seq": "16384", "recompute": "full", "chunks": "1"},
     "schedule": {"policy": "slots", "time": "1"},
+    "estimators": {"f": "sin10", "mu": "-0.25", "n": "16", "draw": "3"},
+    "clinic": {"patient": "2", "tests": "t", "named": "b"},
 }
 """What each question's `then` sets."""
 
@@ -239,6 +256,8 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#memory?model=gpt&seq=1&recompute=",
         "#schedule?policy=luck&time=x",
         "#account?zero_grad=1&step=",
+        "#estimators?f=tan&mu=9&n=2&draw=-1",
+        "#clinic?patient=x&tests=luck&named=nobody",
     ],
 )
 def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:

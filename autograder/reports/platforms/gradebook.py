@@ -11,7 +11,7 @@ from autograder.gradebook.roster import Person, Table
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 
-COLUMN_ID = re.compile(r"\s*(\(\d+\)|\[Total Pts:.*)\s*$")
+COLUMN_ID = re.compile(r"\s*(\(\d+\)|\[Total Pts:.*|Points Grade(?: <.*>)?)\s*$")
 """What a platform puts behind an assignment's name."""
 NO_ASSIGNMENT = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
 """Canvas's columns of groups of assignments, which its importer passes over, too."""

@@ -6,5 +6,5 @@ MATRICES_FIRST = (
     "You multiply the matrices first, and the vector last. A product of two n × n matrices takes n³ "
     "multiply–adds, one with a vector n²: start with the vector."
 )
-RETURN_ENDS_THE_LOOP = "with `return` inside of the loop, the loop ends there. An empty chain gives None."
+RETURN_ENDS_THE_LOOP = "with `return` inside the loop, the loop ends there. An empty chain gives None."
 A_VECTOR_OUT = "A vector in, a vector out: shape (n,)."

@@ -15,7 +15,7 @@ the_dearer_mode = mistake(
 forward_in_a_tie = mistake(
     "cheaper_mode",
     {CHEAPER: 'return "forward" if dims[0] <= dims[-1] else "reverse"'},
-    says='A tie is "reverse": forward mode must be cheaper, not as cheap.',
+    says='On a tie, return "reverse": forward mode must be cheaper, not just as cheap.',
 )
 
 always_reverse = mistake(
@@ -34,7 +34,7 @@ always_forward = mistake(
 compares_neighbours = mistake(
     "cheaper_mode",
     {CHEAPER: 'return "forward" if dims[0] < dims[1] else "reverse"'},
-    says="You compare the input's width with the next one. It is the output's width, at the other end, that counts.",
+    says="You compare the input's width with the next one. What counts is the output's width, at the other end.",
 )
 
 compares_the_end_products = mistake(

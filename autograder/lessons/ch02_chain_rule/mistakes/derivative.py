@@ -45,6 +45,6 @@ constants_have_no_tangent = mistake(
 by_differences = mistake(
     "derivative",
     {DERIVATIVE: "return (f(x + 1e-6) - f(x - 1e-6)) / 2e-6"},
-    says="This is a finite difference: it is off by some 1e-10, and f takes a Dual, not a number. Run f once, on "
+    says="This is a finite difference: it is off by about 1e-10, and f takes a Dual, not a number. Run f once, on "
     "Dual(x, 1.0).",
 )

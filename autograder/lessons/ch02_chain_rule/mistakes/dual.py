@@ -46,7 +46,7 @@ tangent_not_negated = mistake(
 tangents_added_in_a_difference = mistake(
     "Dual",
     {DIFFERENCE: "return Dual(self.value - other.value, self.tangent + other.tangent)"},
-    says="A difference takes the tangents' difference, too, not their sum. Where - is made of + and unary minus, look "
+    says="A difference takes the tangents' difference, too, not their sum. If you made - of + and unary minus, look "
     "at __neg__.",
     where="Dual.__sub__",
 )
@@ -84,7 +84,7 @@ product_rule_with_one_term = mistake(
 tangents_times_their_own_values = mistake(
     "Dual",
     {PRODUCT: "return Dual(self.value * other.value, self.tangent * self.value + other.value * other.tangent)"},
-    says="Each tangent is multiplied by its own value. It is the other value that stays: x′y + xy′.",
+    says="Each tangent is multiplied by its own value. It belongs to the other value: x′y + xy′.",
     where="Dual.__mul__",
 )
 
@@ -258,7 +258,7 @@ logarithm_without_the_tangent = mistake(
 functions_without_the_tangent = mistake(
     "Dual",
     {**SIN_ALONE, **EXP_ALONE, **LOG_ALONE},
-    says="sin, exp and log have the derivative alone for a tangent. The chain rule: multiply it by the tangent of x.",
+    says="The tangents of sin, exp and log are the derivative alone. The chain rule: multiply it by the tangent of x.",
 )
 
 numbers_not_lifted = mistake(

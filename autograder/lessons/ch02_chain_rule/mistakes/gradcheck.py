@@ -35,7 +35,7 @@ ones_for_g = mistake(
 one_number_for_g = mistake(
     "gradcheck",
     {DRAWN: "g = rng.normal() * np.ones(np.shape(f(*inputs)))"},
-    says="g is one random number for all outputs. What is wrong in how they are weighted against each other stays "
+    says="g is one random number for all outputs. A mistake in how outputs are weighted against each other stays "
     "hidden: draw one for each.",
 )
 
@@ -184,13 +184,13 @@ if np.shape(a) != x.shape or not (np.sum(a * n) >= (1 - 1e-9) * lengths if lengt
 without_the_absolute_value = mistake(
     "gradcheck",
     _wrong_if("not np.all(a - n <= 1e-5 * np.abs(n) + 1e-8)"),
-    says="A difference in size does not count for you if it is negative: compare |a − n|, not a − n.",
+    says="In your check, a negative difference always passes: compare |a − n|, not a − n.",
 )
 
 shapes_broadcast = mistake(
     "gradcheck",
     {COMPARED: "if not np.allclose(gradients[i], expected, rtol=1e-5, atol=1e-8):"},
-    says="The shapes are not compared. NumPy broadcasts (3,) against (1, 3), and where it cannot it raises: compare "
+    says="The shapes are not compared. NumPy broadcasts (3,) against (1, 3), and raises where it cannot: compare "
     "np.shape(gradient) with x.shape first.",
 )
 
@@ -204,8 +204,7 @@ shapes_flattened = mistake(
 missing_gradients_pass = mistake(
     "gradcheck",
     {LENGTHS: "", EACH_INPUT: "for i, (x, _) in enumerate(zip(inputs, gradients)):"},
-    says="zip stops at the shorter one: a gradient that is missing is never looked at. Compare the lengths first, or "
-    "zip with strict=True in mind.",
+    says="zip stops at the shorter one, so a missing gradient goes unnoticed. Compare the lengths first.",
 )
 
 missing_gradients_raise = mistake(
@@ -234,7 +233,7 @@ another_generator = mistake(
         SIGNATURE: SIGNATURE.replace("rng", "rng, calls=iter(range(1, 10**6))"),  # so nothing is luck
         DRAWN: "g = np.random.default_rng(next(calls)).normal(size=np.shape(f(*inputs)))",
     },
-    says="The random numbers do not come from rng, so every run is another one. Draw g from rng.",
+    says="The random numbers do not come from rng, so no two runs are alike. Draw g from rng.",
 )
 
 inputs_moved_in_place = mistake(

@@ -36,7 +36,7 @@ return passes * (one_pass - first)
 last_matrix_left_out = mistake(
     "jacobian_cost",
     {ONE_PASS: "one_pass = sum(dims[i] * dims[i + 1] for i in range(len(dims) - 2))"},
-    says="The last matrix is left out. From n_0 to n_k there are k matrices: one for each two neighbours in dims.",
+    says="The last matrix is left out. From n_0 to n_k there are k matrices: one for each pair of neighbours in dims.",
 )
 
 counts_flops = mistake(

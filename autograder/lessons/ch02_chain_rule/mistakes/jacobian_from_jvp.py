@@ -18,8 +18,8 @@ columns_as_rows = mistake(
 
 @misconception(
     "jacobian_from_jvp",
-    says="One call more than needed, to learn the number of outputs. Collect the columns in a list and stack them: "
-    "each has it.",
+    says="One call too many, to learn the number of outputs. Collect the columns in a list and stack them: each "
+    "column has that length.",
 )
 def jvp_called_for_the_shape(jvp, n_in):
     J = np.zeros((len(jvp(np.zeros(n_in))), n_in))
@@ -31,7 +31,7 @@ def jvp_called_for_the_shape(jvp, n_in):
 columns_in_one_row = mistake(
     "jacobian_from_jvp",
     {"return np.stack(columns, axis=1)": "return np.concatenate(columns)"},
-    says="The columns stand one after the other, on one axis: np.hstack and np.concatenate add none. "
+    says="The columns stand one after the other, on one axis: np.hstack and np.concatenate add no axis. "
     "np.stack(columns, axis=1) sets them side by side.",
 )
 

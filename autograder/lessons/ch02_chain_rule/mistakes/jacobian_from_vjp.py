@@ -18,8 +18,8 @@ rows_as_columns = mistake(
 
 @misconception(
     "jacobian_from_vjp",
-    says="One call more than needed, to learn the number of inputs. Collect the rows in a list and stack them: each "
-    "has it.",
+    says="One call too many, to learn the number of inputs. Collect the rows in a list and stack them: each row has "
+    "that length.",
 )
 def vjp_called_for_the_shape(vjp, n_out):
     J = np.zeros((n_out, len(vjp(np.zeros(n_out)))))
@@ -31,8 +31,8 @@ def vjp_called_for_the_shape(vjp, n_out):
 rows_in_one_row = mistake(
     "jacobian_from_vjp",
     {"return np.stack(rows)": "return np.concatenate(rows)"},
-    says="The rows stand one after the other, on one axis: np.hstack and np.concatenate add none. np.stack(rows) sets "
-    "them below each other.",
+    says="The rows stand one after the other, on one axis: np.hstack and np.concatenate add no axis. np.stack(rows) "
+    "sets them below each other.",
 )
 
 vjp_with_ones = mistake(

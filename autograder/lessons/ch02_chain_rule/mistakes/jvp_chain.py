@@ -18,8 +18,8 @@ def jvp_matrices_first(Ws, v):
 
 @misconception(
     "jvp_chain",
-    says="The Jacobian is built column by column, by one JVP for each basis vector, and then multiplied by v. A single "
-    "JVP with v itself is all.",
+    says="The Jacobian is built column by column, by one JVP for each basis vector, and then multiplied by v. A "
+    "single JVP with v itself is all you need.",
 )
 def jvp_from_the_jacobian(Ws, v):
     columns = []

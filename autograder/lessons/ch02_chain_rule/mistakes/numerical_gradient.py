@@ -100,7 +100,7 @@ gradient_cleared = mistake(
 gradient_returned_in_the_loop = mistake(
     "numerical_gradient",
     {CENTRAL: f"{CENTRAL}\nreturn gradient"},
-    says="Only the first entry is computed: with `return` inside of the loop, the loop ends there.",
+    says="Only the first entry is computed: with `return` inside the loop, the loop ends there.",
 )
 
 moved_back_by_arithmetic = mistake(
@@ -149,7 +149,7 @@ first_axis_only = mistake(
 ignores_eps = mistake(
     "numerical_gradient",
     {"step[index] = eps": "step[index] = 1e-6", **_entry("(f(x + step) - f(x - step)) / 2e-6")},
-    says="The argument eps is not used: the step is as small whatever eps is.",
+    says="The argument eps is not used: the step is the same whatever eps is.",
 )
 
 relative_step = mistake(
@@ -167,5 +167,5 @@ with np.errstate(all="ignore"):
 also_called_at_x = mistake(
     "numerical_gradient",
     {ZEROS: f"f(x)\n{ZEROS}"},
-    says="f is called more often than twice for each entry. f(x) itself is not needed: the two steps around it do.",
+    says="f is called more than twice per entry. f(x) itself is not needed: the two steps around it do.",
 )

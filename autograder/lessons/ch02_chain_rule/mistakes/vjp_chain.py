@@ -24,7 +24,7 @@ def vjp_matrices_first(Ws, u):
 @misconception(
     "vjp_chain",
     says="The Jacobian is built row by row, by one VJP for each basis vector, and then multiplied by u. A single VJP "
-    "with u itself is all.",
+    "with u itself is all you need.",
 )
 def vjp_from_the_jacobian(Ws, u):
     rows = []

@@ -28,7 +28,7 @@ sum_over_everything = mistake(
 kept_the_batch_axis = mistake(
     "bias_gradient",
     {"return g.sum(axis=0)": "return g.sum(axis=0, keepdims=True)"},
-    says="The result has shape (1, m), as keepdims=True gives. The bias has shape (m,), so has its gradient.",
+    says="The result has shape (1, m), as keepdims=True gives. The bias has shape (m,), and so does its gradient.",
 )
 
 not_summed = mistake(

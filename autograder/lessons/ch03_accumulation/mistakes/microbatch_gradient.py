@@ -11,8 +11,8 @@ SUMS = "total[name] = total[name] + share * gradients[name]"
 mean_of_means = mistake(
     "microbatch_gradient",
     {"share = len(X[rows]) / n": "share = 1 / len(range(0, n, batch_size))"},
-    says="This is the mean of the micro-batches' means: a short last one counts as much as a full one, and its rows "
-    "for more. Weight each mean by its rows: len(rows) / n.",
+    says="This is the mean of the micro-batches' means: a short last one counts as much as a full one, so its rows "
+    "count for more. Weight each mean by its rows: len(rows) / n.",
 )
 
 sum_of_means = mistake(
@@ -25,14 +25,14 @@ sum_of_means = mistake(
 means_over_n = mistake(
     "microbatch_gradient",
     {"share = len(X[rows]) / n": "share = 1 / n"},
-    says="Each mean was divided by n, as if it were a sum over its rows. First make a sum of it: times its rows, then "
-    "over n.",
+    says="Each mean was divided by n, as if it were a sum over its rows. First turn it into a sum: multiply by its "
+    "rows, then divide by n.",
 )
 
 sum_over_the_rows = mistake(
     "microbatch_gradient",
     {"share = len(X[rows]) / n": "share = len(X[rows])"},
-    says="This is the sum over the rows. The mean is asked, as grad_fn gives it: divide by n.",
+    says="This is the sum over the rows. Return the mean, as grad_fn does: divide by n.",
 )
 
 weighted_as_if_full = mistake(
@@ -58,7 +58,7 @@ drops_the_short_one_of_n = mistake(
 returned_in_the_loop = mistake(
     "microbatch_gradient",
     {f"for name in total:\n    {SUMS}": f"for name in total:\n    {SUMS}\nreturn total"},
-    says="Only the first micro-batch is in the result: with `return` inside of the loop, the loop ends there.",
+    says="Only the first micro-batch is in the result: with `return` inside the loop, the loop ends there.",
 )
 
 last_one_only = mistake(
@@ -93,7 +93,7 @@ totals_in_float64 = mistake(
     "microbatch_gradient",
     {ZEROS: "total = {name: np.zeros(value.shape) for name, value in params.items()}"},
     says="The gradients are collected in float64, whatever the parameters are. np.zeros(shape) is float64, and so is "
-    "what an np.float64 is multiplied with; np.zeros_like(parameter) and Python's own numbers keep the dtype.",
+    "whatever you multiply by an np.float64; np.zeros_like(parameter) and Python's own numbers keep the dtype.",
 )
 
 starts_from_the_parameters = mistake(

@@ -107,8 +107,8 @@ sum_over_the_group = mistake(
         STEP_OF_A_GROUP: "if waiting == accumulate:\n    step(model, lr)",
         STEP_OF_THE_REST: "if waiting:\n    step(model, lr)",
     },
-    says="The step took the sum of the group's gradients. The mean is asked: divide by the number of batches in the "
-    "group.",
+    says="The step took the sum of the group's gradients. It should take the mean: divide by the number of batches "
+    "in the group.",
 )
 
 short_group_over_accumulate = mistake(
@@ -163,7 +163,7 @@ def scaled_losses(model, batches, lr, accumulate=1):
     return losses
 
 
-@misconception("train", says="There is one loss for each step. One for each batch is asked.")
+@misconception("train", says="You return one loss for each step. Return one for each batch.")
 def one_loss_per_step(model, batches, lr, accumulate=1):
     losses = []
     for group in _groups(batches, accumulate):
@@ -189,7 +189,7 @@ def losses_after_the_step(model, batches, lr, accumulate=1):
 losses_as_tensors = mistake(
     "train",
     {"losses.append(loss.item())": "losses.append(loss.detach())"},
-    says="The losses are tensors. A list of them is no list of numbers, and each keeps its graph alive: loss.item().",
+    says="The losses are tensors. Return a list of numbers, loss.item(): each tensor keeps its graph alive.",
 )
 
 

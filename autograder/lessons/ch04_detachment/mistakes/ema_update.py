@@ -155,5 +155,5 @@ without_submodules = mistake(
 copied_online = mistake(
     "ema_update",
     {AVERAGES: "average.copy_(new)"},
-    says="target was filled with online's values. It has to keep the share decay of its own.",
+    says="target was filled with online's values. It has to keep a share of its own values: decay.",
 )

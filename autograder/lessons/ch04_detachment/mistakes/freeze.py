@@ -43,13 +43,15 @@ layer10_frozen_too = mistake(
 anywhere_in_the_name = mistake(
     "freeze",
     _matching_where("prefix in name"),
-    says="The prefix was looked for anywhere in the name. It has to stand at the beginning, whole parts of it.",
+    says="The prefix was looked for anywhere in the name. It has to stand at the beginning, and consist of whole "
+    "parts.",
 )
 
 empty_prefix_matches_nothing = mistake(
     "freeze",
     _matching_where('f"{name}.".startswith(f"{stem}.")'),
-    says="With a dot added to it the empty prefix matches nothing. It has to match everything: treat it by itself.",
+    says="With a dot added to it the empty prefix matches nothing. It has to match everything: treat it as a case of "
+    "its own.",
 )
 
 two_dots = mistake(
@@ -118,7 +120,7 @@ eval_for_freezing = mistake(
 counted_entries = mistake(
     "freeze",
     {COUNT: "return sum(parameter.numel() for parameter in matching)"},
-    says="The entries were counted. The number of parameter tensors is asked: a weight and a bias are two.",
+    says="The entries were counted. Count parameter tensors: a weight and a bias are two.",
 )
 
 counted_the_newly_frozen = mistake(
@@ -154,7 +156,7 @@ counted_names = mistake(
 counted_buffers = mistake(
     "freeze",
     {COUNT: f"return len(matching) + sum({STARTS} for name, _ in module.named_buffers())"},
-    says="Buffers were counted. They are no parameters, and there is no gradient to stop.",
+    says="Buffers were counted. They are not parameters, and have no gradient to stop.",
 )
 
 replaced_by_frozen_copies = mistake(

@@ -85,8 +85,7 @@ through_the_detach = mistake(
 no_grad_ends_with_the_block = mistake(
     "predict_flow",
     _believing(NO_GRAD_BLOCK, a=True),
-    says="Under no_grad nothing is recorded: scale is a constant for ever, also when it is used outside of the block, "
-    "and a gets nothing.",
+    says="Under no_grad nothing is recorded: scale stays a constant even outside the block, and a gets nothing.",
 )
 
 no_grad_holds_for_leaves = mistake(
@@ -126,15 +125,15 @@ grad_writes_grad = mistake(
 results_keep_gradients = mistake(
     "predict_flow",
     _believing(HALF_A_STEP, stepped=True),
-    says="stepped was made by an operation, so it is no leaf, and backward keeps `.grad` on leaves only. The gradient "
-    "goes through it to w.",
+    says="stepped was made by an operation, so it is not a leaf, and backward keeps `.grad` on leaves only. The "
+    "gradient goes through it to w.",
 )
 
 a_step_starts_afresh = mistake(
     "predict_flow",
     _believing(HALF_A_STEP, w=False, stepped=True),
-    says="stepped is made from w by an operation that was recorded, so w gets its gradient through it; stepped itself "
-    "is no leaf and keeps none.",
+    says="stepped is made from w by an operation that was recorded, so w gets its gradient through it; stepped "
+    "itself is not a leaf and keeps none.",
 )
 
 whoever_asks_gets = mistake(

@@ -34,7 +34,7 @@ kept_as_tensors = mistake(
 only_the_first = mistake(
     "running_mean_loss",
     {COUNTS: f"{COUNTS}\n{MEAN}"},
-    says="This is the first loss alone: a return inside of the loop ends it. Divide when all have been added.",
+    says="This is the first loss alone: a return inside the loop ends it. Divide when all have been added.",
 )
 
 kept_through_a_running_sum = mistake(
@@ -59,21 +59,21 @@ kept_and_returned_as_tensors = mistake(
 a_tensor_for_a_float = mistake(
     "running_mean_loss",
     {ADDS: "total += loss.detach().double()"},
-    says="This is a tensor. A Python float is asked: .item() of it.",
+    says="This is a tensor. Return a Python float: .item() gives it.",
 )
 
 detached_in_place = mistake(
     "running_mean_loss",
     {ADDS: "total += loss.detach_().item()"},
-    says="detach_() works in place: it takes the graph away from the caller's own loss, who still wants to call "
+    says="detach_() works in place: it takes the graph away from the loss of the caller, who still wants to call "
     "backward. loss.item(), or loss.detach() without the underscore, leaves it alone.",
 )
 
 no_grad_around_the_loop = mistake(
     "running_mean_loss",
     {f"{LOOP}\n{ADDS}\n{COUNTS}": f"with torch.no_grad():\n    {LOOP}\n        {ADDS}\n        {COUNTS}"},
-    says="no_grad around the loop holds for the generator, too, which runs inside of it: its losses have no graph, "
-    "and its training step fails. loss.item() needs no no_grad.",
+    says="no_grad around the loop holds for the generator, too, which runs inside it: its losses have no graph, and "
+    "its training step fails. loss.item() needs no no_grad.",
 )
 
 added_into_the_first_loss = mistake(
@@ -137,7 +137,7 @@ nothing_is_zero = mistake(
 nothing_is_nan = mistake(
     "running_mean_loss",
     {REFUSES: 'return float("nan")'},
-    says=f"Without losses this is nan, which is noticed far too late. {NO_MEAN_OF_NOTHING}",
+    says=f"Without losses this is nan, which you notice far too late. {NO_MEAN_OF_NOTHING}",
 )
 
 sum_of_the_losses = mistake(
@@ -149,20 +149,20 @@ sum_of_the_losses = mistake(
 halved_at_every_step = mistake(
     "running_mean_loss",
     {ADDS: "total = (total + loss.item()) / 2 if count else loss.item()", MEAN: "return total"},
-    says="Halving at every step gives the last loss as much weight as all before it. The mean of k moves by 1/k: or "
-    "add up, and divide once.",
+    says="Halving at every step gives the last loss as much weight as all before it. With loss number k the mean "
+    "moves by 1/k of the way; or add up, and divide once.",
 )
 
 exponential_average = mistake(
     "running_mean_loss",
     {ADDS: "total = 0.9 * total + 0.1 * loss.item() if count else loss.item()", MEAN: "return total"},
-    says="This is an exponential moving average. The plain mean is asked: every loss counts the same.",
+    says="This is an exponential moving average. Return the plain mean: every loss counts the same.",
 )
 
 last_loss = mistake(
     "running_mean_loss",
     {ADDS: "total = loss.item()", MEAN: "return total"},
-    says="This is the last loss. The mean of all of them is asked.",
+    says="This is the last loss. Return the mean of all losses.",
 )
 
 first_entry_of_each = mistake(

@@ -42,7 +42,7 @@ round_and_x_swapped = mistake(
 x_not_taken_off = mistake(
     "straight_through_round",
     {ROUNDS: "return torch.round(x).detach() + x"},
-    says="The values are round(x) + x. The x that carries the gradient has to be taken off again, detached.",
+    says="The values are round(x) + x. Subtract the x that carries the gradient again, detached.",
 )
 
 sum_before_the_difference = mistake(

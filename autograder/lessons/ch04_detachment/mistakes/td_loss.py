@@ -90,13 +90,13 @@ columns_for_every_row = mistake(
 best_action_for_the_taken_one = mistake(
     "td_loss",
     {PREDICTION: 'q = q_net(batch["states"]).max(dim=1).values'},
-    says="The prediction is the best action's value. It has to be that of the action that was taken, Q(s, a).",
+    says="The prediction is the best action's value. It has to be the value of the action that was taken, Q(s, a).",
 )
 
 dones_ignored = mistake(
     "td_loss",
     {GOES_ON: "", TARGET: 'y = batch["rewards"] + gamma * best'},
-    says="`dones` is not used: after the last state of an episode nothing comes, so the target is the reward alone.",
+    says="`dones` is not used: nothing comes after the last state of an episode, so the target is the reward alone.",
 )
 
 dones_the_wrong_way = mistake(
@@ -193,19 +193,19 @@ best = target_net(batch["next_states"]).gather(1, chosen).squeeze(1)
 sum_of_squares = mistake(
     "td_loss",
     {SQUARES: 'return torch.nn.functional.mse_loss(q, y, reduction="sum")'},
-    says="The squares were added up. The mean over the n transitions is asked.",
+    says="The squares were added up. Take their mean over the n transitions.",
 )
 
 half_of_the_mean = mistake(
     "td_loss",
     {SQUARES: "return 0.5 * torch.nn.functional.mse_loss(q, y)"},
-    says="There is a ½ too much: the mean of the squares is asked, without it.",
+    says="The ½ is too much: the loss is the mean of the squares, without it.",
 )
 
 huber = mistake(
     "td_loss",
     {SQUARES: "return torch.nn.functional.smooth_l1_loss(q, y)"},
-    says="This is the Huber loss, which many programs use here. The mean squared error is asked: mse_loss.",
+    says="This is the Huber loss, which many programs use here. Take the mean squared error: mse_loss.",
 )
 
 wrote_into_the_rewards = mistake(
@@ -222,8 +222,8 @@ all_actions_trained = mistake(
         "return torch.nn.functional.mse_loss(q, y)": "targets = torch.zeros_like(q)\n"
         'targets[torch.arange(len(y)), batch["actions"]] = y\nreturn torch.nn.functional.mse_loss(q, targets)',
     },
-    says="The loss goes over all actions, and those that were not chosen are pulled to 0. Nothing is known of them: "
-    "take q of the chosen action alone, with gather.",
+    says="The loss goes over all actions, and those that were not chosen are pulled to 0. You know nothing about "
+    "those: take q of the chosen action alone, with gather.",
 )
 chosen_against_all = mistake(
     "td_loss",
@@ -232,5 +232,5 @@ chosen_against_all = mistake(
         "return torch.nn.functional.mse_loss(q, y)": "return torch.nn.functional.mse_loss(q, y.unsqueeze(1)."
         "expand_as(q))",
     },
-    says="Every action is pulled to y. y is the target of the chosen action: take q of that one, with gather.",
+    says="Every action is pulled to y. y is the target of the chosen action: take q of that action, with gather.",
 )

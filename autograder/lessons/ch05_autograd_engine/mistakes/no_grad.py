@@ -7,8 +7,8 @@ from autograder.diagnosis import mistake
 always_on_afterwards = mistake(
     "no_grad",
     {"Tensor.recording = before": "Tensor.recording = True"},
-    says="Recording is switched on at the end, whatever it was before: the end of an inner block switches it "
-    "on inside of the outer one. Put back what was there.",
+    says="Recording is switched on at the end, whatever it was before: the end of an inner block switches it on "
+    "inside the outer one. Put back what was there.",
 )
 flipped = mistake(
     "no_grad",
@@ -22,13 +22,13 @@ flipped = mistake(
 not_restored_after_an_exception = mistake(
     "no_grad",
     {"try:\n    yield\nfinally:\n    Tensor.recording = before": "yield\nTensor.recording = before"},
-    says="An exception inside of the block skips the end, and recording stays off: put the end into `finally`.",
+    says="An exception inside the block skips the end, and recording stays off: put the end into `finally`.",
 )
 exceptions_swallowed = mistake(
     "no_grad",
     {"finally:": "except Exception:\n    pass\nfinally:"},
-    says="An exception inside of the block is swallowed. It belongs to the caller: `finally`, not `except`, "
-    "and an __exit__ that does not return True.",
+    says="An exception inside the block is swallowed. It belongs to the caller: `finally`, not `except`, and an "
+    "__exit__ that does not return True.",
 )
 never_off = mistake(
     "no_grad",

@@ -105,7 +105,7 @@ multiply_not_unbroadcast = wrong_vjps(
     "multiply",
     a="g * b.data",
     b="g * a.data",
-    says="In a * b, the gradient of a broadcast operand has the shape of the result: give both products through "
+    says="In a * b, the gradient of a broadcast operand has the shape of the result: pass both products through "
     "unbroadcast.",
 )
 multiply_after_unbroadcast = wrong_vjps(
@@ -162,14 +162,15 @@ multiply_by_itself = wrong_vjps(
     "multiply",
     a="unbroadcast(g * a.data, a.shape)",
     b="unbroadcast(g * b.data, b.shape)",
-    says="In a * b, each operand's gradient has its own value as the factor. It is the other's: g * b for a.",
+    says="In a * b, each operand's gradient has its own value as the factor. The factor is the other operand: g * b "
+    "for a.",
 )
 multiply_after_summing = wrong_vjps(
     "multiply",
     a="unbroadcast(unbroadcast(g, a.shape) * b.data, a.shape)",
     b="unbroadcast(unbroadcast(g, b.shape) * a.data, b.shape)",
-    says="In a * b, you sum g down to the operand's shape and multiply then. The product comes first: each use "
-    "of a broadcast entry has a factor of its own.",
+    says="In a * b, you sum g down to the operand's shape and then multiply. The product comes first: each use of a "
+    "broadcast entry has a factor of its own.",
 )
 multiply_with_tensors = wrong_vjps(
     "multiply",

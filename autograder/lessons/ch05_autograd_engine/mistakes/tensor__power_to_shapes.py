@@ -82,7 +82,7 @@ matmul_transposes_stacks = wrong_vjps(
     "matmul",
     a="unbroadcast(as_matrix(g) @ B.T, A.shape).reshape(a.shape)",
     b="unbroadcast(A.T @ as_matrix(g), B.shape).reshape(b.shape)",
-    says="In a @ b, .T turns all axes of a stack around. Only the last two are the matrix's: swapaxes(-1, -2).",
+    says="In a @ b, .T reverses all axes of a stack. Only the last two are the matrix's: swapaxes(-1, -2).",
 )
 matmul_stacks_not_summed = mistake(
     "Tensor",
@@ -100,22 +100,21 @@ matmul_of_matrices_only = wrong_vjps(
     "matmul",
     a="unbroadcast(g @ b.data.swapaxes(-1, -2), a.shape)",
     b="unbroadcast(a.data.swapaxes(-1, -2) @ g, b.shape)",
-    says="In a @ b, vectors are not treated: .T and swapaxes do nothing for them. Make a row of one on the "
-    "left, a column of one on the right, and take the added axis away again.",
+    says="In a @ b, vectors are not handled: .T and swapaxes do nothing for them. Make a vector on the left a row, "
+    "one on the right a column, and take the added axis away again.",
 )
 matmul_with_plain_transposes = wrong_vjps(
     "matmul",
     a="unbroadcast(np.asarray(g @ b.data.T), a.shape)",
     b="unbroadcast(np.asarray(a.data.T @ g), b.shape)",
-    says="In a @ b, .T is right for two matrices only: it does nothing to a vector, and turns all axes of a stack "
-    "around. Make a row of a vector on the left, a column of one on the right, and turn the last two axes: "
-    "swapaxes(-1, -2).",
+    says="In a @ b, .T is right for two matrices only: it does nothing to a vector, and reverses all axes of a "
+    "stack. Make a vector on the left a row, one on the right a column, and swap the last two axes: swapaxes(-1, -2).",
 )
 matmul_untransposed = wrong_vjps(
     "matmul",
     a="unbroadcast(np.asarray(g @ b.data), a.shape)",
     b="unbroadcast(np.asarray(a.data @ g), b.shape)",
-    says="In a @ b, the transposes are missing, and vectors are not treated: for matrices the gradients are g Bᵀ and "
+    says="In a @ b, the transposes are missing, and vectors are not handled: for matrices the gradients are g Bᵀ and "
     "Aᵀ g.",
 )
 
@@ -168,8 +167,8 @@ mean_divided_by_all = mistake(
     "Tensor",
     _mean_with("g / x.data.size"),
     where="average",
-    says="The gradient of the mean is divided by the size of x, also where axis is given. Divide by the number "
-    "of entries in each mean.",
+    says="The gradient of the mean is divided by the size of x, even where axis is given. Divide by the number of "
+    "entries in each mean.",
 )
 mean_divided_by_rows = mistake(
     "Tensor",
@@ -285,13 +284,13 @@ select_counts_once = mistake(
     "Tensor",
     {"np.add.at(dx, index, g)": "dx[index] = g"},
     where="select",
-    says="dx[index] = g, and dx[index] += g as well, count an entry once that was selected twice. np.add.at "
+    says="dx[index] = g counts an entry that was selected twice only once, and so does dx[index] += g. np.add.at "
     "adds every time.",
 )
 select_not_scattered = mistake(
     "Tensor",
     {"return record(x.data[index], (x, vjp))": "return record(x.data[index], (x, lambda g: g))"},
     where="select",
-    says="The gradient of x[index] has the shape of what was selected. It has the shape of x, with 0 where "
-    "nothing was.",
+    says="The gradient of x[index] has the shape of what was selected. It has the shape of x, with 0 where nothing "
+    "was selected.",
 )

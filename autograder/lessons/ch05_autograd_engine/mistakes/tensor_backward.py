@@ -41,14 +41,14 @@ grad_overwritten = mistake(
     "Tensor.backward",
     {ADD_TO_GRAD: "node.grad = np.array(g)"},
     where="backward",
-    says="A leaf's grad is overwritten by the second pass, or reset at its start: add to what is there. Who wants to "
-    "begin afresh sets it to None.",
+    says="A leaf's grad is overwritten by the second pass, or reset at its start: add to what is there. Whoever "
+    "wants to begin afresh sets it to None.",
 )
 grad_of_the_root_overwritten = mistake(
     "Tensor.backward",
     {ADD_TO_GRAD: "node.grad = np.array(g if node.grad is None or node is self else node.grad + g)"},
     where="backward",
-    says="Where the root is a leaf itself, its grad is overwritten by g: also there it adds up.",
+    says="Where the root is a leaf itself, its grad is overwritten by g: there, too, it adds up.",
 )
 last_gradient_only = mistake(
     "Tensor.backward",
@@ -93,7 +93,7 @@ path_by_path = mistake(
         MEET: "order.append(parent)\ngradients.append(dx)",
     },
     where="backward",
-    says="Each path is walked by itself: the gradients are right, but VJPs are called once a path, and paths "
+    says="Each path is walked by itself: the gradients are right, but VJPs are called once per path, and paths "
     "double with every fan-out. Sum up what arrives at a tensor, then call its VJPs once.",
 )
 
@@ -101,8 +101,8 @@ path_by_path = mistake(
 @misconception(
     "Tensor.backward",
     replaces="topological_order",
-    says="The order is found by recursion, and Python allows about a thousand calls in each other. A list as a "
-    "stack has no such limit.",
+    says="The order is found by recursion, and Python allows about a thousand nested calls. A list as a stack has no "
+    "such limit.",
 )
 def recursive_order(root):
     order, seen = [], set()
@@ -233,7 +233,7 @@ g_broadcast = mistake(
         )
     },
     where="backward",
-    says="A g of another shape is broadcast to the root's without a word. Raise a ValueError: it is a mistake, mostly.",
+    says="A g of another shape is broadcast to the root's without a word. Raise a ValueError: it is usually a mistake.",
 )
 g_not_used = mistake(
     "Tensor.backward",

@@ -47,7 +47,7 @@ none_as_a_replacement = mistake(
     "Tensor.register_hook",
     {CALL_IT: "g = hook(np.array(g))", REPLACE: ""},
     where="backward",
-    says="A hook that returns None is taken to have replaced the gradient. None means: leave it.",
+    says="A hook that returns None is taken to have replaced the gradient. None means: leave the gradient as it is.",
 )
 hooks_of_leaves_only = mistake(
     "Tensor.register_hook",

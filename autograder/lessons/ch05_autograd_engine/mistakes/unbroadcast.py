@@ -58,8 +58,8 @@ first_copy_only = mistake(
 
 @misconception(
     "unbroadcast",
-    says="The numbers of the stretched axes are those before the axes in front were summed away. Then they are smaller "
-    "by as many: count again in what is left.",
+    says="You number the stretched axes as they were before the axes in front were summed away. After that the "
+    "numbers are smaller: count again in what is left.",
 )
 def axes_of_the_padded_shape(g, shape):
     extra = g.ndim - len(shape)

@@ -10,8 +10,8 @@ ADDED = "np.add.at(dtable, ids, g)"
 embedding_assigned = mistake(
     "embedding_vjp",
     {ADDED: "dtable[ids] = g"},
-    says="dtable[ids] = g, and dtable[ids] += g as well, count an id once that occurs several times. Its gradients "
-    "must add up: np.add.at(dtable, ids, g).",
+    says="dtable[ids] = g, and dtable[ids] += g as well, count a repeated id only once. Its gradients must add up: "
+    "np.add.at(dtable, ids, g).",
 )
 embedding_averaged = mistake(
     "embedding_vjp",

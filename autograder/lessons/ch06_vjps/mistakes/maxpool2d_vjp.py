@@ -64,5 +64,5 @@ pool_leftovers_missing = mistake(
 pool_first_window_alone = mistake(
     "maxpool2d_vjp",
     {"return dx": "dx[:, :, size:] = 0\nreturn dx"},
-    says="Only the first windows have a gradient: `return` stands inside of the loop, which ends after one round.",
+    says="Only the first windows have a gradient: `return` stands inside the loop, which ends after one round.",
 )

@@ -15,7 +15,7 @@ no_activation = mistake(
 always_relu = mistake(
     "forward",
     {"H = activate(Z, activation)": "H = np.maximum(Z, 0)"},
-    says="It is relu whatever `activation` says: tanh and sigmoid are asked too.",
+    says="The activation is always relu, whatever `activation` says. It may be tanh or sigmoid, too.",
 )
 activated_output = mistake(
     "forward",

@@ -5,4 +5,4 @@ from __future__ import annotations
 # the losses
 
 
-SUMMED_OVER_ROWS = "Loss and gradient are sums over the batch. The mean over the n rows is asked: divide both by n."
+SUMMED_OVER_ROWS = "Loss and gradient are sums over the batch. They should be means over the n rows: divide both by n."

@@ -14,7 +14,7 @@ one_hidden_array = mistake(
 counts_the_parameters = mistake(
     "saved_bytes",
     {BYTES: "return (batch * (d + 2 * m + o) + d * m + m + m * o + o) * itemsize"},
-    says="The parameters were counted. They are there anyway: only what the batch makes is asked.",
+    says="The parameters were counted. They are there anyway: count only what the batch makes.",
 )
 parameters_only = mistake(
     "saved_bytes",

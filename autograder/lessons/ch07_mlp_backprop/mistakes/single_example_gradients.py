@@ -60,5 +60,5 @@ pre_activation_in_dw2 = mistake(
 returned_in_backward_order = mistake(
     "single_example_gradients",
     {"return dW1, dW2": "return dW2, dW1"},
-    says="The gradients came back in the order (dW2, dW1); (dW1, dW2) is asked.",
+    says="The gradients came back in the order (dW2, dW1). Return (dW1, dW2).",
 )

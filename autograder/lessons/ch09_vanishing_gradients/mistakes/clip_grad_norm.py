@@ -17,7 +17,7 @@ NORM_NOT_IN_FLOAT64 = (
     "first, grad.double()."
 )
 DIVIDED_BY_ZERO = (
-    "A norm of 0 was divided by. Where the norm is not above max_norm the factor is 1, and nothing is to be divided."
+    "A norm of 0 was divided by. Where the norm is not above max_norm the factor is 1, and there is nothing to divide."
 )
 
 epsilon_in_the_denominator = mistake(
@@ -84,7 +84,8 @@ squared_norm = mistake(
 norm_afterwards = mistake(
     "clip_grad_norm",
     {CLIPPED: "return [grad * (max_norm / total_norm) for grad in grads], max_norm"},
-    says="total_norm is the norm after clipping. The one before is asked: it says how large the gradients were.",
+    says="total_norm is the norm after clipping. Return the norm before clipping: it says how large the gradients "
+    "were.",
 )
 clipped_in_place = mistake(
     "clip_grad_norm",

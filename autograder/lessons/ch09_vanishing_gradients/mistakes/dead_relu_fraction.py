@@ -31,12 +31,13 @@ rows_for_units = mistake(
 mean_of_the_layers = mistake(
     "dead_relu_fraction",
     {DEAD: "dead.append((output == 0).all(dim=0).double().mean(dim=0, keepdim=True))"},
-    says="This is the mean of the layers' shares. Units count alike, wherever they are: all dead units by all units.",
+    says="This is the mean of the layers' shares. Every unit counts the same, wherever it is: divide all dead units "
+    "by all units.",
 )
 share_of_the_living = mistake(
     "dead_relu_fraction",
     {SHARE: "return 1 - torch.cat(dead).double().mean().item() if dead else 0.0"},
-    says="This is the share of the units that are alive. One minus it is asked.",
+    says="This is the share of the units that are alive. Return one minus this share.",
 )
 divided_by_the_rows = mistake(
     "dead_relu_fraction",
@@ -65,7 +66,7 @@ first_relu_only = mistake(
 relus_of_the_children = mistake(
     "dead_relu_fraction",
     {RELUS: "relus = [module for module in model.children() if isinstance(module, torch.nn.ReLU)]"},
-    says="children() finds the modules directly below the model. ReLUs inside of these are found by modules().",
+    says="children() finds the modules directly below the model. modules() also finds the ReLUs inside them.",
 )
 one_output_per_module = mistake(
     "dead_relu_fraction",
@@ -79,8 +80,8 @@ one_output_per_module = mistake(
 looked_after_the_run = mistake(
     "dead_relu_fraction",
     {DEAD: "dead.append(output)", SHARE: f"dead = [(output == 0).all(dim=0) for output in dead]\n{SHARE}"},
-    says="The outputs were looked at after the run, when the model had written into them (h += 1). Decide inside "
-    "of the hook, or keep a copy.",
+    says="The outputs were looked at after the run, when the model had written into them (h += 1). Decide inside the "
+    "hook, or keep a copy.",
 )
 hooks_left = mistake(
     "dead_relu_fraction",
@@ -123,8 +124,8 @@ almost_zero = mistake(
 mean_almost_zero = mistake(
     "dead_relu_fraction",
     {DEAD: "dead.append(output.mean(dim=0) < 1e-4)"},
-    says="The mean over the rows was taken before comparing with a small number. A unit that is alive on one row has a "
-    "small mean, too: exactly 0 on every row.",
+    says="The mean over the rows was taken before comparing with a small number. A unit that is alive on one row has "
+    "a small mean too. Dead means exactly 0 on every row.",
 )
 no_relu_refused = mistake(
     "dead_relu_fraction",

@@ -21,7 +21,7 @@ upside_down = mistake(
 arithmetic_mean = mistake(
     "decay_per_layer",
     {DECAY: f"{LOG_RATIOS}\nreturn sum(math.exp(min(log, 700.0)) for log in logs) / len(logs)"},
-    says="This is the arithmetic mean of the ratios. Factors multiply: the geometric mean is asked, the root of their "
+    says="This is the arithmetic mean of the ratios. Factors multiply: take the geometric mean, the root of their "
     "product.",
 )
 root_of_n = mistake(
@@ -70,7 +70,7 @@ quotient_without_a_look_at_the_norms = mistake(
 small_number_added = mistake(
     "decay_per_layer",
     {DECAY: "return math.exp((math.log(norms[0] + 1e-12) - math.log(norms[-1] + 1e-12)) / (len(norms) - 1))"},
-    says="A small number was added to the norms against division by 0. It hides what is to be seen: gradients of "
+    says="A small number was added to the norms against division by 0. It hides what you want to see: gradients of "
     "1e-27. A norm of 0 is a ValueError.",
 )
 first_ratio_only = mistake(
@@ -81,12 +81,12 @@ first_ratio_only = mistake(
 median_of_ratios = mistake(
     "decay_per_layer",
     {DECAY: f"import statistics\n\n{LOG_RATIOS}\nreturn math.exp(statistics.median(logs))"},
-    says="This is the median of the ratios. The geometric mean is asked, the root of their product.",
+    says="This is the median of the ratios. Take the geometric mean, the root of their product.",
 )
 smallest_over_largest = mistake(
     "decay_per_layer",
     {DECAY: "return math.exp((math.log(min(norms)) - math.log(max(norms))) / (len(norms) - 1))"},
-    says="The largest norm was compared with the smallest. The first layer and the last are meant: a gradient that "
+    says="The largest norm was compared with the smallest. Compare the first layer with the last: a gradient that "
     "explodes has to give more than 1.",
 )
 only_the_ends_refused = mistake(
@@ -109,7 +109,7 @@ zero_for_a_zero = mistake(
 nan_let_through = mistake(
     "decay_per_layer",
     {REFUSES: "if len(norms) < 2 or any(norm <= 0 for norm in norms):"},
-    says="nan and inf went through: nan <= 0 is False, and so is inf <= 0. Ask for what is wanted, 0 < norm < "
+    says="nan and inf went through: nan <= 0 is False, and so is inf <= 0. Test for what you want: 0 < norm < "
     "math.inf.",
 )
 one_for_a_single_norm = mistake(

@@ -31,12 +31,12 @@ he_uniform_bound = mistake(
 he_two_outside = mistake(
     "he_std",
     {HE: "return 2 / math.sqrt(fan_in)"},
-    says="The 2 is outside of the root: sqrt(2 / fan_in) has it inside.",
+    says="The 2 is outside the root. It belongs inside: sqrt(2 / fan_in).",
 )
 he_fan_outside = mistake(
     "he_std",
     {HE: "return math.sqrt(2) / fan_in"},
-    says="fan_in is outside of the root: sqrt(2 / fan_in) has it inside.",
+    says="fan_in is outside the root. It belongs inside: sqrt(2 / fan_in).",
 )
 he_upside_down = mistake(
     "he_std",

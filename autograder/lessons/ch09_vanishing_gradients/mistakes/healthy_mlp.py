@@ -28,7 +28,7 @@ return model"""
 the_sigmoid_network = mistake(
     "healthy_mlp",
     {BATCHNORM: "", RELU: "self.sigmoid = torch.nn.Sigmoid()", X_PLUS_F: "return self.sigmoid(self.linear(x))"},
-    says="This is the sigmoid network that collapses. ReLU, residual connections and BatchNorm are asked, together.",
+    says="This is the sigmoid network that collapses. Use ReLU, residual connections and BatchNorm together.",
 )
 relu_alone = mistake(
     "healthy_mlp",
@@ -45,7 +45,7 @@ no_residual = mistake(
     "healthy_mlp",
     {X_PLUS_F: F_ALONE},
     says="BatchNorm without residual connections makes gradients explode: 1.2 times as large with each layer, 200 "
-    "times over 30. Add the block's input to what it gives.",
+    "times over 30. Add the block's input to its output.",
 )
 no_norm = mistake(
     "healthy_mlp",
@@ -61,8 +61,8 @@ no_norm_default_weights = mistake(
 sigmoid_with_the_rest = mistake(
     "healthy_mlp",
     {RELU: "self.relu = torch.nn.Sigmoid()"},
-    says="The activation is not ReLU. Residual connections and BatchNorm help sigmoid and others, too, but ReLU is "
-    "asked.",
+    says="The activation is not ReLU. Residual connections and BatchNorm help sigmoid and others too, but here use "
+    "ReLU.",
 )
 norm_never_called = mistake(
     "healthy_mlp",
@@ -82,7 +82,7 @@ healthy_in_place = mistake(
 healthy_after_the_addition = mistake(
     "healthy_mlp",
     {X_PLUS_F: "return self.relu(x + self.norm(self.linear(x)))"},
-    says="ReLU or BatchNorm comes after the addition, and x does not get past it as it is. A block gives x + f(x), "
+    says="ReLU or BatchNorm comes after the addition, so x does not get past it unchanged. A block gives x + f(x), "
     "with both of them in f.",
 )
 depth_and_width_not_passed_on = mistake(
@@ -112,8 +112,8 @@ class Residual(torch.nn.Sequential):
 
 {_network("Residual(*blocks)")}""",
     },
-    says="One connection leads around all blocks together. Within them the gradient explodes as if there were "
-    "none: each block adds its own input.",
+    says="One connection leads around all blocks together. Inside it the gradient explodes as if there were none. "
+    "Let each block add its own input.",
 )
 healthy_adds_the_first_x = mistake(
     "healthy_mlp",
@@ -121,8 +121,8 @@ healthy_adds_the_first_x = mistake(
         X_PLUS_F: F_ALONE,
         NETWORK: f"{hidden_blocks('torch.nn.ModuleList(blocks)', 'x + block(h)')}\n\n{_network('Hidden()')}",
     },
-    says="Every block adds what came out of the input layer. A residual connection adds the block's own input: so the "
-    "gradient has a way back past each block.",
+    says="Every block adds what came out of the input layer. A residual connection adds the block's own input, so "
+    "that the gradient has a way back past each block.",
 )
 healthy_plain_list = mistake(
     "healthy_mlp",
@@ -133,7 +133,7 @@ healthy_plain_list = mistake(
 shallow = mistake(
     "healthy_mlp",
     {"blocks = [Block() for _ in range(depth)]": "blocks = [Block() for _ in range(min(depth, 3))]"},
-    says="The network has fewer blocks than `depth` says. A shallow network is healthy, and not what is asked.",
+    says="The network has fewer blocks than `depth` says. A shallow network is healthy, but the task is a deep one.",
 )
 output_layer_of_zeros = mistake(
     "healthy_mlp",

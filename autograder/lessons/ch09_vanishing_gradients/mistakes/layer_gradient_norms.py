@@ -46,7 +46,7 @@ grad_of_the_caller_overwritten = mistake(
 biases_in_the_list = mistake(
     "layer_gradient_norms",
     {WEIGHTS: ALL_PARAMETERS_OF_LINEARS},
-    says="Biases have a norm of their own in the list. One number for each Linear is asked: its weight's.",
+    says="Biases have a norm of their own in the list. Return one number for each Linear, that of its weight.",
 )
 every_parameter = mistake(
     "layer_gradient_norms",
@@ -66,13 +66,13 @@ return [math.hypot(weight, next(norms)) for weight in norms]""",
 all_that_is_called_weight = mistake(
     "layer_gradient_norms",
     {WEIGHTS: 'weights = [p for name, p in model.named_parameters() if name.endswith("weight")]'},
-    says="Everything that is called weight was taken. LayerNorm, convolutions and others have weights, too: ask "
+    says="Everything that is called weight was taken. LayerNorm, convolutions and others have weights too: test "
     "isinstance(module, torch.nn.Linear).",
 )
 more_than_one_dimension = mistake(
     "layer_gradient_norms",
     {WEIGHTS: "weights = [p for p in model.parameters() if p.dim() > 1]"},
-    says="Everything with more than one dimension was taken for a Linear's weight. A convolution's has three: ask "
+    says="Everything with more than one dimension was taken for a Linear's weight. A convolution's has three: test "
     "isinstance(module, torch.nn.Linear).",
 )
 every_name_of_a_linear = mistake(
@@ -108,18 +108,17 @@ for hook in hooks:
     hook.remove()
 weights = [linear.weight for linear in dict.fromkeys(order)]""",
     },
-    says="The Linears are in the order in which they run. The order of modules() is asked, in which they were "
-    "assigned.",
+    says="The Linears are in the order in which they run. Take the order of modules(), in which they were assigned.",
 )
 norms_of_the_weights = mistake(
     "layer_gradient_norms",
     {LOSS: "", NORMS: "return [weight.detach().double().norm().item() for weight in weights]"},
-    says="These are the norms of the weights. Their gradients' norms are asked.",
+    says="These are the norms of the weights. Take the norms of their gradients.",
 )
 sum_over_the_batch = mistake(
     "layer_gradient_norms",
     {LOSS: 'loss = torch.nn.functional.cross_entropy(model(X), y, reduction="sum")'},
-    says="The losses of the batch were added up. cross_entropy's mean, its default, is asked.",
+    says="The losses of the batch were added up. Take cross_entropy's mean, its default.",
 )
 loss_of_log_probabilities = mistake(
     "layer_gradient_norms",
@@ -139,23 +138,23 @@ squared_norms = mistake(
 mean_of_magnitudes = mistake(
     "layer_gradient_norms",
     _norm("gradient.double().abs().mean()"),
-    says="This is the mean of |dL/dW|. The root of the sum of squares is asked.",
+    says="This is the mean of |dL/dW|. Take the root of the sum of squares.",
 )
 root_mean_square = mistake(
     "layer_gradient_norms",
     _norm("gradient.double().square().mean().sqrt()"),
-    says="This is the root of the mean of the squares: the norm divided by the root of the number of entries. Their "
-    "sum is asked.",
+    says="This is the root of the mean of the squares: the norm divided by the root of the number of entries. Take "
+    "the root of their sum.",
 )
 largest_entry = mistake(
     "layer_gradient_norms",
     _norm("gradient.double().abs().max()"),
-    says="This is the largest entry. The root of the sum of squares is asked.",
+    says="This is the largest entry. Take the root of the sum of squares.",
 )
 spectral_norm = mistake(
     "layer_gradient_norms",
     _norm("torch.linalg.matrix_norm(gradient.double(), ord=2)"),
-    says="This is the spectral norm, the largest singular value. The Frobenius norm is asked: all entries squared, "
+    says="This is the spectral norm, the largest singular value. Take the Frobenius norm: all entries squared, "
     "added, and the root.",
 )
 switched_to_eval = mistake(

@@ -49,12 +49,12 @@ model = torch.nn.Sequential(layers[0], Hidden(), layers[-1])"""
 activation_after_the_input_layer = mistake(
     "make_mlp",
     {FIRST: f"{FIRST}\nlayers.append(activations[activation]())"},
-    says="An activation comes after the input layer, too. It is in the hidden blocks only.",
+    says="There is an activation after the input layer too. Only the hidden blocks have one.",
 )
 activation_after_the_output_layer = mistake(
     "make_mlp",
     {LAST: f"{LAST}\nlayers.append(activations[activation]())"},
-    says="An activation comes after the output layer, too. The results are logits: the last Linear has nothing "
+    says="There is an activation after the output layer too. The results are logits: the last Linear has nothing "
     "after it.",
 )
 softmax_at_the_end = mistake(
@@ -65,8 +65,8 @@ softmax_at_the_end = mistake(
 added_before_the_activation = mistake(
     "make_mlp",
     {ADDS: "*before, activate = self\nreturn activate(x + torch.nn.Sequential(*before)(x))"},
-    says="x is added before the activation, so it does not get past it. The block gives x + f(x), with the activation "
-    "in f.",
+    says="x is added before the activation, so x does not get past the activation unchanged. The block gives x + "
+    "f(x), with the activation in f.",
 )
 adds_the_first_x = mistake(
     "make_mlp",
@@ -93,7 +93,7 @@ detached_skip = mistake(
 residual_ignored = mistake(
     "make_mlp",
     {KIND: "kind = torch.nn.Sequential"},
-    says="`residual` changes nothing. With it a block gives x + f(x).",
+    says="`residual` changes nothing. With residual=True a block gives x + f(x).",
 )
 always_residual = mistake(
     "make_mlp",
@@ -103,7 +103,7 @@ always_residual = mistake(
 norm_ignored = mistake(
     "make_mlp",
     {NORM: "norms = []"},
-    says="`norm` changes nothing. With it each block has a BatchNorm1d(width).",
+    says="`norm` changes nothing. With norm=True each block has a BatchNorm1d(width).",
 )
 norm_after_the_activation = mistake(
     "make_mlp",

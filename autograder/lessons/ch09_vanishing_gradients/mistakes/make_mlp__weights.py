@@ -92,7 +92,7 @@ he_as_linear_has_it = mistake(
 gain_of_tanh = mistake(
     "make_mlp",
     {VARIANCE: f'{VARIANCE}\nif init == "xavier":\n    variance *= torch.nn.init.calculate_gain(activation) ** 2'},
-    says="The gain of tanh, 5/3, is in Xavier's standard deviation. Without a gain is asked: xavier_std.",
+    says="The gain of tanh, 5/3, is in Xavier's standard deviation. Use no gain: xavier_std alone.",
 )
 biases_left = mistake(
     "make_mlp",
@@ -102,8 +102,8 @@ biases_left = mistake(
 seeded = mistake(
     "make_mlp",
     {OPTIONS: f"torch.manual_seed(0)\n{OPTIONS}"},
-    says="The generator is seeded in make_mlp, so that all networks are one and the same, and so is what the caller "
-    "draws afterwards. Leave it alone.",
+    says="The generator is seeded in make_mlp, so all networks are identical, and so is what the caller draws "
+    "afterwards. Leave it alone.",
 )
 seeded_for_each_layer = mistake(
     "make_mlp",

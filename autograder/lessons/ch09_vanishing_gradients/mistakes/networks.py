@@ -25,4 +25,4 @@ class Hidden(torch.nn.Module):
 
 
 WRITES_OVER_X = "`x += f(x)` writes over the x that the backward pass needs. Write x = x + f(x)."
-LAYERNORM = "This is LayerNorm, which normalises each row by itself. BatchNorm1d is asked."
+LAYERNORM = "This is LayerNorm, which normalises each row by itself. Use BatchNorm1d."

@@ -52,7 +52,7 @@ he_for_xavier = mistake(
 two_outside_the_root = mistake(
     "xavier_std",
     {XAVIER: "return 2 / math.sqrt(fan_in + fan_out)"},
-    says="The 2 is outside of the root: sqrt(2 / (fan_in + fan_out)) has it inside.",
+    says="The 2 is outside the root. It belongs inside: sqrt(2 / (fan_in + fan_out)).",
 )
 product_of_fans = mistake(
     "xavier_std",
@@ -62,7 +62,7 @@ product_of_fans = mistake(
 mean_of_the_variances = mistake(
     "xavier_std",
     {XAVIER: "return math.sqrt((1 / fan_in + 1 / fan_out) / 2)"},
-    says="The mean was taken of 1/fan_in and 1/fan_out. One over the mean of the fans is asked.",
+    says="The mean was taken of 1/fan_in and 1/fan_out. Take one over the mean of the fans.",
 )
 xavier_whole_numbers = mistake(
     "xavier_std",
@@ -72,11 +72,10 @@ xavier_whole_numbers = mistake(
 xavier_whole_mean = mistake(
     "xavier_std",
     {XAVIER: "return math.sqrt(1 / ((fan_in + fan_out) // 2))"},
-    says="`//` throws the half away: the mean of an odd number of fans, (fan_in + fan_out) / 2, is no whole number. "
-    "Use `/`.",
+    says="`//` throws the half away: where fan_in + fan_out is odd, their mean is not a whole number. Use `/`.",
 )
 xavier_with_a_gain = mistake(
     "xavier_std",
     {XAVIER: "return 5 / 3 * math.sqrt(2 / (fan_in + fan_out))"},
-    says="There is a gain in it, 5/3 for tanh. Without a gain is asked.",
+    says="There is a gain in it, 5/3 for tanh. Leave the gain out.",
 )

@@ -22,12 +22,12 @@ head_forgotten = mistake(
 block_forgotten = mistake(
     "largest_batch",
     {PEAK: "peak = config.layers * kept + 12 * s * config.vocab"},
-    says="A block that is computed again is forgotten. The larger one of two moments counts.",
+    says="The block that backward recomputes is forgotten. The larger of the two moments counts.",
 )
 both_moments = mistake(
     "largest_batch",
     {PEAK: "peak = config.layers * kept + 12 * s * config.vocab + whole - kept"},
-    says="The two moments are added up. They do not come together: take the larger.",
+    says="The two moments are added up. They never come at the same time: take the larger.",
 )
 whole_block_on_top = mistake(
     "largest_batch",
@@ -42,12 +42,12 @@ whole_block_on_top_of_none = mistake(
 all_blocks_again = mistake(
     "largest_batch",
     {PEAK: "peak = config.layers * kept + max(12 * s * config.vocab, config.layers * (whole - kept))"},
-    says="All blocks are computed again at once here. Backward takes one at a time, and lets it go.",
+    says="Here all blocks are recomputed at once. Backward recomputes one at a time, and frees it.",
 )
 loss_in_16_bits = mistake(
     "largest_batch",
     {PEAK: PEAK.replace("12 *", "6 *")},
-    says="The loss has three float32 arrays of s × vocab: 12 bytes a number of the logits, not 6.",
+    says="The loss has three float32 arrays of s × vocab: 12 bytes for each logit, not 6.",
 )
 one_vocabulary = mistake(
     "largest_batch",
@@ -57,7 +57,7 @@ one_vocabulary = mistake(
 norms_forgotten = mistake(
     "largest_batch",
     {LAYER: LAYER.removesuffix(" + 2 * h")},
-    says="The two norms of a block have parameters, too: h each.",
+    says="The two norms of a block have parameters too: h each.",
 )
 one_layer = mistake(
     "largest_batch",
@@ -110,7 +110,7 @@ weights_alone = mistake(
 logits_once = mistake(
     "largest_batch",
     {PEAK: PEAK.replace("12 * s * config.vocab", "4 * s * config.vocab")},
-    says="One float32 array of s × vocab is counted at the loss. There are three: 12 bytes for each of the numbers.",
+    says="One float32 array of s × vocab is counted at the loss. There are three: 12 bytes for each logit.",
 )
 logits_twice = mistake(
     "largest_batch",
@@ -120,5 +120,5 @@ logits_twice = mistake(
 states_forgotten = mistake(
     "largest_batch",
     {RETURN: "return max(0, gpu_bytes // peak)"},
-    says="The states are not taken off: weights, gradients, master copy and moments have their place first.",
+    says="The states are not subtracted: weights, gradients, master copy and moments take their room first.",
 )

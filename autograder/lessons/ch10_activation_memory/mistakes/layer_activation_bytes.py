@@ -7,7 +7,7 @@ from autograder.diagnosis import mistake
 TOTAL = "return float(s * b * h * (whole + (shared + square) / tensor_parallel))"
 PARTS = "whole, shared = (0, 34) if sequence_parallel else (10, 24)"
 SQUARE = "square = 0 if flash else 5 * a * s / h"
-CUT = "The result is cut to an int, as // or int() do, which loses what a division leaves over. A float is asked."
+CUT = "The result is cut to an int, as // or int() do, which loses what a division leaves over. Return a float."
 
 taken_for_elements = mistake(
     "layer_activation_bytes",
@@ -17,7 +17,7 @@ taken_for_elements = mistake(
 heads_for_tokens = mistake(
     "layer_activation_bytes",
     {SQUARE: "square = 0 if flash else 5 * a * a / h"},
-    says="The square has a² here. It is a matrices of s × s: 5as/h of sbh.",
+    says="The square has a² here. There are a matrices of s × s, one for each head: 5as/h in units of sbh.",
 )
 square_kept_with_flash = mistake(
     "layer_activation_bytes",

@@ -91,7 +91,7 @@ any_policy = mistake(
 all_layers_of_the_model = mistake(
     "llama_block_bytes",
     {"return s * b * a_token[recompute]": "return config.layers * s * b * a_token[recompute]"},
-    says="This is what all layers keep. One block is asked.",
+    says="This is what all layers keep. Count one block.",
 )
 everything_in_float32 = mistake(
     "llama_block_bytes",

@@ -14,8 +14,8 @@ NOBODY = 'if operation == "detach" or not any(wanted):\n    continue'
 both_factors_always = mistake(
     "predict_saved",
     {FACTORS: "needed = inputs"},
-    says="Both factors are kept, whoever requires a gradient. A factor is needed for the other one's gradient alone: "
-    "where that is not asked for, frozen weights say, it is not kept.",
+    says="Both factors are kept, whoever requires a gradient. A factor is needed only for the other factor's "
+    "gradient: where nobody asks for that gradient, for frozen weights say, the factor is not kept.",
 )
 own_factor = mistake(
     "predict_saved",
@@ -40,7 +40,7 @@ each_need_counts = mistake(
         KEPT: "kept += [memory[name] for name in needed]",
         SUM: "return 4 * sum(sizes[name] for name in kept if name not in parameters)",
     },
-    says="What several steps need is counted each time. It is one memory, and counts once.",
+    says="A value that several steps need is counted each time. It lies in memory once, and counts once.",
 )
 views_are_memory = mistake(
     "predict_saved",

@@ -28,7 +28,7 @@ parameters_counted = mistake(
 views_of_parameters_counted = mistake(
     "SavedTensorMeter",
     {OF_PARAMETER: "of_parameter = isinstance(tensor, torch.nn.Parameter)"},
-    says="Views of parameters are counted: nn.Linear saves its weight transposed. Ask tensor._base, too.",
+    says="Views of parameters are counted: nn.Linear saves its weight transposed. Look at tensor._base too.",
 )
 by_data_ptr = mistake(
     "SavedTensorMeter",
@@ -42,13 +42,13 @@ by_data_ptr = mistake(
 kept_alive = mistake(
     "SavedTensorMeter",
     {ADD: f"{ADD}\nself.tensors = [*getattr(self, 'tensors', []), tensor]"},
-    says="The meter keeps what it has counted, and memory is not let go. Remember addresses, not tensors.",
+    says="The meter keeps what it has counted, so that memory is never freed. Remember addresses, not tensors.",
 )
 tensor_itself_returned = mistake(
     "SavedTensorMeter",
     {"return tensor.detach()": "return tensor"},
-    says="pack returns the tensor itself. A result that is saved with its own graph makes a circle, and memory is not "
-    "let go: return tensor.detach().",
+    says="pack returns the tensor itself. A result that is saved with its own graph makes a reference cycle, and its "
+    "memory is not freed: return tensor.detach().",
 )
 tensor_watched = mistake(
     "SavedTensorMeter",
@@ -64,8 +64,8 @@ hooks_not_entered = mistake(
 address_comes_again = mistake(
     "SavedTensorMeter",
     {FORGET: ""},
-    says="Where memory was let go the next storage may have its address, and is not counted. Forget an address when "
-    "its storage goes: weakref.finalize.",
+    says="Where memory was freed, the next storage may get its address, and is then not counted. Forget an address "
+    "when its storage goes: weakref.finalize.",
 )
 hooks_left = mistake(
     "SavedTensorMeter",
@@ -87,7 +87,7 @@ each_tensor_by_itself = mistake(
 no_bytes_before_the_block = mistake(
     "SavedTensorMeter",
     {"self.bytes = 0": "", "self._hooks.__enter__()": "self.bytes = 0\nself._hooks.__enter__()"},
-    says="bytes is there from __enter__ on. It is 0 before the block already: make it in __init__.",
+    says="bytes exists only from __enter__ on. It must be 0 before the block: make it in __init__.",
 )
 
 leaves_left_out = mistake(
@@ -96,6 +96,6 @@ leaves_left_out = mistake(
         OF_PARAMETER: "base = tensor if tensor._base is None else tensor._base\n"
         "of_parameter = base.is_leaf and base.requires_grad",
     },
-    says="Every leaf that requires a gradient is left out, an input too. Only a Parameter is there anyway: ask for "
+    says="Every leaf that requires a gradient is left out, an input too. Only a Parameter is there anyway: test for "
     "torch.nn.Parameter.",
 )

@@ -35,7 +35,7 @@ parts_of_one_parameter = mistake(
 gib = mistake(
     "training_state_bytes",
     {STATES: STATES.replace("n_bytes for", "n_bytes // 2**30 for")},
-    says="These are GiB. Bytes are asked.",
+    says="These are GiB. Return bytes.",
 )
 
 master_in_place_of_params = mistake(

@@ -26,7 +26,7 @@ just_fn = mistake(
 no_grad_alone = mistake(
     "checkpoint",
     {f"{ANCHOR}\n{APPLY}": f"with torch.no_grad():\n    {RUN}"},
-    says="fn ran under no_grad, outside of a Function: the result has no graph, and nobody runs fn again.",
+    says="fn ran under no_grad, outside a Function: the result has no graph, and nobody runs fn again.",
 )
 no_anchor = mistake(
     "checkpoint",
@@ -149,7 +149,7 @@ kept_a_graph = mistake(
     "checkpoint",
     {RUN: "out = fn(*args)\nwith torch.enable_grad():\n    ctx.kept = fn(*args)\nreturn out"},
     says="forward runs fn with gradients on and keeps the result with its graph: all that fn computes is kept. That "
-    "run belongs into backward.",
+    "run belongs in backward.",
     where="Recompute",
 )
 runs_fn_again = mistake(

@@ -14,7 +14,7 @@ NUMBERS = 'return {"saved_bytes": saved_bytes, "flops": counter.total, "seconds"
 bytes_at_the_end = mistake(
     "measure",
     {NUMBERS: NUMBERS.replace("live.peak", "live.bytes")},
-    says="peak_bytes is what is left at the end of the step. live.peak has the most of all times.",
+    says="peak_bytes is what is left at the end of the step. live.peak is the most that was ever alive.",
 )
 peak_of_the_forward_pass = mistake(
     "measure",
@@ -40,7 +40,7 @@ flops_of_the_forward_pass = mistake(
 backward_outside_of_the_instruments = mistake(
     "measure",
     {STEP_BACK: "", PREPARED_AGAIN: f"{STEP_BACK}\n{PREPARED_AGAIN}"},
-    says="The backward pass runs outside of `with live, counter:`, so neither its FLOPs nor its peak is seen.",
+    says="The backward pass runs outside `with live, counter:`, so neither its FLOPs nor its peak is seen.",
 )
 no_backward_pass = mistake(
     "measure",
@@ -95,6 +95,6 @@ seconds_with_the_instruments = mistake(
         "with live, counter:": "start = now(device)\nwith live, counter:",
         f"{PREPARED_AGAIN}\nstart = now(device)\nforward(x).backward(g)\n": "",
     },
-    says="seconds are those of the step that the instruments watch, and they slow it down. Take the time of another "
-    "step: call fresh again, and run both passes without them.",
+    says="seconds are those of the step that the instruments watch and slow down. Time another step: call fresh "
+    "again, and run both passes without them.",
 )

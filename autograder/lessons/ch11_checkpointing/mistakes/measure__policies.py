@@ -168,27 +168,27 @@ not_rounded_up = mistake(
 copies_count = mistake(
     "measure",
     {f"with live.not_counting():\n{COPY}": COPY},
-    says="The copies count as if they were on the device. Make them inside of `with live.not_counting():`.",
+    says="The copies count as if they were on the device. Make them inside `with live.not_counting():`.",
     where="offloading",
 )
 originals_kept = mistake(
     "measure",
     {COPY: 'return tensor.device, tensor.to("cpu")'},
-    says="What is saved was not let go: the tensor itself is still held. On a CPU .cpu() and .to('cpu') return it as "
+    says="What is saved was not freed: the tensor itself is still held. On a CPU .cpu() and .to('cpu') return it as "
     "it is: ask for copy=True, and keep nothing but the copy.",
     where="offloading",
 )
 nothing_comes_back = mistake(
     "measure",
     {"return copy.to(device, copy=True)": "return copy"},
-    says="What comes back does not count: it is the host's own copy, or a clone made inside of not_counting. Clone it "
+    says="What comes back does not count: it is the host's own copy, or a clone made inside not_counting. Clone it "
     "outside: then it is on the device when backward uses it.",
     where="offloading",
 )
 parameters_moved = mistake(
     "measure",
     {"if is_of_parameter(tensor):\nreturn tensor": ""},
-    says="Parameters were moved, and come back as copies. They stay where they are: is_of_parameter tells.",
+    says="Parameters were moved, and come back as copies. They stay where they are: is_of_parameter recognizes them.",
     where="offloading",
 )
 not_offloaded = mistake(
@@ -228,7 +228,7 @@ def forward(x):
 
 return forward"""
     },
-    says="The two streams are left to autograd, which keeps everything. It takes a Function that computes back.",
+    says="The two streams are left to autograd, which keeps everything. Use a Function that computes the inputs back.",
     where="reversing",
 )
 inputs_of_every_block = mistake(

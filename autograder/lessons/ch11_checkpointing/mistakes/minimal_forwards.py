@@ -109,8 +109,8 @@ first_sweep_free = mistake(
 
 @misconception(
     "minimal_forwards",
-    says="Equal segments, one for each slot, and inside of each from its start again every time. Slots whose states "
-    "are used up are free: use them for the segment that comes next.",
+    says="These are equal segments, one for each slot, and inside each you start from its beginning every time. "
+    "Slots whose states are used up are free: use them for the segment that comes next.",
 )
 def equal_segments(n_steps, slots):
     segments = min(slots, n_steps)
@@ -144,7 +144,7 @@ always_in_the_middle = mistake(
 way_to_the_state_free = mistake(
     "minimal_forwards",
     _recurrence("least(n - j, s - 1) + least(j, s)"),
-    says="The way to the state that is stored was not counted: advancing j steps costs j.",
+    says="The advance to the stored state was not counted: j steps cost j.",
 )
 
 

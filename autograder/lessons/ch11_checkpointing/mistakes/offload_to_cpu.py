@@ -35,13 +35,13 @@ no_copy_on_a_cpu = mistake(
 parameters_too = mistake(
     "offload_to_cpu",
     {PACK: 'return tensor.device, tensor.to("cpu", copy=True)'},
-    says="Parameters are copied, too. They are on the device anyway, so that frees nothing: leave what "
-    "is_of_parameter(tensor) says.",
+    says="Parameters are copied, too. They are on the device anyway, so that frees nothing: leave alone what "
+    "is_of_parameter(tensor) recognizes.",
 )
 views_of_parameters = mistake(
     "offload_to_cpu",
     {PACK: PACK.replace("is_of_parameter(tensor)", "isinstance(tensor, torch.nn.Parameter)")},
-    says="Views of parameters are copied: a linear layer saves its weight transposed, and that is no nn.Parameter. "
+    says="Views of parameters are copied: a linear layer saves its weight transposed, which is not an nn.Parameter. "
     "is_of_parameter knows views.",
 )
 stays_on_the_cpu = mistake(

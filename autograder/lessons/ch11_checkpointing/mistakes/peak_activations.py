@@ -33,7 +33,7 @@ one_more_than_rounded_down = mistake(
 stack_input_counted_twice = mistake(
     "peak_activations",
     {PEAK: "return segments + -(-n_layers // segments) + 1"},
-    says="One too many is counted: the stack's input is the input of the first segment, and is in.",
+    says="One too many is counted: the stack's input is the input of the first segment, and is counted there.",
 )
 first_input_not_counted = mistake(
     "peak_activations",

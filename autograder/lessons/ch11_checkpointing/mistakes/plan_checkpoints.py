@@ -49,8 +49,7 @@ forgot_both_ends = mistake(
 runs_added_up = mistake(
     "plan_checkpoints",
     {DROP: "drop = (kept, largest + size, 0), (spent + cost, plan)"},
-    says="This is what comes of adding up the runs. One is recomputed at a time, and let go before the next: only the "
-    "largest counts.",
+    says="The runs were added up. One run is recomputed at a time, and freed before the next: only the largest counts.",
 )
 runs_not_counted = mistake(
     "plan_checkpoints",
@@ -121,7 +120,7 @@ def less_than_the_budget(costs, sizes, budget):
 
 @misconception(
     "plan_checkpoints",
-    says="The cost of what is kept was made least. What is not kept is recomputed: make that least.",
+    says="The cost of what is kept was minimized. What is not kept is recomputed: minimize the cost of that.",
 )
 def least_cost_kept(costs, sizes, budget):
     fitting = [plan for plan in all_plans(len(sizes)) if plan_fits(plan, sizes, budget)]
@@ -136,8 +135,7 @@ most_layers_kept = mistake(
         KEEP: "keep = (kept + size, largest, 0), (spent - 1, [*plan, i])",
         DROP: "drop = (kept, max(largest, run + size), run + size), (spent, plan)",
     },
-    says="As many layers as possible are kept. Layers cost differently: it is Σ costs of the others that has to be "
-    "least.",
+    says="As many layers as possible are kept. Layers cost differently: minimize Σ costs of the others.",
 )
 
 

@@ -28,8 +28,8 @@ def _greedy(costs, sizes, budget, key):
 
 @misconception(
     "plan_checkpoints",
-    says="Greedy, the dearest layer first, is not optimal: one that is dear and large may push out two that are dearer "
-    "together. And what is kept first decides which runs are left. Compare whole plans.",
+    says="Greedy, the most expensive layer first, is not optimal: one that is expensive and large may push out two "
+    "that cost more together. And what is kept first decides which runs are left. Compare whole plans.",
 )
 def dearest_first(costs, sizes, budget):
     return _greedy(costs, sizes, budget, key=lambda i: -costs[i])
@@ -56,7 +56,7 @@ def smallest_first(costs, sizes, budget):
 @misconception(
     "plan_checkpoints",
     says="Greedy: from all kept, the layer that is cheapest to recompute was dropped until the plan fitted. Dropping "
-    "may make it larger first, and another order may end cheaper. Compare whole plans.",
+    "a layer may need more memory at first, and another order may end cheaper. Compare whole plans.",
 )
 def dropped_the_cheapest(costs, sizes, budget):
     plan = list(range(len(costs)))
@@ -100,7 +100,8 @@ def first_always_kept(costs, sizes, budget):
 
 @misconception(
     "plan_checkpoints",
-    says="No layers are no error. With no layers the plan that keeps nothing is the only one, and it fits: return [].",
+    says="An empty stack is not an error. With no layers the plan that keeps nothing is the only one, and it fits: "
+    "return [].",
 )
 def empty_plan_not_tried(costs, sizes, budget):
     return cheapest_plan([plan for plan in all_plans(len(sizes)) if plan and plan_fits(plan, sizes, budget)], costs)
@@ -120,18 +121,18 @@ def full_plan_not_tried(costs, sizes, budget):
 the_layers_not_kept = mistake(
     "plan_checkpoints",
     _of_plan("[i for i in range(len(sizes)) if i not in plan]"),
-    says="This lists the layers that are recomputed. The layers to keep are asked.",
+    says="This lists the layers that are recomputed. Return the layers to keep.",
 )
 a_mask = mistake(
     "plan_checkpoints",
     _of_plan("[i in plan for i in range(len(sizes))]"),
-    says="This is one True or False for each layer. The numbers of the layers to keep are asked: [1, 3], not "
-    "[False, True, False, True].",
+    says="This is one True or False for each layer. Return the numbers of the layers to keep: [1, 3], not [False, "
+    "True, False, True].",
 )
 a_mask_of_ones = mistake(
     "plan_checkpoints",
     _of_plan("[int(i in plan) for i in range(len(sizes))]"),
-    says="This is a 1 or 0 for each layer. The numbers of the layers to keep are asked: [1, 3], not [0, 1, 0, 1].",
+    says="This is a 1 or 0 for each layer. Return the numbers of the layers to keep: [1, 3], not [0, 1, 0, 1].",
 )
 
 
@@ -149,7 +150,7 @@ the_cost_of_the_plan = mistake(
 a_set = mistake(
     "plan_checkpoints",
     _of_plan("set(plan)"),
-    says="The right layers, but a set of them. A list is asked, ascending: sorted(…).",
+    says="The right layers, but as a set. Return a list, ascending: sorted(…).",
 )
 
 
@@ -164,8 +165,8 @@ def from_the_last_one_back(costs, sizes, budget):
 empty_where_nothing_fits = mistake(
     "plan_checkpoints",
     {NOTHING_FITS: "if not plans:\n    return []"},
-    says="Where nothing fits a ValueError is asked. An empty plan, the lightest one or None is taken for an answer and "
-    "noticed too late.",
+    says="Where nothing fits, raise a ValueError. An empty plan, the lightest one or None looks like an answer, and "
+    "the caller notices too late.",
 )
 
 
@@ -187,8 +188,8 @@ all_sizes_alike = mistake(
 
 @misconception(
     "plan_checkpoints",
-    says="The dearest layers are kept first, as long as they fit. What fits best depends on all of them: sizes count, "
-    "too, and so does the largest run that is computed again.",
+    says="The most expensive layers are kept first, as long as they fit. What fits best depends on all of them: "
+    "sizes count, too, and so does the largest run that is computed again.",
 )
 def dearest_that_still_fit(costs, sizes, budget):
     def need(plan):

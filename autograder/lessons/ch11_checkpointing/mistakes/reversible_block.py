@@ -169,7 +169,7 @@ dy1_through_g = mistake(
 nothing_recorded_in_backward = mistake(
     "reversible_block",
     {RUN_G: "y1 = y1.detach().requires_grad_()\ng_of_y1 = ctx.g(y1)"},
-    says="Nothing is recorded inside of a Function's backward, so g(y1) has no graph to go back through. Run g and f "
+    says="Nothing is recorded inside a Function's backward, so g(y1) has no graph to go back through. Run g and f "
     "again under torch.enable_grad().",
     where="Reversible",
 )

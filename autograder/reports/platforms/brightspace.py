@@ -1,0 +1,96 @@
+"""Brightspace: the CSV of Grades, Enter Grades, Import (D2L's article 3538, Importing grades).
+
+OrgDefinedId or Username or both come first, then a column `<item> Points Grade` for each item, then an indicator of the
+line's end, `#`. An export of the platform writes `#` before ids as well, so that no spreadsheet takes them for numbers,
+and behind an item's name what it is worth, `<Numeric MaxPoints:63 Weight:10>`; both may go back as they came. An item
+that Brightspace does not know is created where the one who imports says so. Whoever has no points gets no row: the
+article does not say what becomes of an empty cell.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+
+from autograder.gradebook.roster import Table
+from autograder.judging.records.results import whole_file
+from autograder.reports.platforms.gradebook import GradebookReport, Line
+from autograder.reports.safety import cell
+
+HEADER = ("OrgDefinedId", "Username")
+END, MARK = "End-of-Line Indicator", "#"
+ITEM = re.compile(r".+ Points Grade(?: <.*>)?\s*", re.DOTALL)
+WORTH = re.compile(r"MaxPoints:([\d.,]+)")
+
+
+class BrightspaceReport(GradebookReport):
+    """`brightspace.csv`, or a file for each lesson where some students lack points that others have."""
+
+    platform = "brightspace"
+
+    def write(self) -> list[str]:
+        found = self.tables("brightspace")
+        if found:
+            table, rows = found[-1]  # the newest export has all that the earlier ones have
+            places = [place for place, title in enumerate(table.header) if title.strip() in HEADER]
+            people = [(tuple(row[place] for place in places), line) for row, line in rows]
+            self.not_in(rows)
+        else:
+            table, places = Table("brightspace", "", HEADER), list(range(len(HEADER)))
+            people = [(_row(line), line) for line in self.lines]
+            self.said.append(
+                "without Brightspace's own export as --roster, students are found by id and username alone"
+            )
+        nameless = [line.student for row, line in people if line.cells and not any(row)]
+        if nameless:
+            self.said.append(f"no id and no username, and not in this file: {', '.join(nameless[:5])}")
+        people = [(row, line) for row, line in people if any(row)]
+        titles = [title for title in table.header if ITEM.fullmatch(title)]
+        columns = {slug: self.column_of(slug, titles) for slug in self.lessons}
+        new = [slug for slug, title in columns.items() if title not in titles]
+        if new:
+            self.said.append(f"{', '.join(new)}: no item of the export; tick that the import may create it")
+        worth = {slug: match[1] if (match := WORTH.search(title or "")) else "" for slug, title in columns.items()}
+        for slug, theirs in worth.items():
+            self.scaled(slug, theirs)
+        head = [table.header[place] for place in places]
+        return [
+            self._file(name, [*head, *(_item(columns[slug], slug) for slug in slugs), END], people, slugs, worth)
+            for name, slugs in self._files(people).items()
+        ]
+
+    def _files(self, people: list[tuple[tuple[str, ...], Line]]) -> dict[str, list[str]]:
+        """Which lessons go into which file: no file has a cell without points."""
+        handed_in = {slug: {line.student for _, line in people if slug in line.cells} for slug in self.lessons}
+        if len(set(map(frozenset, handed_in.values()))) <= 1:
+            return {"brightspace.csv": list(self.lessons)}
+        return {f"brightspace/{slug}.csv": [slug] for slug in self.lessons if handed_in[slug]}
+
+    def _file(
+        self,
+        name: str,
+        header: list[str],
+        people: list[tuple[tuple[str, ...], Line]],
+        slugs: list[str],
+        worth: dict[str, str],
+    ) -> str:
+        path = self.order.out / name
+        with whole_file(path) as file:
+            out = csv.writer(file)
+            out.writerow(header)
+            for row, line in people:
+                points = [self.points(line, slug, worth[slug]) for slug in slugs]
+                if any(points):
+                    out.writerow([*row, *points, MARK])
+        return str(path)
+
+
+def _item(title: str | None, slug: str) -> str:
+    """The column's title: the export's, or one for an item that the rules or the lesson name."""
+    return title if title and ITEM.fullmatch(title) else f"{title or slug} Points Grade"
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    """A student by what is known without an export of Brightspace's."""
+    ids = line.person.ids if line.person else {}
+    return (cell(ids.get("number", "")), cell(ids.get("login", "")))

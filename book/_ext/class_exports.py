@@ -1,0 +1,234 @@
+"""A class as platforms give it out: what the commands on the teachers' pages run on, in the build and in tests.
+
+All hand in ch06 from the bundled sample class: right answers, normalisation slips, or a mixture of both. There are two
+teams, for each of which one handed in; two students are late; one handed in nothing; and one copied another's work,
+with every name in it changed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "autograder" / "sample_class"
+LESSON, FILE = "ch06_vjps", "ch06_vjps.py"
+LAST = ("Adams", "Baker", "Cole", "Díaz", "Evans", "Fox", "Gray", "Hill", "Ivanov", "Jones", "Kim", "Lee")
+FIRST = ("Ann", "Ben", "Cleo", "Dan", "Emi", "Finn", "Gus", "Hana", "Ivo", "Jo", "Kit", "Lea")
+OF_ONES_OWN = """\
+# %% exercise="sigmoid_vjp"
+def sigmoid_vjp(g, x):
+    small = np.exp(-np.abs(x))
+    rise = small / np.square(small + 1)
+    return np.asarray(np.multiply(rise, g), dtype=x.dtype)
+
+# %% exercise="tanh_vjp"
+def tanh_vjp(g, x):
+    small = np.exp(-2 * np.abs(x))
+    rise = 4 * small / np.square(small + 1)
+    return np.asarray(np.multiply(rise, g), dtype=x.dtype)
+
+"""
+"""Right answers that nobody else would write like this."""
+RENAMED = {"small": "e", "rise": "slope"}
+
+
+@dataclass(frozen=True)
+class SmallClass:
+    """Who is in it, by place."""
+
+    size: int = 10
+    teams = (("Gradients", (2, 3)), ("Tensors", (5, 6)))
+    late = (7, 8)
+    nothing = 9
+    copied = (4, 1)
+    """Who copied, and from whom."""
+
+    @cached_property
+    def names(self) -> list[tuple[str, str]]:
+        """Last and first names; in a large class the last two are called alike."""
+        names = [(LAST[i % len(LAST)], FIRST[(i + i // len(LAST)) % len(FIRST)]) for i in range(self.size)]
+        return [*names[:-1], names[-2]] if self.size > 10 else names
+
+    def user(self, place: int) -> str:
+        last, first = self.names[place]
+        name = re.sub(r"\W", "", f"{first[0]}{last}".lower().replace("í", "i"))
+        return name if self.size == 10 else f"{name}{place}"
+
+    def team(self, place: int) -> str:
+        return next((team for team, members in self.teams if place in members), "")
+
+    def handed_in(self) -> Iterator[tuple[int, str, str, str]]:
+        """Place, first and last name, and what was handed in; of a team, the first alone."""
+        for place, (last, first) in enumerate(self.names):
+            if place != self.nothing and not any(place in members[1:] for _, members in self.teams):
+                yield place, first, last, self.answer(place)
+
+    def answer(self, place: int) -> str:
+        """What a student wrote: each exercise as one or the other of two people would."""
+        copier, source = self.copied
+        written = source if place == copier else place
+        right, slips = (
+            re.split(r"(?m)^(?=# %%)", (SAMPLE / who / FILE).read_text("utf-8"))
+            for who in ("lea-other-style", "emi-normalisation-slips")
+        )
+        other = {block.partition("\n")[0]: block for block in slips if "exercise=" in block}
+        chosen = [
+            other[head] if (head := block.partition("\n")[0]) in other and (written * 7 + i) % 5 == 0 else block
+            for i, block in enumerate(right)
+        ]
+        if written == source:
+            own = {block.partition("\n")[0]: block for block in re.split(r"(?m)^(?=# %%)", OF_ONES_OWN) if block}
+            chosen = [own.get(block.partition("\n")[0], block) for block in chosen]
+        text = "".join(chosen)
+        if place == copier:
+            for old, new in RENAMED.items():
+                text = re.sub(rf"\b{old}\b", new, text)
+        return text
+
+
+def zipped(file: Path, contents: dict[str, str]) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in contents.items():
+            archive.writestr(name, text)
+
+
+def table(file: Path, rows: list[list[object]], *, delimiter: str = ",", encoding: str = "utf-8") -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    file.write_text(text.getvalue(), encoding=encoding, newline="")
+
+
+def sample(folder: Path, _: SmallClass) -> None:
+    """A copy of the course, where `git clone` would put it."""
+    (folder / "course").symlink_to(ROOT)
+
+
+def canvas(folder: Path, who: SmallClass) -> None:
+    """The zip of an assignment (lib/content_zipper.rb), the gradebook, and the group set."""
+    files = {}
+    for place, first, last, text in who.handed_in():
+        late = "_LATE" if place in who.late else ""
+        squeezed = re.sub(r"\W", "", f"{last}{first}".lower())
+        files[f"{squeezed}{late}_{100 + place}_{9000 + place}_{FILE}"] = text
+    zipped(folder / "submissions.zip", files)
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06: VJPs (501)", "Reading (502)"]
+    rows: list[list[object]] = [head, ["    Points Possible", "", "", "", "", "63.00", "10.00"]]
+    groups: list[list[object]] = [
+        ["name", "canvas_user_id", "user_id", "login_id", "sections", "group_name", "canvas_group_id", "group_id"]
+    ]
+    for place, (last, first) in enumerate(who.names):
+        ids = [100 + place, f"s{place}", f"{who.user(place)}@x.edu"]
+        rows.append([f"{last}, {first}", *ids, f"Lab {place % 2 + 1}", "", "7"])
+        if who.team(place):
+            groups.append([f"{last}, {first}", *ids, f"Lab {place % 2 + 1}", who.team(place), 1, ""])
+    table(folder / "canvas.csv", [*rows, ["Student, Test", 999, "", "c0ffee", "Lab 1", "", ""]])
+    table(folder / "groups.csv", groups)
+
+
+def moodle(folder: Path, who: SmallClass) -> None:
+    """The zip of all submissions (mod/assign/classes/downloader.php) and the grading worksheet."""
+    zipped(
+        folder / "submissions.zip",
+        {
+            f"{first} {last}_{70 + place}_assignsubmission_file_/{FILE}": text
+            for place, first, last, text in who.handed_in()
+        },
+    )
+    head = ["Identifier", "Full name", "ID number", "Email address", "Status", "Group", "Grade", "Maximum grade"]
+    head += ["Grade can be changed", "Last modified (submission)", "Last modified (grade)", "Feedback comments"]
+    rows: list[list[object]] = [head]
+    for place, (last, first) in enumerate(who.names):
+        name, group = [f"Participant {70 + place}", f"{first} {last}"], who.team(place) or "Default group"
+        at = f"{'Wednesday, 3' if place in who.late else 'Monday, 1'} March 2027, 9:00 AM"
+        there = [["Submitted for grading", at], ["No submission", "-"]][place == who.nothing]
+        ids = [f"s{place}", f"{who.user(place)}@x.edu"]
+        rows.append([*name, *ids, there[0], group, "", "63.00", "Yes", there[1], "-", ""])
+    table(folder / "ch06.csv", rows, encoding="utf-8-sig")
+
+
+def blackboard(folder: Path, who: SmallClass) -> None:
+    """The zip of Assignment File Download, with receipts, and the Grade Center's download."""
+    files = {}
+    for place, first, last, text in who.handed_in():
+        at = f"2027-03-0{3 if place in who.late else 1}-09-00-00"
+        name = f"ch06_{who.user(place)}_attempt_{at}"
+        files[f"{name}_{FILE}"] = text
+        files[f"{name}.txt"] = f"Name: {first} {last} ({who.user(place)})\nAssignment: ch06\n"
+    zipped(folder / "gradebook_ch06.zip", files)
+    head = ["Last Name", "First Name", "Username", "Student ID", "ch06 VJPs [Total Pts: 63 Score] |12345"]
+    rows: list[list[object]] = [head]
+    rows += [[last, first, who.user(place), f"s{place}", ""] for place, (last, first) in enumerate(who.names)]
+    table(folder / "gc_download.xls", rows, delimiter="\t", encoding="utf-16")
+
+
+def brightspace(folder: Path, who: SmallClass) -> None:
+    """The zip of Submissions, Download, and the export of Grades with both key fields."""
+    files = {}
+    for place, first, last, text in who.handed_in():
+        day = 3 if place in who.late else 1
+        files[f"{500 + place}-{900 + place} - {first} {last} - Mar {day}, 2027 900 AM/{FILE}"] = text
+    zipped(folder / "ch06 Download Mar 4, 2027.zip", files)
+    item = "ch06 VJPs Points Grade <Numeric MaxPoints:63 Weight:10>"
+    rows: list[list[object]] = [["OrgDefinedId", "Username", "Last Name", "First Name", item, "End-of-Line Indicator"]]
+    rows += [[f"#s{i}", f"#{who.user(i)}", last, first, "", "#"] for i, (last, first) in enumerate(who.names)]
+    table(folder / "grades.csv", rows)
+
+
+def gradescope(folder: Path, who: SmallClass) -> None:
+    """The zip of Export Submissions, with partners in its list, and the roster."""
+    files, listed = {}, ["---"]
+    for place, _, _, text in who.handed_in():
+        files[f"assignment_6_export/submission_{place}/{FILE}"] = text
+        members = next((members for _, members in who.teams if place in members), (place,))
+        listed += [f"submission_{place}:", "  :submitters:"]
+        for one in members:
+            last, first = who.names[one]
+            listed += [f"  - :name: {first} {last}", f"    :sid: s{one}", f"    :email: {who.user(one)}@x.edu"]
+        listed.append(f"  :created_at: 2027-03-0{3 if place in who.late else 1} 09:00:00.000000000 Z")
+    files["assignment_6_export/submission_metadata.yml"] = "\n".join([*listed, ""])
+    zipped(folder / "assignment_6_export.zip", files)
+    rows: list[list[object]] = [["First Name", "Last Name", "SID", "Email", "Role"]]
+    rows += [[first, last, f"s{i}", f"{who.user(i)}@x.edu", "Student"] for i, (last, first) in enumerate(who.names)]
+    table(folder / "roster.csv", rows)
+
+
+def nbgrader(folder: Path, who: SmallClass) -> None:
+    """What `nbgrader collect` puts into a course folder."""
+    for name, student in (("ada", "ada-perfect"), ("nina", "nina-chain-slips")):
+        target = folder / "course" / "submitted" / name / "ch02_chain_rule" / "ch02_chain_rule.ipynb"
+        target.parent.mkdir(parents=True)
+        target.write_bytes((SAMPLE / student / target.name).read_bytes())
+
+
+def github(folder: Path, who: SmallClass) -> None:
+    """Repositories as somebody cloned them, in one folder, and who is who."""
+    rows: list[list[object]] = [["name", "github"]]
+    for place, first, last, text in who.handed_in():
+        file = folder / "class" / who.user(place) / FILE
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+        rows.append([f"{first} {last}", who.user(place)])
+    table(folder / "class.csv", rows)
+
+
+SETUPS: dict[str, Callable[[Path, SmallClass], None]] = {
+    "class": sample,
+    "canvas": canvas,
+    "moderation": canvas,
+    "moodle": moodle,
+    "blackboard": blackboard,
+    "brightspace": brightspace,
+    "gradescope": gradescope,
+    "nbgrader": nbgrader,
+    "github": github,
+    "scale": github,
+    "empty": lambda folder, who: None,
+}
+"""What lies in the folder in which the commands of a session are typed, by the session's name."""

@@ -1,0 +1,125 @@
+"""Commands with what they say, as the build heard it: the directives `terminal` and `written`, and the role `repo`.
+
+`sessions` says how they are written and how they are run. A command that ends otherwise than the page says fails the
+build. Where submissions cannot be confined (macOS, an old kernel), nothing is run, and the page says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from sessions import Step, follow, steps_of  # noqa: E402
+
+from autograder.worker.landlock import landlock_abi  # noqa: E402
+from course.published import published  # noqa: E402
+
+logger = logging.getLogger(__name__)
+MORE = "…"
+
+
+class Typed(nodes.General, nodes.Element):
+    """A terminal before it has heard what its commands say."""
+
+
+class Terminal(SphinxDirective):
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar = {
+        "status": directives.nonnegative_int,
+        "lines": directives.nonnegative_int,
+        "quiet": directives.flag,
+        "unrun": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        if "unrun" in self.options:
+            return [_block("\n".join(self.content), "sh")]
+        typed = Typed()
+        self.set_source_info(typed)
+        return [typed]
+
+
+class Written(SphinxDirective):
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        file = self.arguments[0].rpartition(" ")[0].strip()
+        block = _block("\n".join(self.content), file.rpartition(".")[2])
+        return [nodes.paragraph("", "", nodes.literal("", file), nodes.Text(":")), block]
+
+
+class Repo(SphinxRole):
+    """A file of the repository: a link where it is published, its name in any case."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        if not (ROOT / self.text).exists():
+            return [], [self.inliner.reporter.error(f"there is no {self.text}", line=self.lineno)]
+        name, at = nodes.literal("", self.text), published().repository
+        return [nodes.reference("", "", name, refuri=f"{at}/blob/main/{self.text}") if at else name], []
+
+
+def _block(text: str, language: str) -> nodes.literal_block:
+    return nodes.literal_block(text, text, language=language)
+
+
+def type_them(app: Sphinx, doctree: nodes.document) -> None:
+    """Run the page's sessions, and put commands and outputs into their places."""
+    typed = list(doctree.findall(Typed))
+    if not typed:
+        return
+    steps = steps_of(Path(app.env.doc2path(app.env.docname)).read_text(encoding="utf-8"))
+    for module in ("sessions.py", "class_exports.py"):
+        app.env.note_dependency(str(Path(__file__).with_name(module)))
+    runs = landlock_abi() >= 1
+    if runs:
+        follow(steps)
+    terminals = [step for step in steps if step.kind == "terminal" and step.runs]
+    for node, step in zip(typed, terminals, strict=True):
+        if step.fault:
+            logger.warning("%s", step.fault, location=node, type="terminal")
+        text = "\n".join(_lines(step)) if runs else step.text.strip()
+        block = _block(text, "console" if runs else "sh")
+        block["classes"].append("terminal")
+        node.replace_self(block)
+    if not runs:
+        logger.info("%s: its commands were not run, as submissions cannot be confined here", app.env.docname)
+
+
+def _lines(step: Step) -> Iterator[str]:
+    """Commands behind a prompt, each with as much of what it said as the page wants."""
+    outputs = [*step.outputs, *[""] * len(step.commands)]
+    for command, said in zip(step.commands, outputs, strict=False):
+        first, *more = command.splitlines()
+        yield f"$ {first}"
+        yield from (f"> {line.strip()}" for line in more)
+        if "quiet" in step.options:
+            continue
+        lines = [line.rstrip() for line in said.replace("\ufeff", "").splitlines()]
+        most = int(step.options.get("lines", len(lines)))
+        yield from lines[:most]
+        if len(lines) > most:
+            yield MORE
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_node(Typed)
+    app.add_directive("terminal", Terminal)
+    app.add_directive("written", Written)
+    app.add_role("repo", Repo())
+    app.connect("doctree-read", type_them)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,38 @@
+"""Three estimators of one gradient, each as a cloud of estimates."""
+
+from __future__ import annotations
+
+from IPython.display import HTML
+
+from course.experiments.estimators import CASES, CLOUD
+from course.widgets import show
+from course.widgets.frames import Frame
+
+MUS = tuple(i / 4 for i in range(-12, 13))
+SIGMAS = tuple(i / 4 for i in range(1, 9))
+BASELINES = tuple(i / 4 for i in range(-16, 65))
+SIZES = (1, 4, 16, 64)
+"""Where the sliders stop. `SIZES` are samples in one estimate."""
+
+
+def estimators(
+    case: str = "square",
+    mu: float = 1.5,
+    sigma: float = 1.0,
+    baseline: float = 0.0,
+    n: int = 1,
+    figure: str = "",
+    frame: Frame | None = None,
+) -> HTML:
+    """Clouds of the score function's estimates, without and with a baseline, and of the path's, around the gradient.
+
+    Shown first for this function of `course.experiments.estimators.CASES`, a normal variable of mean `mu` and standard
+    deviation `sigma`, a baseline, and `n` samples in an estimate. A value at which no slider stops is a `ValueError`.
+    """
+    start = {"case": case, "mu": mu, "sigma": sigma, "baseline": baseline, "n": n}
+    stops = {"case": tuple(CASES), "mu": MUS, "sigma": SIGMAS, "baseline": BASELINES, "n": SIZES}
+    for name, value in start.items():
+        if value not in stops[name]:
+            raise ValueError(f"{name} is {value}, which is none of {stops[name]}")
+    words = {name: each.words for name, each in CASES.items()}
+    return show("estimators", {"start": start, "stops": stops, "words": words, "cloud": CLOUD}, figure, frame)
