@@ -91,7 +91,10 @@ class Places:
 
     @property
     def lessons_folder(self) -> Path:
-        return self.root / OWN_LESSONS if self.is_own else self.root / "autograder" / "lessons"
+        if not self.is_own:
+            return self.root / "autograder" / "lessons"
+        _find_own_lessons()
+        return self.root / OWN_LESSONS
 
     def source(self, slug: str) -> Path:
         return self.solutions / f"{slug}.py"
@@ -172,4 +175,7 @@ class _OwnLessons(MetaPathFinder):
         return spec
 
 
-sys.meta_path.append(_OwnLessons())
+def _find_own_lessons() -> None:
+    """Let `lessons` be found from now on: in a process that serves such a course, and in no other."""
+    if not any(isinstance(finder, _OwnLessons) for finder in sys.meta_path):
+        sys.meta_path.append(_OwnLessons())
