@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
+from pathlib import Path
 
 from autograder.places import Places
 from autograder.submission import Cell, SubmissionError, read_submission
 from course.syllabus import find_lesson
 
-PLACES = Places()
 MOST_LINES = 50_000
 """Lines of a file that are looked at: what the course hands out has a few hundred."""
 _TEXTS = re.compile(r'""".*?"""|\'\'\'.*?\'\'\'', re.DOTALL)
@@ -36,7 +36,7 @@ def exercises_with_work(cells: Sequence[Cell], slug: str) -> set[str]:
 
     That is a line which is in no stub; where a program to mend is handed out, another order of its lines will do.
     """
-    ours, programs = _handed_out(slug)
+    ours, programs = _handed_out(slug, Places().notebook(slug))
     theirs: dict[str, list[str]] = {}
     found = set()
     for name, line in islice(_lines_of(cells, slug), MOST_LINES):
@@ -48,7 +48,7 @@ def exercises_with_work(cells: Sequence[Cell], slug: str) -> set[str]:
 
 def programs_to_mend(slug: str) -> set[str]:
     """The exercises of a lesson that are handed out as programs which run, to be mended."""
-    return set(_handed_out(slug)[1])
+    return set(_handed_out(slug, Places().notebook(slug))[1])
 
 
 def _lines_of(cells: Sequence[Cell], slug: str) -> Iterator[tuple[str, str]]:
@@ -72,10 +72,10 @@ def _lines(cell: Cell, exercises: set[str]) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _handed_out(slug: str) -> tuple[frozenset[str], dict[str, list[str]]]:
+def _handed_out(slug: str, notebook: Path) -> tuple[frozenset[str], dict[str, list[str]]]:
     """The lines of code of the lesson's notebook as it is handed out, and those of each program to mend."""
     try:
-        cells = read_submission(PLACES.notebook(slug)).cells
+        cells = read_submission(notebook).cells
     except SubmissionError:
         return frozenset(), {}
     stubs: dict[str, list[str]] = {}

@@ -24,7 +24,7 @@ from autograder.judging.checking.salt import PUBLIC_SALT
 from autograder.judging.explaining.known_mistakes import KnownMistakes, SeenOfMistakes
 from autograder.judging.records.errors import CheckError
 from autograder.judging.session import Judge
-from autograder.places import ROOT, Places, file_of, files_of
+from autograder.places import Places, file_of, files_of
 from autograder.threads import one_thread
 from autograder.worker.uncompiled import without_compiler
 from course.syllabus import Lesson
@@ -44,7 +44,7 @@ def with_judge(
     use: Callable[[Judge], T],
     *,
     salt: str = PUBLIC_SALT,
-    root: Path = ROOT,
+    root: Path | None = None,
     only: str | Sequence[str] = "",
     seen: SeenOfMistakes | None = None,
     reference_type: type[Reference] = Reference,
@@ -54,7 +54,7 @@ def with_judge(
     """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
 
     Args:
-        root: the folder of the course, which holds `solutions/` and `autograder/lessons/`.
+        root: the folder of another course than the one that this process serves.
         only: an exercise, or some, for a judge that knows of no other and collects no other's checks.
         seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
         reference_type: how the solutions are asked.
@@ -73,14 +73,14 @@ def with_judge(
     for package in lesson.environment.packages:
         if find_spec(package) is None:
             raise PackageMissing(f"{lesson.slug} needs {package}: {how_to_install(package)}")
-    places = Places(root)
+    places = Places() if root is None else Places(root)
     reference: Reference
     made: type[Judge]
     of_mistakes: type[KnownMistakes]
     has_solutions = places.source(lesson.slug).is_file() or not places.answer_book(lesson.slug).is_file()
     if book is None and has_solutions:
         with reading(places.source(lesson.slug)):
-            reference = reference_type(lesson, root)
+            reference = reference_type(lesson, places.root)
         made, of_mistakes = Judge, PartlyWritten if by_the_book else KnownMistakes
     else:
         reference = opened(lesson, places) if book is None else BookReference(lesson, book, places)

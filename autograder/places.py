@@ -15,6 +15,9 @@ autograder/lessons/ch06_vjps/       what the grader knows of the lesson
                                     writes it
 autograder/lessons/                 beside the folders: what several lessons' checks read
 
+A course of one's own has `backprop-course.toml` for a syllabus, and its lessons in `lessons/`. Its modules are imported
+from there: `from lessons.ch01_power_iteration.checks.tolerances import CLOSE`.
+
 In the four folders a file is an exercise's: `Tensor.backward` has `tensor_backward.py`, its name in lower case with `_`
 for dots. One that would be too long goes on in parts, `tensor__shapes.py`. What several exercises share stands beside
 them, in a module that is named for what it is.
@@ -22,18 +25,40 @@ them, in a module that is named for what it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
+
+from course.own import FILE, own_course
 
 ROOT = Path(__file__).resolve().parents[1]
+OWN_LESSONS = "lessons"
+"""The folder of a course of one's own that holds its lessons, and the package that they are imported from."""
+
+
+def served_root() -> Path:
+    """The folder of the course that this process serves."""
+    return own_course() or ROOT
 
 
 @dataclass(frozen=True)
 class Places:
-    """The places of a course in the folder `root`, this one's own unless another is given."""
+    """The places of a course in the folder `root`: the one that this process serves unless another is given."""
 
-    root: Path = ROOT
+    root: Path = field(default_factory=served_root)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this is a course of somebody's own, and not this one or a copy of it."""
+        return (self.root / FILE).is_file()
+
+    @property
+    def syllabus(self) -> Path:
+        return self.root / FILE if self.is_own else self.root / "course" / "syllabus.toml"
 
     @property
     def solutions(self) -> Path:
@@ -66,7 +91,10 @@ class Places:
 
     @property
     def lessons_folder(self) -> Path:
-        return self.root / "autograder" / "lessons"
+        if not self.is_own:
+            return self.root / "autograder" / "lessons"
+        _find_own_lessons()
+        return self.root / OWN_LESSONS
 
     def source(self, slug: str) -> Path:
         return self.solutions / f"{slug}.py"
@@ -131,3 +159,23 @@ def files_of(folder: Path, exercises: Iterable[str]) -> list[Path]:
 def modules_in(folder: Path) -> list[Path]:
     """The modules in one of the four folders, by name: those of exercises, and what they share."""
     return sorted(folder.glob("*.py"))
+
+
+class _OwnLessons(MetaPathFinder):
+    """Finds the package `lessons`, whose modules are those of a course of one's own, where such a one is served."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        own = own_course() if fullname == OWN_LESSONS else None
+        if own is None:
+            return None
+        spec = ModuleSpec(fullname, None, is_package=True)
+        spec.submodule_search_locations = [str(own / OWN_LESSONS)]
+        return spec
+
+
+def _find_own_lessons() -> None:
+    """Let `lessons` be found from now on: in a process that serves such a course, and in no other."""
+    if not any(isinstance(finder, _OwnLessons) for finder in sys.meta_path):
+        sys.meta_path.append(_OwnLessons())

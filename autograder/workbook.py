@@ -7,25 +7,34 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.places import Places
+from course.own import FILE, own_course
 from course.syllabus import Lesson, syllabus
 
-PLACES = Places()
+LEADS_BACK = """\
+# The course of these notebooks: commands that are typed here, and the checks of a notebook, find it by this file.
+course = {course}
+"""
 FORMATS = ("ipynb", "py")
 
 
 def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = None) -> tuple[list[Path], list[Path]]:
     """Copy the notebooks of lessons, of all if none are named, into `folder`, as `ipynb` or as a `py` file in cells.
 
+    Of a course of one's own, a file in there says which it is.
+
     Returns the files that are new and those that were there and stay. `OSError` if the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    own = own_course()
+    if own is not None and not (folder / FILE).exists():
+        (folder / FILE).write_text(LEADS_BACK.format(course=json.dumps(own.as_posix())), encoding="utf-8")
     copied, kept = [], []
     for lesson in syllabus().values() if lessons is None else lessons:
         file = folder / f"{lesson.slug}.{format_}"
         if file.exists():
             kept.append(file)
             continue
-        text = PLACES.notebook(lesson.slug).read_text(encoding="utf-8")  # as it is: no link depends on the folder
+        text = Places().notebook(lesson.slug).read_text(encoding="utf-8")  # as it is: no link depends on the folder
         file.write_text(text if format_ == "ipynb" else as_python(text), encoding="utf-8")
         copied.append(file)
     return copied, kept

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from course.own import own_course
 from course.syllabus import SyllabusError
 
 PUBLISHED = Path(__file__).with_name("published.toml")
@@ -49,10 +50,15 @@ def read_published(path: Path) -> Published:
     return Published(**{key: _address(f"{path.name}: {key}", value) for key, value in raw.items()})
 
 
-@cache
 def published() -> Published:
     """What `published.toml` says: what notebooks and README.md are written with, the same on every machine."""
-    return read_published(PUBLISHED)
+    return _published(own_course())
+
+
+@cache
+def _published(own: Path | None) -> Published:
+    file = PUBLISHED if own is None else own / PUBLISHED.name
+    return read_published(file) if own is None or file.is_file() else Published()
 
 
 def published_here() -> Published:

@@ -11,7 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course.own import FILE, CourseError, own_course, title_of
+
 SYLLABUS = Path(__file__).with_name("syllabus.toml")
+OWN_SLUG = re.compile(r"ch\d\d_[a-z][a-z0-9_]*")
+OF_OWN = {"title"}
+"""What the file of a course of one's own says beside its lessons."""
 TIERS = ("core", "stretch")
 OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
 OF_AN_EXERCISE = {
@@ -20,8 +25,8 @@ OF_AN_EXERCISE = {
 }
 
 
-class SyllabusError(ValueError):
-    """`syllabus.toml` says something that cannot be; the message names the entry."""
+class SyllabusError(CourseError):
+    """`syllabus.toml`, or another course's file, says something that cannot be; the message names the entry."""
 
 
 @dataclass(frozen=True)
@@ -105,18 +110,56 @@ def read_syllabus(path: Path) -> dict[str, Lesson]:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise SyllabusError(f"{path.name} is no TOML: {error}") from None
-    _only_known("", raw, {"forbidden", "lesson"})
+    return _of_own(path, raw) if path.name == FILE else _listed(raw, path.name)
+
+
+def _listed(raw: dict[str, Any], name: str, more: Set[str] = frozenset()) -> dict[str, Lesson]:
+    """The lessons that a syllabus lists; `more`: what it may say beside them."""
+    _only_known("", raw, {"forbidden", "lesson"} | more)
     lessons = [_lesson(entry, raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
     slugs = [lesson.slug for lesson in lessons]
     if len(set(slugs)) != len(slugs):
-        raise SyllabusError(f"{path.name}: a lesson is listed twice: {', '.join(slugs)}")
+        raise SyllabusError(f"{name}: a lesson is listed twice: {', '.join(slugs)}")
     return {lesson.slug: lesson for lesson in lessons}
 
 
-@cache
+def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
+    """The lessons of a course of one's own. Their names are numbers and topics, by which files are known."""
+    title_of(file.parent)
+    try:
+        lessons = _listed(raw, file.name, OF_OWN)
+    except SyllabusError as error:
+        raise SyllabusError(f"{file}: {error}") from None
+    except (TypeError, AttributeError) as error:
+        raise SyllabusError(f"{file}: a value is of another kind than ours are ({error})") from None
+    if not lessons:
+        raise SyllabusError(f"{file}: there is no [[lesson]]; examples/linear_algebra shows two")
+    for slug in lessons:
+        if not OWN_SLUG.fullmatch(str(slug)):
+            raise SyllabusError(f"{file}: the slug {slug!r} must be a number and a topic, as ch01_power_iteration")
+    numbers = [slug[:4] for slug in lessons]
+    for number in numbers:
+        if numbers.count(number) > 1:
+            raise SyllabusError(f"{file}: two lessons are {number}, a number by which files are known")
+    return lessons
+
+
 def syllabus() -> dict[str, Lesson]:
-    """The course's own lessons, by slug."""
-    return read_syllabus(SYLLABUS)
+    """The lessons of the course that this process serves, by slug."""
+    return _syllabus(own_course())
+
+
+@cache
+def _syllabus(own: Path | None) -> dict[str, Lesson]:
+    return read_syllabus(SYLLABUS if own is None else own / FILE)
+
+
+def course_title() -> str:
+    """What the course calls itself that this process serves."""
+    return _title(own_course())
+
+
+_title = cache(title_of)
 
 
 def find_lesson(slug: str) -> Lesson:

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from autograder.authoring.stubs import notebook_text, solved_notebook
-from autograder.authoring.tree import ROOT
 from autograder.collection import with_judge
 from autograder.judging.session import Judge
+from autograder.places import ROOT
 from autograder.workbook import as_python
 from course.syllabus import find_lesson
 

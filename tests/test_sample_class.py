@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
-from autograder.authoring.tree import ROOT, Course
+from autograder.authoring.tree import Course
+from autograder.places import ROOT
 from course.syllabus import find_lesson, syllabus
 
 pytestmark = pytest.mark.slow

@@ -28,7 +28,7 @@ from autograder.judging.records.record import Record
 from autograder.judging.records.summary import summary
 from autograder.judging.scoring import earned_share
 from autograder.judging.session import Judge
-from autograder.places import ROOT, Places, files_of, modules_in
+from autograder.places import Places, files_of, modules_in
 from autograder.threads import one_thread
 from autograder.worker.uncompiled import without_compiler
 from course.syllabus import Lesson, find_lesson
@@ -156,7 +156,7 @@ def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tu
     return True, diagnosis.misconceptions if known.says in diagnosis.message else (), diagnosis.message
 
 
-def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[str]:
+def failing_oracles(lesson: Lesson, root: Path | None = None, only: str = "") -> list[str]:
     """Oracles that disagree with the reference, and exercises without one: of a lesson, or `only` of an exercise."""
 
     class Outcomes:
@@ -179,9 +179,10 @@ def failing_oracles(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[s
     one_thread()
     without_compiler()
     outcomes = Outcomes()
-    reference = Reference(lesson, root)
+    places = Places() if root is None else Places(root)
+    reference = Reference(lesson, places.root)
     wanted = [only] if only else [exercise.name for exercise in lesson.exercises]
-    files = files_of(Places(root).oracles(lesson.slug), wanted)
+    files = files_of(places.oracles(lesson.slug), wanted)
     if files:  # else pytest would look for some
         run_pytest(files, [Checks(lesson, reference, ""), outcomes])
     without = [f"{name}: no oracle" for name in wanted if name not in outcomes.covered]

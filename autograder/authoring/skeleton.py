@@ -118,10 +118,11 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
         if path.exists():
             raise AuthoringError(f"{course.relative(path)} is there already")
     changed = {
-        course.root / "course" / "syllabus.toml": _with_entry(lesson, after, ENTRY.format(**words)),
+        course.syllabus: _with_entry(lesson, after, ENTRY.format(**words)),
         course.source(slug): _with_cells(after, CELLS.format(**words)),
-        course.chapter(slug): _with_section(before.anchor, SECTION.format(**words)),
     }
+    if course.chapter(slug).exists():  # a course of one's own may have none
+        changed[course.chapter(slug)] = _with_section(before.anchor, SECTION.format(**words))
     texts = {path: change(path.read_text(encoding="utf-8"), course.relative(path)) for path, change in changed.items()}
     for path, text in (texts | new).items():
         path.write_text(text, encoding="utf-8")

@@ -33,7 +33,6 @@ from autograder.sections import with_links
 from course.published import Published, published
 from course.syllabus import Exercise, Lesson
 
-SOLUTIONS = Places().solutions
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 METADATA = ("exercise", "part", "tags")
 OURS = ("setup", "check")
@@ -66,12 +65,12 @@ has been started anew: run the notebook's first cell again.
 """What stands below the first words of every notebook."""
 
 
-def stub_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
+def stub_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode:
     """The notebook that a learner opens: no solutions, a setup cell first, a check cell under each exercise.
 
     Raises `AuthoringError` naming the file and the exercise where `solutions/<lesson>.py` is not what it must be.
     """
-    notebook = _assemble(lesson, solutions, keep_solution_cells=False)
+    notebook = _assemble(lesson, solutions or Places().solutions, keep_solution_cells=False)
     for step in (LockCells, NameTheExercise, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
     for step in (ClearHiddenTests, ClearMarkScheme, ComputeChecksums):
@@ -83,9 +82,9 @@ def stub_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
     return _unknown_to_nbgrader(notebook)
 
 
-def solved_notebook(lesson: Lesson, solutions: Path = SOLUTIONS) -> NotebookNode:
+def solved_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode:
     """The same notebook with the reference left in, the marks around it and `solution` cells included."""
-    notebook = _assemble(lesson, solutions, keep_solution_cells=True)
+    notebook = _assemble(lesson, solutions or Places().solutions, keep_solution_cells=True)
     for step in (LockCells, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
     return _unknown_to_nbgrader(notebook)
@@ -159,7 +158,12 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     for cell in cells:
         cell.metadata = NotebookNode({key: cell.metadata[key] for key in METADATA if key in cell.metadata})
     marked = [cell for cell in cells if "exercise" in cell.metadata]
-    _require_the_syllabus(lesson, [(cell.metadata.exercise, cell.metadata.get("part", "")) for cell in marked])
+    listed_in = Places(solutions.parent)
+    _require_the_syllabus(
+        lesson,
+        listed_in.relative(listed_in.syllabus),
+        [(cell.metadata.exercise, cell.metadata.get("part", "")) for cell in marked],
+    )
     for cell in cells:
         _require_well_formed(cell, lesson)
     for name in dict.fromkeys(cell.metadata.exercise for cell in marked):
@@ -168,13 +172,13 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     return list(cells)
 
 
-def _require_the_syllabus(lesson: Lesson, parts: list[tuple[str, str]]) -> None:
+def _require_the_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, str]]) -> None:
     """The exercises of the source are those of the syllabus in its order, each in one cell or in named parts."""
     file = f"solutions/{lesson.slug}.py"
     listed = [exercise.name for exercise in lesson.exercises]
     for name, part in parts:
         if name not in listed:
-            raise AuthoringError(f"{file}: exercise {name!r} is not in course/syllabus.toml")
+            raise AuthoringError(f"{file}: exercise {name!r} is not in {syllabus}")
         if parts.count((name, part)) > 1:
             what = f"part {part!r} of exercise {name!r}" if part else f"exercise {name!r}"
             raise AuthoringError(f"{file}: {what} has {parts.count((name, part))} cells, it must have one")
@@ -182,10 +186,10 @@ def _require_the_syllabus(lesson: Lesson, parts: list[tuple[str, str]]) -> None:
     found = [name for i, name in enumerate(found) if i == 0 or found[i - 1] != name]
     for name in listed:
         if name not in found:
-            raise AuthoringError(f"{file}: exercise {name!r} of course/syllabus.toml is missing")
+            raise AuthoringError(f"{file}: exercise {name!r} of {syllabus} is missing")
     for name, expected in zip(found, listed, strict=False):
         if name != expected:
-            raise AuthoringError(f"{file}: exercise {name!r} stands where course/syllabus.toml has {expected!r}")
+            raise AuthoringError(f"{file}: exercise {name!r} stands where {syllabus} has {expected!r}")
     if len(found) > len(listed):
         raise AuthoringError(f"{file}: the parts of exercise {found[len(listed)]!r} are not one after the other")
 

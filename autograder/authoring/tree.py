@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.places import ROOT, Places, file_of, modules_in
+from autograder.places import Places, file_of, modules_in, served_root
 from course.syllabus import Lesson, read_syllabus
 
 
@@ -22,20 +22,28 @@ class Course(Places):
     """The one that rules look at which run code; all of them without."""
 
     @classmethod
-    def at(cls, root: Path = ROOT) -> Course:
-        """The course in the folder `root`. Raises `SyllabusError` when its syllabus is wrong."""
-        return cls(root, read_syllabus(root / "course" / "syllabus.toml"))
+    def at(cls, root: Path | None = None) -> Course:
+        """The course in the folder `root`, or the one that this process serves.
+
+        Raises `SyllabusError` when its syllabus is wrong.
+        """
+        root = root or served_root()
+        return cls(root, read_syllabus(Places(root).syllabus))
 
     def part(self, slug: str, exercise: str = "") -> Course:
         """The course as if one lesson were all of it, or one exercise."""
         return Course(self.root, {slug: self.lessons[slug]}, exercise)
 
     def files(self, slug: str) -> tuple[Path, ...]:
-        """The files that a lesson consists of, the generated notebook included: three of each exercise."""
+        """The files that a lesson consists of, the generated notebook included: three of each exercise.
+
+        A course of one's own may do without chapters.
+        """
         exercises = [exercise.name for exercise in self.lessons[slug].exercises]
         folders = self.checks(slug), self.mistakes(slug), self.oracles(slug)
         own = [file_of(folder, name) for folder in folders for name in exercises]
-        return self.source(slug), self.notebook(slug), *own, self.chapter(slug)
+        chapters = [] if self.is_own and not self.chapter(slug).is_file() else [self.chapter(slug)]
+        return self.source(slug), self.notebook(slug), *own, *chapters
 
     def modules(self, slug: str) -> list[Path]:
         """The Python files that there are of a lesson, its source aside."""

@@ -65,6 +65,8 @@ class ClassRecord:
         self._results = results
         self.salt_sha256 = ""
         """The fingerprint of the salt that the class is graded with; empty if none was noted."""
+        self.course = ""
+        """What the course calls itself whose lessons these are; empty where that was not noted."""
         self.problem = ""
         """A line where there is a record that cannot be read."""
         self._folders: dict[str, _Folder] = {}
@@ -175,11 +177,11 @@ class ClassRecord:
             }
             for name, folder in self._folders.items()
         }
-        data = {"salt_sha256": self.salt_sha256, "folders": folders}
+        data = {"course": self.course, "salt_sha256": self.salt_sha256, "folders": folders}
         write_json(self._results / RECORD, data, scratch=self._results / UNFINISHED)
 
     def _read(self, data: Any) -> None:
-        self.salt_sha256 = _text(data["salt_sha256"])
+        self.salt_sha256, self.course = _text(data["salt_sha256"]), _text(data.get("course", ""))
         for name, folder in data["folders"].items():
             self._folders[name] = _Folder(
                 {(_text(student), _text(lesson)) for student, lesson in folder["handed_in"]},

@@ -27,6 +27,7 @@ from autograder.classroom.pool import PoolError
 from autograder.judging.records.results import SubmissionResult
 from autograder.judging.version import grader_version
 from autograder.submission import SubmissionError, read_bytes
+from course.own import OURS, own_course
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security
@@ -119,6 +120,7 @@ class _Run:
         self._scheduler = scheduler
         self._isolation = isolation
         self._salt = salt
+        self._course = str(own_course() or OURS)
         self._timeout = timeout
         self._id = uuid.uuid4().hex[:12]
         self._tasks = 0
@@ -155,7 +157,7 @@ class _Run:
         with self._scheduler_answers():
             while not self._count_threads():
                 time.sleep(0.2)
-            said = self._client.run(describe, lesson, self._isolation, on_error="return")
+            said = self._client.run(describe, lesson, self._isolation, self._course, on_error="return")
         for worker, description in sorted(said.items()):
             if isinstance(description, BaseException):
                 raise ClusterError(_cannot_grade(worker, description))
@@ -190,7 +192,9 @@ class _Run:
             return ungraded(
                 work, "unreadable", f"{work.file.name}: {error}.", self._confined_by[work.lesson], self._salt
             )
-        task = Task(self._id, work.student, work.lesson, work.file.name, data, self._isolation, self._salt)
+        task = Task(
+            self._id, work.student, work.lesson, work.file.name, data, self._isolation, self._salt, self._course
+        )
         self._submit(work, replace(task, before=work.before))
         return None
 

@@ -27,6 +27,7 @@ from autograder.isolation import IsolationError, Workers
 from autograder.judging.records.results import SubmissionResult
 from autograder.judging.version import grader_version
 from autograder.threads import ONE_THREAD
+from course.own import OURS, VARIABLE, CourseError, course_named, serving
 from course.syllabus import find_lesson
 
 SPARE = 1
@@ -49,19 +50,23 @@ class Task:
     data: bytes
     isolation: str
     salt: str
+    course: str = OURS
+    """By which name `course_named` knows the course: the same path on all machines."""
     lost: int = 0
     """Attempts that ended with the loss of their worker."""
     before: SubmissionResult | None = None
     """As `Work` has it."""
 
 
-async def describe(lesson: str, isolation: str) -> dict[str, str]:
+async def describe(lesson: str, isolation: str, course: str = OURS) -> dict[str, str]:
     """What this machine grades a lesson with: the grader's `version`, its `isolation`, and why it `cannot`."""
-    version = await asyncio.to_thread(grader_version, lesson)
+    version, confined_by, cannot = "", isolation, ""
     try:
-        confined_by, cannot = await asyncio.to_thread(_confined_by, lesson, isolation), ""
-    except IsolationError as error:
-        confined_by, cannot = isolation, str(error)
+        with serving(course_named(course)):
+            version = await asyncio.to_thread(grader_version, lesson)
+            confined_by = await asyncio.to_thread(_confined_by, lesson, isolation)
+    except (IsolationError, CourseError, KeyError) as error:  # a lesson that its copy of the course has not
+        cannot = str(error.args[0])
     return {"version": version, "isolation": confined_by, "cannot": cannot}
 
 
@@ -86,7 +91,8 @@ def grade_task(task: Task) -> str:
     with tempfile.TemporaryDirectory(prefix="submission-", dir=worker.local_directory) as folder:
         file = Path(folder, Path(task.name).name)
         file.write_bytes(task.data)
-        answer = _grade(worker, task, Work(task.lesson, task.student, file, before=task.before))
+        with serving(course_named(task.course)):
+            answer = _grade(worker, task, Work(task.lesson, task.student, file, before=task.before))
     said = {"failed": answer.why} if isinstance(answer, Failed) else {"result": answer.to_json()}
     return json.dumps({"worker": worker.address, **said})
 
@@ -113,7 +119,7 @@ def _graders(worker: Worker, task: Task) -> Graders:
     with _state:
         name = plugin_name(task.run)
         if name not in worker.plugins:
-            sync(worker.loop, worker.plugin_add, plugin=Graders(task.isolation, task.salt), name=name)
+            sync(worker.loop, worker.plugin_add, plugin=Graders(task.isolation, task.salt, task.course), name=name)
         graders = worker.plugins[name]
         assert isinstance(graders, Graders)
         return graders
@@ -147,9 +153,10 @@ class _Attempts:
 class Graders(WorkerPlugin):
     """The grading processes of one class on one worker: few, the longest idle replaced first."""
 
-    def __init__(self, isolation: str, salt: str) -> None:
+    def __init__(self, isolation: str, salt: str, course: str = OURS) -> None:
         self._isolation = isolation
         self._salt = salt
+        self._course = course
         self._idle: list[GradingProcess] = []
         self._busy: list[GradingProcess] = []
         self._changed = threading.Condition()
@@ -231,7 +238,7 @@ class Graders(WorkerPlugin):
             else:
                 if self._idle and len(self._idle) + len(self._busy) >= self._most + SPARE:
                     surplus.append(self._idle.pop(0))
-                process = GradingProcess(Settings(lesson, self._isolation, self._salt), self._folder)
+                process = GradingProcess(Settings(lesson, self._isolation, self._salt), self._folder, self._course)
             self._busy.append(process)
         for other in surplus:
             other.stop()
@@ -241,7 +248,7 @@ class Graders(WorkerPlugin):
 class GradingProcess:
     """The Dask worker's end of one `cluster_grader`."""
 
-    def __init__(self, settings: Settings, folder: str) -> None:
+    def __init__(self, settings: Settings, folder: str, course: str = OURS) -> None:
         self.lesson = settings.lesson
         ours, theirs = socket.socketpair()
         with theirs:
@@ -249,7 +256,7 @@ class GradingProcess:
                 [sys.executable, "-P", "-m", "autograder.classroom.cluster_grader"],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, **ONE_THREAD, "TMPDIR": folder},
+                env={**os.environ, **ONE_THREAD, VARIABLE: course, "TMPDIR": folder},
                 start_new_session=True,  # Ctrl-C is the Dask worker's to handle
             )
         self._connection = Connection(ours.detach())

@@ -7,9 +7,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from autograder.places import ROOT, Places
+from autograder.places import OWN_LESSONS, ROOT, Places
+from course.own import FILE
 
-PLACES = Places()
 COURSE_FOLDERS = frozenset({"autograder", "benchmarks", "book", "course", "docs", "tests"})
 """Folders of a clone in which nobody works."""
 COURSE_FILES = frozenset({"setup.py"})
@@ -20,28 +20,29 @@ AUTHORED = re.compile(rb"^[ \t]*### BEGIN SOLUTION\b", re.MULTILINE)
 
 def is_clone(folder: Path) -> bool:
     """Whether a folder is a copy of the course, which its student has cloned or downloaded."""
-    return (folder / "course" / "syllabus.toml").is_file() and (folder / "autograder").is_dir()
+    ours = (folder / "course" / "syllabus.toml").is_file() and (folder / "autograder").is_dir()
+    return ours or ((folder / FILE).is_file() and (folder / OWN_LESSONS).is_dir())
 
 
 def is_ours(data: bytes) -> bool:
     """Whether a file is the course's, byte for byte but for the ends of lines, which Git changes on Windows."""
-    return _fingerprint(data) in _ours() or AUTHORED.search(data) is not None
+    return _fingerprint(data) in _ours(Places()) or AUTHORED.search(data) is not None
 
 
 def is_solution(sha256: str) -> bool:
     """Whether a file with this hash is a solution of the course."""
-    return sha256 in _solutions()
+    return sha256 in _solutions(Places())
 
 
 @cache
-def _ours() -> frozenset[str]:
-    notebooks = [*PLACES.notebooks.glob("*.ipynb"), *(ROOT / "autograder" / "sample_class").glob("*/*")]
-    return frozenset(_fingerprint(file.read_bytes()) for file in notebooks if file.is_file()) | _solutions()
+def _ours(places: Places) -> frozenset[str]:
+    notebooks = [*places.notebooks.glob("*.ipynb"), *(ROOT / "autograder" / "sample_class").glob("*/*")]
+    return frozenset(_fingerprint(file.read_bytes()) for file in notebooks if file.is_file()) | _solutions(places)
 
 
 @cache
-def _solutions() -> frozenset[str]:
-    return frozenset(_fingerprint(file.read_bytes()) for file in PLACES.solutions.glob("*.py"))
+def _solutions(places: Places) -> frozenset[str]:
+    return frozenset(_fingerprint(file.read_bytes()) for file in places.solutions.glob("*.py"))
 
 
 def _fingerprint(data: bytes) -> str:

@@ -19,7 +19,7 @@ from autograder.judging.records.status import SubmissionStatus
 from autograder.judging.version import exercise_version, grader_version
 from autograder.submission import Submission, SubmissionError, read_bytes, read_submission
 from autograder.wording import clean, enumeration
-from course.syllabus import find_lesson
+from course.syllabus import course_title, find_lesson
 
 if TYPE_CHECKING:
     from autograder.isolation import Workers
@@ -74,6 +74,7 @@ def ungraded(work: Work, status: SubmissionStatus, message: str, isolation: str,
         status=status,
         message=clean(message, 300),
         salt_sha256=fingerprint(salt),
+        course=course_title(),
     )
 
 

@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice
+from pathlib import Path
 
 from autograder.submission import Cell
+from course.own import own_course
 from course.syllabus import syllabus
 
 NUMBERED = re.compile(r"(?<![a-z])ch(?:apter)?[\W_]*0*(\d+)")
@@ -29,7 +31,7 @@ def lessons_named(stem: str) -> list[str]:
     if stem in syllabus():
         return [stem]
     text = stem.lower()
-    numbers, topics = _numbers_and_topics()
+    numbers, topics = _numbers_and_topics(own_course())
     named = [numbers.get(int(number)) for number in NUMBERED.findall(text)]
     if None in named:
         return []
@@ -49,7 +51,7 @@ def lessons_within(cells: Sequence[Cell]) -> list[str]:
 
     Nothing is run. Of a file that defines a million names the first are looked at.
     """
-    taught = _taught()
+    taught = _taught(own_course())
     marked = {cell.exercise for cell in cells}
     found = (match[1] for cell in cells for match in DEFINITION.finditer(cell.source))
     defined = taught.keys() & set(islice(found, MOST_NAMES))
@@ -61,8 +63,8 @@ def lessons_within(cells: Sequence[Cell]) -> list[str]:
 
 
 @cache
-def _taught() -> dict[str, frozenset[str]]:
-    """The lessons that have an exercise of that name."""
+def _taught(own: Path | None) -> dict[str, frozenset[str]]:
+    """The lessons that have an exercise of that name, in this course or in another one."""
     taught: dict[str, set[str]] = defaultdict(set)
     for slug, lesson in syllabus().items():
         for exercise in lesson.exercises:
@@ -71,7 +73,7 @@ def _taught() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _numbers_and_topics() -> tuple[dict[int, str], dict[str, str]]:
+def _numbers_and_topics(own: Path | None) -> tuple[dict[int, str], dict[str, str]]:
     matches = [match for slug in syllabus() if (match := SLUG.fullmatch(slug))]
     return {int(match[1]): match[0] for match in matches}, {_squeezed(match[2]): match[0] for match in matches}
 

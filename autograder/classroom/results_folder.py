@@ -26,7 +26,18 @@ LOCK = ".lock"
 UNFINISHED = ".unfinished"
 """What is being written; no student's name begins with a dot."""
 
-TEXTS = ("student", "lesson", "file", "sha256", "grader_version", "isolation", "status", "message", "salt_sha256")
+TEXTS = (
+    "student",
+    "lesson",
+    "file",
+    "sha256",
+    "grader_version",
+    "isolation",
+    "status",
+    "message",
+    "salt_sha256",
+    "course",
+)
 SUMMARISED = ("student", "lesson", "points", "max_points", "status", "message")
 
 

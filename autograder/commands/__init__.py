@@ -17,6 +17,7 @@ import typer
 from autograder.commands.again import REPLACEABLE
 from autograder.commands.build import build
 from autograder.commands.check import check
+from autograder.commands.courses import AboutACourse
 from autograder.commands.grade import grade
 from autograder.commands.memory import memory
 from autograder.commands.nbgrader import nbgrader
@@ -41,17 +42,18 @@ app = typer.Typer(
 )
 OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read)
 OF_TEACHERS = (grade, report, similarity, release, nbgrader, salt, memory, new, build)
+WITHOUT_A_COURSE = (memory, salt)
 for command in (*OF_LEARNERS, *OF_TEACHERS):
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_"), cls=None if command in WITHOUT_A_COURSE else AboutACourse)(command)
 
 
 def run() -> None:
     """The command, in a process of its own: one that it may replace."""
-    from course.syllabus import SyllabusError
+    from course.own import CourseError
 
     try:
         app(prog_name="backprop", obj=REPLACEABLE)
-    except SyllabusError as error:
+    except CourseError as error:
         typer.echo(f"backprop: {error}", err=True)
         sys.exit(1)
     except SystemExit as end:

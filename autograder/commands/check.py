@@ -136,12 +136,12 @@ def noted(found: Target, result: SubmissionResult) -> None:
 def print_after_a_pass(screen: Console, passed: Exercise, found: Target) -> Exercise | None:
     """Say what there is to compare with, and which exercise comes next; that one, None where all are done."""
     from autograder.commands.next import print_next
-    from autograder.commands.targets import COURSE, lessons_in
+    from autograder.commands.targets import is_handed_out, lessons_in
     from autograder.learning import order, progress
     from course.syllabus import syllabus
 
     folder = found.file.parent
-    if folder.resolve() == COURSE:
+    if is_handed_out(folder.resolve()):
         return None
     known = progress.read(folder)
     if len(found.exercises) == 1:

@@ -116,9 +116,11 @@ class _Order:
 def _refuse_nonsense(order: _Order) -> None:
     """End the command where its arguments cannot be meant."""
     from autograder.commands.console import give_up
+    from autograder.commands.courses import refuse_a_course_within
     from autograder.commands.targets import refuse_without_solutions
     from autograder.isolation import BACKENDS
 
+    refuse_a_course_within(order.folder)
     refuse_without_solutions(
         "grade", "the course with its solutions, which hidden cases are compared with", installed=True
     )
@@ -167,6 +169,7 @@ class _Grading:
             say_all(found.remarks)
             give_up(f"there are no submissions in {order.folder}; {LAYOUT}")
         record = ClassRecord(order.out)
+        _see_to_the_course(record, order)
         _see_to_the_salt(record, order)
         names = {item.student for item in found.work}
         found.remarks += namesakes_before(names, (student for student, _ in record.handed_in))
@@ -315,6 +318,19 @@ def _nothing_in(folder: Path) -> str:
     except OSError as error:
         return f"{error.filename} cannot be used ({error.strerror})"
     return f"there are no submissions in {folder}; {LAYOUT}" if empty else ""
+
+
+def _see_to_the_course(record: ClassRecord, order: _Order) -> None:
+    """Stop where the results are another course's: a lesson of one may be called as a lesson of the other is."""
+    from autograder.commands.console import give_up
+    from course.syllabus import course_title
+
+    if record.course and record.has_results and record.course != course_title() and not order.regrade:
+        give_up(
+            f"{order.out} has results of the course “{record.course}”, and this is “{course_title()}”: name that "
+            "course with --course, another place with --out, or say --regrade to grade all again"
+        )
+    record.course = course_title()
 
 
 def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from autograder.places import Places
 
 WIDEST = 100
 """Characters of a line of prose; longer ones are hard to follow."""
@@ -37,6 +40,9 @@ def read(
     places = Places()
     slug, label = _meant(target)
     chapters = book(places)
+    if places.is_own and not places.chapter(slug).is_file():
+        _show(_in_the_notebook(places, slug), {})
+        return
     if not chapters[slug]:
         give_up(f"{places.chapter(slug)} is not there: this installation came without the book")
     section = chapters[slug].get(label or slug.partition("_")[0])
@@ -51,6 +57,18 @@ def read(
         say(f"the page for a browser is {page}{'#' if label else ''}{label}")
     titles = {one.label: one.title for found in chapters.values() for one in found.values()}
     _show(section.lines, titles)
+
+
+def _in_the_notebook(places: Places, slug: str) -> tuple[str, ...]:
+    """What a lesson's notebook says, of a course that has no chapter for it."""
+    from autograder.commands.console import give_up
+
+    try:
+        cells = json.loads(places.notebook(slug).read_text(encoding="utf-8"))["cells"]
+    except FileNotFoundError:
+        give_up(f"{places.notebook(slug)} is not there: 'backprop build' writes it")
+    texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return tuple("\n\n".join(texts).splitlines())
 
 
 def _meant(target: str) -> tuple[str, str]:

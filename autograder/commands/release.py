@@ -47,11 +47,16 @@ def release(
 
     refuse_without_solutions("release", "a checkout of the course")
 
+    from autograder.commands.console import give_up
+    from course.own import own_course
+
+    if own_course():
+        give_up("release writes backprop's own course alone: of yours, hand out the notebooks in its exercises/")
+
     from autograder.authoring.github_release import release_repository
     from autograder.authoring.gradescope_release import release_gradescope
     from autograder.authoring.release import release as write_release
     from autograder.authoring.tree import AuthoringError, Course
-    from autograder.commands.console import give_up
     from autograder.commands.targets import lesson_called
     from autograder.isolation import PackageMissing
     from autograder.judging.records.errors import CheckError

@@ -79,8 +79,9 @@ def report(
     from autograder.reports.all_formats import make_all
     from autograder.reports.anonymous import NAMED
     from autograder.reports.class_results import REPORTS, ClassResults
-    from autograder.reports.formats import MAKERS, TITLE, VISIBILITIES, Order
+    from autograder.reports.formats import MAKERS, VISIBILITIES, Order
     from autograder.wording import clean, enumeration
+    from course.syllabus import course_title
 
     formats = list(dict.fromkeys(name.strip() for name in format_.split(",")))
     for name in formats:
@@ -113,9 +114,14 @@ def report(
         )
     except (RosterError, TableError) as error:
         give_up(str(error))
-    heading = title or kept.rules.title or TITLE
+    heading = title or kept.rules.title or course_title()
     if "nbgrader" in formats and gradebook is None:
         give_up("--format nbgrader writes into a gradebook: say which with --gradebook, a course folder or an address")
+    if classroom.course not in ("", course_title()):
+        give_up(
+            f"{results} has results of the course “{classroom.course}”, and this is “{course_title()}”: "
+            "name that course's folder with --course"
+        )
     order = Order(classroom, folder, console(), student, book_url, hidden, gradebook or "", heading)
     runs = make_all(formats, order)
     if runs is None:

@@ -47,17 +47,20 @@ def similarity(
     write alike counts for nothing, and a team's hand-in is one.
     """
     from autograder.commands.console import console, give_up, say
+    from autograder.commands.courses import refuse_a_course_within
     from autograder.commands.grade_output import LINES
     from autograder.reports.class_results import REPORTS
-    from autograder.reports.formats import TITLE
     from autograder.similarity.exports import write_dolos, write_jplag
     from autograder.similarity.report import as_json, show, similarity_of, write_page
     from autograder.wording import enumeration
+    from course.syllabus import course_title
 
     formats = list(dict.fromkeys(name.strip() for name in format_.split(",")))
     for name in formats:
         if name not in FORMATS:
             give_up(f"there is no format {name!r}; there are {enumeration(FORMATS)}")
+    for folder in folders:
+        refuse_a_course_within(folder)
     people, title = _kept(results, roster or [])
     found = _read(folders, export, people)
     if not found.hand_ins:
@@ -69,7 +72,7 @@ def similarity(
     try:
         for name in formats:
             if name == "html":
-                typer.echo(f"html: {write_page(alike, target, title or TITLE)}", err=True)
+                typer.echo(f"html: {write_page(alike, target, title or course_title())}", err=True)
             elif name == "json":
                 target.mkdir(parents=True, exist_ok=True)
                 (target / "similarity.json").write_text(as_json(alike) + "\n", encoding="utf-8")

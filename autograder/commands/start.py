@@ -27,6 +27,7 @@ def start(
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
     from autograder.commands.targets import lesson_called, lesson_meant
+    from autograder.places import Places
     from autograder.workbook import FORMATS, copy_lessons
     from course.syllabus import syllabus
 
@@ -36,8 +37,12 @@ def start(
     if meant:
         short = meant.slug.partition("_")[0]
         give_up(f"{folder} is a lesson: name a folder before it, as in 'backprop start my-work {short}'")
+    _refuse_a_folder_of_another_course(folder)
     named = {lesson_called(name).slug for name in lessons or []}
     wanted = [lesson for slug, lesson in syllabus().items() if slug in named or not named]
+    for lesson in wanted:
+        if not Places().notebook(lesson.slug).exists():
+            give_up(f"{lesson.slug} has no notebook yet: 'backprop build' writes it")
     try:
         copied, kept = copy_lessons(folder, format_, wanted)
     except OSError as error:
@@ -49,6 +54,15 @@ def start(
         screen.print(f"  kept  {file} (yours: not touched)")
     for line in _what_to_do(folder, format_, [lesson.slug for lesson in wanted]):
         screen.print(line, soft_wrap=True)
+
+
+def _refuse_a_folder_of_another_course(folder: Path) -> None:
+    """End the command where the notebooks would lie beside another course's, and be taken for its own."""
+    from autograder.commands.console import give_up
+    from course.own import FILE, course_named, own_course
+
+    if (folder / FILE).is_file() and (own := course_named(str(folder))) != own_course():
+        give_up(f"{folder} is for the course in {own}, as its {FILE} says; name another folder")
 
 
 def _what_to_do(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from autograder.authoring.tree import Course
 
 SUFFIXES = (".ipynb", ".py")
-COURSE = Places().notebooks
-"""The notebooks that the course hands out."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Target:
 
     def notes(self) -> Iterator[str]:
         """What its owner may not expect: that another file is graded than the one that they work in."""
-        if self.file.resolve().parent == COURSE:
+        if is_handed_out(self.file.resolve().parent):
             yield f"{self.file} is the course's own copy: 'backprop start my-work' makes yours; check from there"
         slug, name = self.lesson.slug, self.file.name
         if self.file.stem != slug:
@@ -46,6 +44,11 @@ class Target:
         for other in sorted(self.file.parent.glob(f"{slug}*")):
             if other.suffix in SUFFIXES and other.name != name:
                 yield f"{other.name} lies beside {name} and is not graded; to grade it: backprop check {other}"
+
+
+def is_handed_out(folder: Path) -> bool:
+    """Whether a folder is where the course has the notebooks that it hands out."""
+    return folder == Places().notebooks
 
 
 def find_targets(target: str | None, folder: Path) -> list[Target]:
@@ -89,7 +92,7 @@ def find_exercise(target: str, folder: Path) -> tuple[Exercise, Path]:
         name = lesson.slug.partition("_")[0]
         give_up(f"{target} is a lesson: name one exercise of it, as {name}/{lesson.exercises[0].name}")
     (found,) = find_targets(target, folder)
-    if found.file.resolve().parent == COURSE:
+    if is_handed_out(found.file.resolve().parent):
         give_up(next(found.notes()))
     return found.lesson.exercise(found.exercises[0]), found.file
 
@@ -101,7 +104,7 @@ def work_folder(folder: Path) -> Path:
         give_up(
             f"there is no lesson in {folder}{_misnamed(folder)}; 'backprop start' puts the notebooks somewhere to work"
         )
-    if found.resolve() == COURSE:
+    if is_handed_out(found.resolve()):
         give_up(f"{found} is the course's own copy: 'backprop start my-work' makes yours; go there first")
     return found
 
@@ -191,6 +194,7 @@ def refuse_without_solutions(command: str, what: str, *, installed: bool = False
     from autograder.commands.console import give_up
     from autograder.places import Places
 
+    syllabus()  # a course that cannot be read is told as that
     places = Places()
     if not any(places.solutions.glob("*.py")):
         give_up(f"{command} needs {what}; this copy of the course is one for learners and has none")

@@ -42,7 +42,7 @@ from autograder.judging.scoring import (
 from autograder.judging.version import grader_version
 from autograder.submission import Submission
 from autograder.worker import wire
-from course.syllabus import Exercise, Lesson
+from course.syllabus import Exercise, Lesson, course_title
 
 MOST_KNOWN = 1000
 """How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
@@ -139,6 +139,7 @@ class Judge:
             message="",
             salt_sha256=fingerprint(self.salt),
             visible_only=not self.asks_hidden,
+            course=course_title(),
         )
         workers.begin(exercises)
         if of_many:  # what is not named is hardly there to be called

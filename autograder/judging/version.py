@@ -12,7 +12,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.places import ROOT, Places, files_of, modules_in
+from autograder.places import OWN_LESSONS, ROOT, Places, files_of, modules_in
+from course.own import own_course
 from course.syllabus import Exercise, Lesson, syllabus
 
 SHARED = (
@@ -20,32 +21,45 @@ SHARED = (
     *("autograder/__init__.py", "autograder/[!_]*.py", "autograder/notebook/*.py", "autograder/lessons/*.npz"),
     *(f"autograder/learning/{name}.py" for name in ("__init__", "progress", "answers", "solutions")),  # for a notebook
     "autograder/answerbook/*.py",  # where the solutions are not
-    *("course/__init__.py", "course/published.py", "course/syllabus.py", "course/data/*"),
+    *("course/__init__.py", "course/own.py", "course/published.py", "course/syllabus.py", "course/data/*"),
 )
 """What decides in every lesson, or may. It imports nothing else of ours, so that no start has to look what it does."""
-PLACES = Places(ROOT)
 _IMPORT = re.compile(r"^[ \t]*(?:from +(?P<of>[\w.]+) +)?import +(?P<names>\([^)]*\)|[^\n(]+)", re.MULTILINE)
 
 
-@cache
 def grader_version(slug: str) -> str:
     """For example `0.1.0+3f2a91c04b7e`: a corrected check is another version for its lesson, which is graded again."""
+    return _grader_version(slug, own_course())
+
+
+@cache
+def _grader_version(slug: str, own: Path | None) -> str:
     release, _, _ = version("backprop-course").partition("+")  # which says whether the answers came with it
     return f"{release}+{_digest(repr(syllabus().get(slug)), deciding_files(slug))}"  # its entry, not the others'
 
 
-@cache
 def exercise_version(slug: str, name: str) -> str:
     """A hash of everything that decides the points of one exercise, where what it calls has the same result."""
+    return _exercise_version(slug, name, own_course())
+
+
+@cache
+def _exercise_version(slug: str, name: str, own: Path | None) -> str:
     exercise = syllabus()[slug].exercise(name)
     return _digest(repr(exercise), _reached([*shared_files(), *_files_for(exercise)]))
 
 
 def _digest(entry: str, files: set[Path]) -> str:
     digest = hashlib.sha256(entry.encode())
-    for file in sorted(files):
-        digest.update(PLACES.relative(file).encode() + b"\0" + _content(file) + b"\0")
+    places = Places()
+    for name, file in sorted((_name(file, places), file) for file in files):
+        digest.update(name.encode() + b"\0" + _content(file) + b"\0")
     return digest.hexdigest()[:12]
+
+
+def _name(file: Path, places: Places) -> str:
+    """A file as the course or the grader has it, wherever they lie."""
+    return places.relative(file) if file.is_relative_to(places.root) else file.relative_to(ROOT).as_posix()
 
 
 @cache
@@ -60,7 +74,7 @@ def deciding_files(slug: str) -> set[Path]:
     grader, and what another lesson's answers are made of where a file of this one names it, as `misconceptions_of`
     wants it.
     """
-    return _reached([*shared_files(), *PLACES.folder(slug).rglob("*"), *_answers(slug)])
+    return _reached([*shared_files(), *Places().folder(slug).rglob("*"), *_answers(slug)])
 
 
 def _files_for(exercise: Exercise) -> Iterator[Path]:
@@ -68,11 +82,11 @@ def _files_for(exercise: Exercise) -> Iterator[Path]:
 
     Scenarios all count: a worker gets those of a lesson as one text.
     """
-    lesson = syllabus()[exercise.lesson]
-    yield from PLACES.folder(lesson.slug).glob("*.py")
+    lesson, places = syllabus()[exercise.lesson], Places()
+    yield from places.folder(lesson.slug).glob("*.py")
     yield from _solved_with(lesson.slug)
     others = [other.name for other in lesson.exercises if other != exercise]
-    for folder in (PLACES.checks(lesson.slug), PLACES.mistakes(lesson.slug)):
+    for folder in (places.checks(lesson.slug), places.mistakes(lesson.slug)):
         yield from set(modules_in(folder)) - set(files_of(folder, others))
 
 
@@ -102,13 +116,13 @@ def _counts(file: Path) -> bool:
 def _answers(slug: str) -> Iterator[Path]:
     """What right and wrong answers to a lesson are made of."""
     yield from _solved_with(slug)
-    yield from modules_in(PLACES.mistakes(slug))
+    yield from modules_in(Places().mistakes(slug))
 
 
 def _solved_with(slug: str) -> Iterator[Path]:
     """A lesson's solution, what runs beside an answer, and what answers may import."""
-    yield PLACES.source(slug)
-    yield from modules_in(PLACES.scenarios(slug))
+    yield Places().source(slug)
+    yield from modules_in(Places().scenarios(slug))
     lesson = syllabus().get(slug)
     for module in _open_to_submissions(lesson) if lesson else ():
         yield from module_files(module)
@@ -119,15 +133,19 @@ def _open_to_submissions(lesson: Lesson) -> set[str]:
     return {module for environment in (lesson.environment, *lesson.environments) for module in environment.modules}
 
 
-@cache
 def read_by(file: Path) -> tuple[Path, ...]:
     """What a Python file of ours imports, and what it reads of the lessons that it names.
 
     Its text is searched, and not parsed: a learner's first check would wait three times as long for the version.
     """
-    text = file.read_text(encoding="utf-8")
+    return _read_by(file, own_course())
+
+
+@cache
+def _read_by(file: Path, own: Path | None) -> tuple[Path, ...]:
+    text, places = file.read_text(encoding="utf-8"), Places()
     files = [path for name in _imported(text) for path in module_files(name)]
-    if file.is_relative_to(PLACES.lessons_folder) or file.parent == PLACES.solutions:
+    if file.is_relative_to(places.lessons_folder) or file.parent == places.solutions:
         files += [path for slug in syllabus() if f'"{slug}"' in text for path in _answers(slug)]
     return tuple(files)
 
@@ -138,14 +156,19 @@ def _imported(text: str) -> set[str]:
     for match in _IMPORT.finditer(text):
         names = re.findall(r"[\w.]+", re.sub(r"#.*|\bas +\w+", "", match["names"]))
         found |= {match["of"], *(f"{match['of']}.{name}" for name in names)} if match["of"] else set(names)
-    return {name for name in found if name.startswith(("course", "autograder"))}
+    return {name for name in found if name.startswith(("course", "autograder", f"{OWN_LESSONS}."))}
+
+
+def module_files(name: str) -> tuple[Path, ...]:
+    """The files that importing a module runs, if it is one of ours or of the course: its packages' and its own."""
+    return _module_files(name, own_course())
 
 
 @cache
-def module_files(name: str) -> tuple[Path, ...]:
-    """The files that importing a module runs, if it is one of ours: its packages' and its own."""
+def _module_files(name: str, own: Path | None) -> tuple[Path, ...]:
     parts = name.split(".")
-    if parts[0] not in ("course", "autograder"):
+    root = own if parts[0] == OWN_LESSONS else ROOT if parts[0] in ("course", "autograder") else None
+    if root is None:
         return ()
-    packages = [ROOT.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts) + 1)]
-    return (*packages, ROOT.joinpath(*parts).with_suffix(".py"))
+    packages = [root.joinpath(*parts[:i], "__init__.py") for i in range(1, len(parts) + 1)]
+    return (*packages, root.joinpath(*parts).with_suffix(".py"))

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from autograder.isolation import IsolationError
@@ -18,6 +19,7 @@ from autograder.notebook.executed import ExecutedCells, shell
 from autograder.notebook.feedback import CheckFailed, Feedback, Notice, Shown, State
 from autograder.notebook.missing import explain, for_a_cell
 from autograder.threads import ONE_THREAD
+from course.own import VARIABLE, CourseError, course_named, file_upwards, serve
 from course.syllabus import Exercise, find_lesson
 
 
@@ -28,11 +30,23 @@ def lesson(slug: str) -> Check:
         CheckFailed: there is no lesson `slug`; the message lists those that exist. Or no judge can be started.
     """
     try:
+        _find_the_course()
         return Check(slug)
     except KeyError as error:
         raise CheckFailed(slug, error.args[0]) from None
+    except (CourseError, OSError) as error:
+        raise CheckFailed(slug, str(error)) from None
     except IsolationError as error:
         raise CheckFailed(slug, str(error)) from None
+
+
+def _find_the_course() -> None:
+    """Serve the course that a file in the notebook's folder or above it names, unless the environment names one.
+
+    Where nbgrader runs the notebook that folder is a hand-in, which has no say in it.
+    """
+    if VARIABLE not in os.environ and not _graded_by_nbgrader() and (file := file_upwards(Path.cwd())):
+        serve(course_named(str(file)))
 
 
 class Check:

@@ -77,6 +77,8 @@ class ClassResults:
         self.anonymous = anonymous
         self.rules = rules or Rules()
         record = ClassRecord(folder)
+        self.course = record.course
+        """What the course calls itself that they are of; empty where that is not known."""
         self._handed_in = record.handed_in
         self._not_recognised: dict[str, list[SubmissionResult]] = {}
         for row in record.not_recognised:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +11,7 @@ from types import TracebackType
 from rich.console import Console
 
 from autograder.reports.class_results import ClassResults, StudentWork
+from course.syllabus import course_title
 
 MAKERS = {
     "terminal": ("autograder.reports.terminal", "TerminalReport"),
@@ -31,9 +32,6 @@ VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")
 """When Gradescope shows a check to students; a page can show it now or not, and shows it for the last alone."""
 
 
-TITLE = "Backprop, by hand"
-
-
 @dataclass(frozen=True)
 class Order:
     """What is to be reported, and how."""
@@ -50,7 +48,7 @@ class Order:
     """One of `VISIBILITIES`: when students see the checks on hidden inputs."""
     gradebook: str = ""
     """nbgrader's: its course folder, or its database's address."""
-    title: str = TITLE
+    title: str = field(default_factory=course_title)
     """What the dashboard is headed with."""
 
 

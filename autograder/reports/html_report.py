@@ -32,7 +32,6 @@ from autograder.wording import clean
 from course.published import published_here
 from course.syllabus import Exercise
 
-BUILT_BOOK = Places().pages
 WORDS = {
     "passed": "passed",
     "partial": "partly right",
@@ -96,7 +95,7 @@ class HtmlReport(Report):
         given = self.order.book_url if self.order.book_url is not None else published_here().book or None
         if given is not None and given.startswith(("https://", "http://")):
             return given.rstrip("/")
-        folder = Path(given) if given is not None else BUILT_BOOK
+        folder = Path(given) if given is not None else Places().pages
         if given is None and not (folder / "index.html").is_file():
             return None
         return quote(Path(os.path.relpath(folder.resolve(), self._students.resolve())).as_posix())

@@ -13,6 +13,7 @@ KEYS: dict[type, dict[str, str]] = {
         "grader_version": "What graded it: a corrected check is another version of its lesson's grader.",
         "isolation": "What confined the submission.",
         "salt_sha256": "A fingerprint of the class's salt.",
+        "course": "What the course calls itself; results of two courses cannot share a folder.",
         "visible_only": "True where the course had no solutions beside it, and no hidden case ran: never in a class.",
         "points": "What was earned, of all exercises.",
         "max_points": "What could be earned.",

@@ -19,7 +19,6 @@ from autograder.judging.checking.reference import load_module
 from autograder.places import file_of, files_of, modules_in
 from course.syllabus import TIERS, Exercise, Lesson
 
-SYLLABUS = "course/syllabus.toml"
 LEAST_HINTS = 2
 LONGEST_WHY = 160
 """Characters of what stands beside a model solution: a sentence, two lines of a terminal."""
@@ -32,7 +31,7 @@ LINK = re.compile(r"\]\(\.\./book/(\w+)\.md(?:#([\w-]+))?\)")
 def nothing_unwritten(course: Course) -> list[Problem]:
     """What `backprop new` left to be written is written."""
     lines = [
-        *unwritten_in(course.root / SYLLABUS),
+        *unwritten_in(course.syllabus),
         *(line for slug in course.lessons for line in unwritten(course, slug)),
     ]
     return [
@@ -46,14 +45,20 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
     problems = []
     for exercise in _exercises(course):
         if exercise.points <= 0:
-            problems.append(Problem(SYLLABUS, f"{exercise.full_name} has {exercise.points} points", "give it some"))
+            problems.append(
+                Problem(
+                    course.relative(course.syllabus),
+                    f"{exercise.full_name} has {exercise.points} points",
+                    "give it some",
+                )
+            )
         if exercise.tier not in TIERS:
             what = f"{exercise.full_name} has the tier {exercise.tier!r}"
-            problems.append(Problem(SYLLABUS, what, f"make it one of {', '.join(TIERS)}"))
+            problems.append(Problem(course.relative(course.syllabus), what, f"make it one of {', '.join(TIERS)}"))
         hints = [hint for hint in exercise.hints if hint.strip()]
         if len(hints) < LEAST_HINTS or len(hints) < len(exercise.hints):
             what = f"{exercise.full_name} has {len(hints)} hints of {max(len(exercise.hints), LEAST_HINTS)}"
-            problems.append(Problem(SYLLABUS, what, "write the others"))
+            problems.append(Problem(course.relative(course.syllabus), what, "write the others"))
     return problems
 
 
@@ -64,10 +69,16 @@ def reasons(course: Course) -> list[Problem]:
         why = exercise.why.strip()
         if not why.endswith("."):
             what = f"{exercise.full_name} has no sentence on why its solution is as it is"
-            problems.append(Problem(SYLLABUS, what, "write why: what makes it right, cheap or stable"))
+            problems.append(
+                Problem(course.relative(course.syllabus), what, "write why: what makes it right, cheap or stable")
+            )
         elif len(why) > LONGEST_WHY or "\n" in why:
             what = f"{exercise.full_name}: why has {len(why)} characters in {why.count(chr(10)) + 1} lines"
-            problems.append(Problem(SYLLABUS, what, f"make it a sentence of {LONGEST_WHY} at most, in one line"))
+            problems.append(
+                Problem(
+                    course.relative(course.syllabus), what, f"make it a sentence of {LONGEST_WHY} at most, in one line"
+                )
+            )
     return problems
 
 
@@ -88,7 +99,9 @@ def named_checks(course: Course) -> list[Problem]:
             for name in names:
                 if name not in there:
                     what = f"{exercise.full_name}: {kind} names {name}, which is no check of it"
-                    problems.append(Problem(SYLLABUS, what, f"name one of {course.relative(files[0])}"))
+                    problems.append(
+                        Problem(course.relative(course.syllabus), what, f"name one of {course.relative(files[0])}")
+                    )
     return problems
 
 
@@ -184,8 +197,8 @@ def contracts(course: Course) -> list[Problem]:
     problems = []
     for slug, lesson in course.lessons.items():
         source = course.source(slug)
-        if not source.is_file():
-            continue  # `drift.listed_files` says so
+        if not source.is_file() or course.chapter(slug) not in course.files(slug):
+            continue  # `drift.listed_files` says so; and there may be no chapter to link
         linked = set(LINK.findall(_markdown(source.read_text(encoding="utf-8"))))
         for exercise in lesson.exercises:
             if (slug, exercise.anchor) not in linked:
@@ -200,6 +213,8 @@ def live_anchors(course: Course) -> list[Problem]:
     labels = {slug: _labels(course, slug) for slug in course.lessons if course.chapter(slug).is_file()}
     problems = []
     for exercise in _exercises(course):
+        if course.chapter(exercise.lesson) not in course.files(exercise.lesson):
+            continue
         times = labels.get(exercise.lesson, [exercise.anchor]).count(exercise.anchor)
         if times != 1:
             chapter = course.relative(course.chapter(exercise.lesson))
@@ -208,7 +223,8 @@ def live_anchors(course: Course) -> list[Problem]:
     for slug in course.lessons:
         source = course.source(slug)
         for chapter, anchor in LINK.findall(source.read_text(encoding="utf-8")) if source.is_file() else ():
-            if chapter not in course.lessons or (anchor and anchor not in labels.get(chapter, [anchor])):
+            there = chapter in course.lessons and course.chapter(chapter) in course.files(chapter)
+            if not there or (anchor and anchor not in labels.get(chapter, [anchor])):
                 what = f"the link to ../book/{chapter}.md{'#' if anchor else ''}{anchor} leads nowhere"
                 problems.append(Problem(course.relative(source), what, "mend the link or the label"))
     return problems

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.stubs import notebook_text, stub_notebook
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.judging.explaining.rejections import is_of
-
-OF_A_LESSON = ("solutions/*.py", "exercises/*.ipynb", "autograder/lessons/*/", "book/ch[0-9][0-9]_*.md")
-"""What belongs to a lesson. Names with a leading underscore are shared by lessons."""
 
 
 def files_are_python(course: Course) -> list[Problem]:
@@ -32,21 +30,30 @@ def files_are_python(course: Course) -> list[Problem]:
 def listed_files(course: Course) -> list[Problem]:
     """Every lesson has all of its files, and every file its lesson."""
     expected = [path for slug in course.lessons for path in course.files(slug) if path != course.notebook(slug)]
+    syllabus = course.relative(course.syllabus)
     missing = [
-        Problem(
-            course.relative(path), "this file is missing", "write it or take the lesson out of course/syllabus.toml"
-        )
+        Problem(course.relative(path), "this file is missing", f"write it or take the lesson out of {syllabus}")
         for path in expected
         if not path.is_file()
     ]
     known = {path for slug in course.lessons for path in (*course.files(slug), course.folder(slug))}
     unknown = [
-        Problem(course.relative(path), "no lesson of course/syllabus.toml has this", "list the lesson or delete it")
-        for pattern in OF_A_LESSON
-        for path in sorted(course.root.glob(pattern))
+        Problem(course.relative(path), f"no lesson of {syllabus} has this", "list the lesson or delete it")
+        for path in _of_lessons(course)
         if path not in known and not path.name.startswith("_")
     ]
     return missing + unknown
+
+
+def _of_lessons(course: Course) -> list[Path]:
+    """What there is that belongs to a lesson, or may. Names with a leading underscore are shared by lessons."""
+    folders = (path for path in course.lessons_folder.glob("*") if path.is_dir() and path.name != "__pycache__")
+    return [
+        *sorted(course.solutions.glob("*.py")),
+        *sorted(course.notebooks.glob("*.ipynb")),
+        *sorted(folders),
+        *sorted(course.chapters.glob("ch[0-9][0-9]_*.md")),
+    ]
 
 
 def notebooks_in_step(course: Course) -> list[Problem]:

@@ -93,7 +93,7 @@ def _of_reference(course: Course, judge: Judge, workers: Workers) -> Iterator[Pr
     for exercise in result.exercises:
         if exercise.points != exercise.max_points:
             what = f"solved, {exercise.name} earns {exercise.points:g} of {exercise.max_points:g}"
-            do = "mend the reference or the check, or list what it needs in course/syllabus.toml"
+            do = f"mend the reference or the check, or list what it needs in {course.relative(course.syllabus)}"
             yield Problem(file, f"{what}: {line(exercise.message)}", do)
 
 

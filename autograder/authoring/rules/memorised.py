@@ -9,7 +9,7 @@ import pytest
 
 from autograder.authoring.rules.judged import unreadable, whole_lessons
 from autograder.authoring.rules.problem import Problem
-from autograder.authoring.tree import ROOT, Course
+from autograder.authoring.tree import Course
 from autograder.collection import with_judge
 from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.asking.run import called
@@ -50,7 +50,7 @@ def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
     return problems
 
 
-def memorised(lesson: Lesson, root: Path = ROOT, only: str = "") -> list[tuple[str, float, list[str]]]:
+def memorised(lesson: Lesson, root: Path | None = None, only: str = "") -> list[tuple[str, float, list[str]]]:
     """Exercise, share of its points, and the hidden checks that pass, where one class answers what another was asked.
 
     The answers to visible inputs are the same for all, so those checks pass and are not run.

@@ -31,7 +31,7 @@ def imports_of_the_lesson(course: Course) -> list[Problem]:
                     Problem(
                         course.relative(course.source(slug)),
                         f"line {line} imports {module}, which is not among the lesson's packages and modules",
-                        "do without it or list it in course/syllabus.toml",
+                        f"do without it or list it in {course.relative(course.syllabus)}",
                     )
                 )
     return problems
@@ -49,7 +49,15 @@ def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
             for other in sorted(_named(trees, others)):
                 relation = "later" if other in later else "other"
                 what = f"its code uses {other}, {'a later' if relation == 'later' else 'another'} lesson"
-                problems.append(Problem(course.relative(path), what, "move what both need to course/"))
+                problems.append(
+                    Problem(
+                        course.relative(path),
+                        what,
+                        "let each have its own, or write it into the chapter"
+                        if course.is_own
+                        else "move what both need to course/",
+                    )
+                )
     return problems
 
 

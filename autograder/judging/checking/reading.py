@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autograder.judging.records.errors import CheckError, LearnerError
-from autograder.places import ROOT
+from autograder.places import Places
 
 FOLDERS = ("checks", "mistakes")
 """Whose files are named with their lesson."""
@@ -23,7 +23,8 @@ def reading(file: Path) -> Iterator[None]:
         raise
     except Exception as error:
         if not file.exists():
-            path = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else f"{file.parent.name}/{file.name}"
+            places = Places()
+            path = places.relative(file) if file.is_relative_to(places.root) else f"{file.parent.name}/{file.name}"
             raise CheckError(
                 f"{path} is missing from this copy of the course, and nothing can be checked without it: "
                 f"'git restore {path}' in the course's folder brings it back; without git, download the course again"

@@ -21,7 +21,7 @@ from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.checking.one_text import one_text
 from autograder.judging.checking.reading import reading
 from autograder.judging.records.keys import Key, key_of, size_of
-from autograder.places import ROOT, Places, files_of
+from autograder.places import Places, files_of
 from autograder.worker import wire
 from course.syllabus import Lesson, find_lesson
 
@@ -73,9 +73,9 @@ class Reference:
     `reference.scenario.chain(5)` is what a scenario gives with the solutions in the place of a submission.
     """
 
-    def __init__(self, lesson: Lesson, root: Path = ROOT) -> None:
+    def __init__(self, lesson: Lesson, root: Path | None = None) -> None:
         self._lesson = lesson
-        places = Places(root)
+        places = Places() if root is None else Places(root)
         self._mistakes = places.mistakes(lesson.slug)
         self._source, self._scenario_folder = places.source(lesson.slug), places.scenarios(lesson.slug)
         self.module = load_module(self._source)

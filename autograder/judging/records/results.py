@@ -65,6 +65,8 @@ class SubmissionResult:
     """A fingerprint of the class salt: another salt asks for another grading."""
     visible_only: bool = False
     """Whether only visible cases were checked: this copy of the course has no solutions."""
+    course: str = ""
+    """What the course calls itself whose lesson it is; empty in results of older versions."""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data; docs/grading.md documents the keys."""

@@ -1,0 +1,112 @@
+"""Which course a process serves: this one, or one of somebody's own, a folder with a `backprop-course.toml`.
+
+Commands find out once, when they begin, and say it to the processes that they start by the variable `BACKPROP_COURSE`.
+No process that runs a submission gets it.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+
+VARIABLE = "BACKPROP_COURSE"
+FILE = "backprop-course.toml"
+"""What makes a folder a course: it lists the lessons. In a folder to work in, its `course` says where the course is."""
+OURS = "backprop"
+"""The name of this course, where another one could be meant."""
+
+_served: ContextVar[Path | None] = ContextVar("served")
+
+
+class CourseError(ValueError):
+    """There is no such course; the message says where one was looked for, and what to do."""
+
+
+def own_course() -> Path | None:
+    """The folder of the course that this process serves; None where that is this one."""
+    try:
+        return _served.get()
+    except LookupError:
+        named = os.environ.get(VARIABLE, "")
+        return _named(named) if named else None
+
+
+def serve(course: Path | None) -> None:
+    """Serve this course from now on, in this process and in all that it starts; None is this one."""
+    os.environ[VARIABLE] = OURS if course is None else str(course)
+
+
+@contextmanager
+def serving(course: Path | None) -> Iterator[None]:
+    """Serve a course meanwhile, in this thread alone: a process of a cluster works for several."""
+    token = _served.set(course)
+    try:
+        yield
+    finally:
+        _served.reset(token)
+
+
+def course_named(name: str) -> Path | None:
+    """The folder of the course that `name` means: it, its file or a file that leads to it; None for `backprop`.
+
+    Raises `CourseError` where there is none.
+    """
+    if name == OURS:
+        return None
+    file = Path(os.path.abspath(name))
+    if file.is_dir():
+        file /= FILE
+    if file.name != FILE or not file.is_file():
+        raise CourseError(f"{name} is no course: it has no {FILE} (examples/linear_algebra is one to copy)")
+    leads_to = _content(file).get("course")
+    if leads_to is None:
+        return Path(os.path.realpath(file.parent))
+    there = file.parent / leads_to if isinstance(leads_to, str) else None
+    if there is None or not (there / FILE).is_file():
+        raise CourseError(f"{file} says that the course is in {leads_to!r}, and there is no {FILE}; mend that line")
+    if "course" in _content(there / FILE):
+        raise CourseError(f"{file} leads to {there / FILE}, which leads on; name the course's own folder there")
+    return Path(os.path.realpath(there))
+
+
+def file_upwards(folder: Path) -> Path | None:
+    """The nearest `backprop-course.toml` in a folder or above it; None where there is none.
+
+    Raises `CourseError` where it is another user's: they could have put it into a folder that all may write to.
+    """
+    for place in (folder, *folder.parents):
+        file = place / FILE
+        if file.is_file():
+            if hasattr(os, "geteuid") and file.stat().st_uid not in (os.geteuid(), 0):
+                raise CourseError(f"{file} is another user's; if you trust that course, name it: --course {place}")
+            return file
+    return None
+
+
+def title_of(course: Path | None) -> str:
+    """What a course calls itself."""
+    if course is None:
+        return "Backprop, by hand"
+    title = _content(course / FILE).get("title")
+    if not isinstance(title, str) or not title.strip():
+        raise CourseError(f'{course / FILE}: title is missing; write title = "..." at its top')
+    return title
+
+
+@cache
+def _named(name: str) -> Path | None:
+    return course_named(name)
+
+
+def _content(file: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"{file} cannot be read ({getattr(error, 'strerror', None) or 'it is no UTF-8'})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{file} is no TOML: {error}") from None
