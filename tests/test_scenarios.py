@@ -23,9 +23,7 @@ from autograder.worker.functions import resolve
 from course.syllabus import Environment, Exercise, Lesson, syllabus
 
 pytestmark = pytest.mark.slow
-
-SLUG = "ch01_objects"
-NUMPY, TORCH = Environment(("numpy",), ()), Environment(("numpy", "torch"), ())
+SLUG, NUMPY, TORCH = "ch01_objects", Environment(("numpy",), ()), Environment(("numpy", "torch"), ())
 SOLUTION = """
 import torch
 
