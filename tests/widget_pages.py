@@ -138,6 +138,12 @@ class Browser:
         self.read.close()
 
 
+def page_of(*cells: str) -> str:
+    """A page with these cells, which hide their code, and a place to lead to, `there`."""
+    shown = "".join(f"\n```{{code-cell}} python3\n:tags: [remove-input]\n{cell.strip()}\n```\n" for cell in cells)
+    return f"---\nfile_format: mystnb\nkernelspec: {{name: python3}}\n---\n# Page\n\n(there)=\nA place.\n{shown}"
+
+
 def build_page(folder: Path, text: str) -> Path:
     """A book of one page with the configuration of ours, warnings as errors."""
     pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")

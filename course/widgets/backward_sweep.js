@@ -250,18 +250,12 @@ export default {
     const controls = html("div", { class: "controls" }, html("div", { class: "sliders" }, ...sliders), group);
     const steer = html("div", {}, controls, html("div", { class: "buttons" }, ...buttons), sent);
     const form = html("form", { autocomplete: "off" }, steer, stage, said, outcome, numbers);
-    const leave = framed({ model, el, kind: "backward-sweep", form, steer });
-    update();
-    const observer = new ResizeObserver(() => {
-      if (stage.clientWidth && stage.clientWidth !== width) {
-        width = stage.clientWidth;
-        update();
-      }
-    });
-    observer.observe(stage);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      update();
     };
+    const leave = framed({ model, el, kind: "backward-sweep", form, steer, drawing: stage, redraw });
+    update();
+    return leave;
   },
 };

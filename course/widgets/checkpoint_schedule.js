@@ -319,17 +319,10 @@ export default {
     const steer = html("div", {}, policies, sliders);
     const form = html("form", { autocomplete: "off" }, steer, verdict, legend, drawing, moment, details);
     choose({});
-    const leave = framed({ model, el, kind: "checkpoint-schedule", form, steer });
-    const observer = new ResizeObserver(() => {
-      if (stage.clientWidth && stage.clientWidth !== width) {
-        width = stage.clientWidth;
-        draw();
-      }
-    });
-    observer.observe(stage);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      draw();
     };
+    return framed({ model, el, kind: "checkpoint-schedule", form, steer, drawing: stage, redraw });
   },
 };

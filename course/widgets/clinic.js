@@ -168,17 +168,10 @@ export default {
     const naming = html("fieldset", { class: "naming" }, html("legend", {}, "What is wrong with it? "), html("div", { class: "choices" }, ...guesses));
     const form = html("form", { autocomplete: "off" }, controls, sight, seen, outcomes, tally, naming, verdict);
     update();
-    const leave = framed({ model, el, kind: "clinic", form, steer: controls });
-    const observer = new ResizeObserver(() => {
-      if (stage.clientWidth && stage.clientWidth !== width) {
-        width = stage.clientWidth;
-        draw();
-      }
-    });
-    observer.observe(stage);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      draw();
     };
+    return framed({ model, el, kind: "clinic", form, steer: controls, drawing: stage, redraw });
   },
 };

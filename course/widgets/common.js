@@ -72,9 +72,21 @@ function memory(name) {
   };
 }
 
+/* Call `redraw(width)` with the width of `drawing` in CSS pixels, at first and whenever it changes. Returns what ends it. */
+function onWidth(drawing, redraw) {
+  let known = 0;
+  const observer = new ResizeObserver(() => {
+    const width = drawing.clientWidth;
+    if (width && width !== known) redraw((known = width));
+  });
+  observer.observe(drawing);
+  return () => observer.disconnect();
+}
+
 /* Put `form` into `el`, below its title and behind its question. `steer` holds its controls, which stay in view on a
-   phone. Returns what takes it out again. */
-function framed({ model, el, kind, form, steer }) {
+   phone; `redraw(width)` fits what is drawn in `drawing`. Returns what takes it out again. */
+function framed({ model, el, kind, form, steer, drawing, redraw }) {
+  const leave = drawing ? onWidth(drawing, redraw) : () => {};
   const { title, name, question } = model.get("frame");
   form.addEventListener("submit", (event) => event.preventDefault()); // Enter on a radio button
   steer.classList.add("steer");
@@ -135,7 +147,7 @@ function framed({ model, el, kind, form, steer }) {
   }
 
   // In a page of the book a state has an address; a notebook's address is its editor's.
-  if (!el.closest(".bd-article")) return () => {};
+  if (!el.closest(".bd-article")) return leave;
   if (!document.getElementById(name)) el.id = name;
   const mark = `#${name}?`;
   let timer = null;
@@ -159,6 +171,7 @@ function framed({ model, el, kind, form, steer }) {
   addEventListener("hashchange", follow);
   follow();
   return () => {
+    leave();
     clearTimeout(timer);
     removeEventListener("hashchange", follow);
   };

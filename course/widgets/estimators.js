@@ -239,17 +239,10 @@ export default {
     const controls = html("div", { class: "controls" }, which, parameters, again, drawn);
     const form = html("form", { autocomplete: "off" }, controls, stage, said, numbers);
     update();
-    const leave = framed({ model, el, kind: "estimators", form, steer: controls });
-    const observer = new ResizeObserver(() => {
-      if (stage.clientWidth && stage.clientWidth !== width) {
-        width = stage.clientWidth;
-        draw();
-      }
-    });
-    observer.observe(stage);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      draw();
     };
+    return framed({ model, el, kind: "estimators", form, steer: controls, drawing: stage, redraw });
   },
 };

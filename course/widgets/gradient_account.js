@@ -174,21 +174,15 @@ export default {
     // A form of its own, so that the radio buttons of two widgets on a page do not mix.
     const controls = html("div", { class: "controls" }, clears, which, stepper);
     const form = html("form", { autocomplete: "off" }, controls, stage, legend(), said, numbers);
-    const leave = framed({ model, el, kind: "gradient-account", form, steer: controls });
-    update();
-    const observer = new ResizeObserver(() => {
-      if (stage.clientWidth && stage.clientWidth !== width) {
-        width = stage.clientWidth;
-        draw();
-        const all = [0, 1].flatMap((off) => parameters.map((name) => [off, name]));
-        const each = (of) => all.map(([off, name]) => sentence(runs, off, name, of));
-        reserve(said, Array.from({ length: steps }, (_, i) => each(i + 1)).flat());
-      }
-    });
-    observer.observe(stage);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      draw();
+      const all = [0, 1].flatMap((off) => parameters.map((name) => [off, name]));
+      const each = (of) => all.map(([off, name]) => sentence(runs, off, name, of));
+      reserve(said, Array.from({ length: steps }, (_, i) => each(i + 1)).flat());
     };
+    const leave = framed({ model, el, kind: "gradient-account", form, steer: controls, drawing: stage, redraw });
+    update();
+    return leave;
   },
 };

@@ -202,17 +202,10 @@ export default {
     const controls = html("div", { class: "controls" }, ...groups, buttons);
     const form = html("form", { autocomplete: "off" }, controls, drawing, verdicts, numbers);
     keep(null);
-    const leave = framed({ model, el, kind: "gradient-flow", form, steer: controls });
-    const observer = new ResizeObserver(() => {
-      if (drawing.clientWidth && drawing.clientWidth !== width) {
-        width = drawing.clientWidth;
-        draw();
-      }
-    });
-    observer.observe(drawing);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      draw();
     };
+    return framed({ model, el, kind: "gradient-flow", form, steer: controls, drawing, redraw });
   },
 };

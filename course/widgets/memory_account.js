@@ -377,18 +377,11 @@ export default {
     const steer = html("div", {}, settings, controls);
     const form = html("form", { autocomplete: "off" }, steer, drawing, said, store, details, fill.store);
     choose({});
-    const leave = framed({ model, el, kind: "memory-account", form, steer });
-    const observer = new ResizeObserver(() => {
-      if (drawing.clientWidth && drawing.clientWidth !== width) {
-        width = drawing.clientWidth;
-        makeRoom();
-        draw();
-      }
-    });
-    observer.observe(drawing);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      makeRoom();
+      draw();
     };
+    return framed({ model, el, kind: "memory-account", form, steer, drawing, redraw });
   },
 };

@@ -276,19 +276,12 @@ export default {
     const legend = html("div", { class: "legend" }, ...legends, scaleBar);
     const panels = html("div", { class: "panels" }, ...figures);
     const form = html("form", { autocomplete: "off" }, controls, panels, legend, verdict, store, numbers);
-    const leave = framed({ model, el, kind: "mlp-shapes", form, steer: controls });
-    update();
-    const observer = new ResizeObserver(() => {
-      const room = Math.floor(places[0].at.clientWidth);
-      if (room && room !== width) {
-        width = room;
-        draw();
-      }
-    });
-    observer.observe(places[0].at);
-    return () => {
-      observer.disconnect();
-      leave();
+    const redraw = (room) => {
+      width = room;
+      draw();
     };
+    const leave = framed({ model, el, kind: "mlp-shapes", form, steer: controls, drawing: places[0].at, redraw });
+    update();
+    return leave;
   },
 };

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from course.graph import Node, add, mul, power
 from course.widgets import backward_sweep
@@ -24,17 +24,8 @@ NEURON: list[tuple[str, ...]] = [
     ("L", "square", "r"),
 ]
 SHARED: list[tuple[str, ...]] = [("p", "mul", "x", "w"), ("q", "add", "p", "x"), ("L", "mul", "p", "q")]
-PAGE = f"""---
-file_format: mystnb
-kernelspec: {{name: python3}}
----
-# Page
-
-(there)=
-A place.
-
-```{{code-cell}} python3
-:tags: [remove-input]
+PAGE = page_of(
+    f"""
 from course.widgets import backward_sweep
 
 backward_sweep(
@@ -43,18 +34,16 @@ backward_sweep(
     {{"w": (0, 0), "x": (0, 1), "m": (1, 0.5), "b": (1, 1.5), "s": (2, 0.5), "y": (2, 1.5), "r": (3, 0.5), "L": (4, 0.5)}},
     figure="there",
 )
-```
-
-```{{code-cell}} python3
-:tags: [remove-input]
+""",  # noqa: E501
+    f"""
 backward_sweep(
     {{"x": 2.0, "w": 3.0}},
     {SHARED},
     {{"x": (0, 1), "w": (0, 0), "p": (1, 0), "q": (2, 1), "L": (3, 0.5)}},
     {{"waits": ["L", "q", "p"], "too early": ["L", "p", "q"]}},
 )
-```
-"""  # noqa: E501
+""",
+)
 
 
 @pytest.fixture(scope="module")

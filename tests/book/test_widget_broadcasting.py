@@ -11,29 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.widgets import ROWS, broadcasting
 
 pytestmark = pytest.mark.slow
 
-PAGE = """---
-file_format: mystnb
-kernelspec: {name: python3}
----
-# Page
-
-(there)=
-A place.
-
-```{code-cell} python3
-:tags: [remove-input]
+PAGE = page_of(
+    """
 from course.widgets import broadcasting
 
 broadcasting((4,), (3, 4), figure="there")
-```
-"""
+""",
+)
 BOX = ".broadcasting"
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.experiments.schedules import Event, few_slots, keep_everything, peak, runs_again, segmented
@@ -19,17 +19,8 @@ pytest.importorskip("torch", reason="the reference of lesson 11 needs it")
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 LENGTHS = (2, 3, 5, 10, 32)
-PAGE = f"""---
-file_format: mystnb
-kernelspec: {{name: python3}}
----
-# Page
-
-(there)=
-A place.
-
-```{{code-cell}} python3
-:tags: [remove-input]
+PAGE = page_of(
+    f"""
 import sys
 
 sys.path.insert(0, {str(SOLUTIONS)!r})
@@ -44,8 +35,8 @@ for n in {LENGTHS}:
     schedules |= {{f"{{n}}/segments/{{k}}": segmented(n, k) for k in range(1, n + 1)}}
     schedules |= {{f"{{n}}/slots/{{s}}": few_slots(n, s, minimal_forwards) for s in range(1, 11)}}
 checkpoint_schedule(schedules, "32/segments/6", figure="there")
-```
-"""
+""",
+)
 
 
 @pytest.fixture(scope="module")

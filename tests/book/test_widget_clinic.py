@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 torch = pytest.importorskip("torch")
 
@@ -16,25 +16,16 @@ from course.widgets.clinic import clinic  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-PAGE = """---
-file_format: mystnb
-kernelspec: {name: python3}
----
-# Page
-
-(there)=
-A place.
-
-```{code-cell} python3
-:tags: [remove-input]
+PAGE = page_of(
+    """
 import torch
 torch.set_num_threads(1)
 from course.experiments import clinic as experiment
 from course.widgets.clinic import clinic
 
 clinic(*experiment.record(), experiment.UNINFORMED, figure="there")
-```
-"""
+""",
+)
 BOX = ".clinic"
 
 

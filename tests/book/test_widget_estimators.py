@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.experiments.estimators import CASES, CLOUD, clouds, noise
@@ -18,22 +18,13 @@ from course.widgets.estimators import BASELINES, MUS, SIGMAS, SIZES, estimators
 
 pytestmark = pytest.mark.slow
 
-PAGE = """---
-file_format: mystnb
-kernelspec: {name: python3}
----
-# Page
-
-(there)=
-A place.
-
-```{code-cell} python3
-:tags: [remove-input]
+PAGE = page_of(
+    """
 from course.widgets.estimators import estimators
 
 estimators(figure="there")
-```
-"""
+""",
+)
 BOX = ".estimators"
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 STOPS = {"mu": MUS, "sigma": SIGMAS, "baseline": BASELINES, "n": SIZES}

@@ -6,24 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from course.widgets import gradient_account
 
 pytestmark = pytest.mark.slow
 
 STEPS = 5
-PAGE = """---
-file_format: mystnb
-kernelspec: {name: python3}
----
-# Page
-
-(there)=
-A place.
-
-```{code-cell} python3
-:tags: [remove-input]
+PAGE = page_of(
+    """
 from course.widgets import gradient_account
 
 def run(clear, steps=5):
@@ -39,14 +30,12 @@ def run(clear, steps=5):
     return run
 
 gradient_account(run(True), run(False), figure="there")
-```
-
-```{code-cell} python3
-:tags: [remove-input]
+""",
+    """
 still = {"w": {"value": [0.0], "gradient": [0.0], "grad": [0.0]}, "": {"loss": [0.0]}}
 gradient_account(still, still)
-```
-"""
+""",
+)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from course.memory import (
     LOSS_ROWS,
@@ -33,30 +33,19 @@ from course.widgets.predictions import BATCHES, CARDS, GPUS, SEQS
 
 pytestmark = pytest.mark.slow
 
-PAGE = """---
-file_format: mystnb
-kernelspec: {name: python3}
----
-# Page
-
-(there)=
-A place.
-
-```{code-cell} python3
-:tags: [remove-input]
+PAGE = page_of(
+    """
 from course.widgets import memory_account
 
 memory_account("llama-3.1-70b", gpus=32, figure="there")
-```
-
-```{code-cell} python3
-:tags: [remove-input]
+""",
+    """
 from course.memory import Shape
 
 mine = Shape(hidden=64, layers=3, heads=4, kv_heads=2, ffn=172, vocab=300)
 memory_account("mine", seq=2048, batch=3, recompute="full", gpus=1, card="24GB", models={"mine": mine})
-```
-"""
+""",
+)
 START: dict[str, Any] = {
     "model": "llama-3.1-70b",
     "precision": "mixed",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.widgets import STOPS, mlp_shapes
@@ -18,27 +18,16 @@ from course.widgets import STOPS, mlp_shapes
 pytestmark = pytest.mark.slow
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
-PAGE = """---
-file_format: mystnb
-kernelspec: {name: python3}
----
-# Page
-
-(there)=
-A place.
-
-```{code-cell} python3
-:tags: [remove-input]
+PAGE = page_of(
+    """
 from course.widgets import mlp_shapes
 
 mlp_shapes(32, 64, 128, 10, figure="there")
-```
-
-```{code-cell} python3
-:tags: [remove-input]
+""",
+    """
 mlp_shapes(n=1, d=512, m=2, o=512)
-```
-"""
+""",
+)
 START = (
     "Kept for backward: 32 × (64 + 2 × 128 + 10) × 4 = 42,240 bytes, 1.1 times the parameters. "
     "From a batch of 30 on, it is more than the parameters."

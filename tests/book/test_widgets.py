@@ -8,23 +8,14 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits, build_page, page_of
 
 from course.widgets import FOLDER, gradient_flow
 
 pytestmark = pytest.mark.slow
 
-PAGE = """---
-file_format: mystnb
-kernelspec: {name: python3}
----
-# Page
-
-(there)=
-A place.
-
-```{code-cell} python3
-:tags: [remove-input]
+PAGE = page_of(
+    """
 from course.widgets import gradient_flow
 
 def geometric(first, factor, depth):
@@ -43,13 +34,11 @@ cases["relu/default/1/0/30"] = [float("nan")] * 30
 cases["relu/he/0/0/30"] = geometric(2e-5, 0.99, 30)
 cases["relu/he/1/0/30"] = geometric(2e6, 0.91, 30)
 gradient_flow({"sigmoid/default/0/0/30": cases.pop("sigmoid/default/0/0/30"), **cases}, figure="there")
-```
-
-```{code-cell} python3
-:tags: [remove-input]
+""",
+    """
 gradient_flow({"tanh/xavier/0/0/3": [0.1, 0.1, 0.1], "tanh/<!--<script>/0/0/3": [1.0, 1.0, 1.0]})
-```
-"""
+""",
+)
 
 
 @pytest.fixture(scope="module")
