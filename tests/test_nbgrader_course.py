@@ -204,6 +204,18 @@ def test_a_gradebook_that_never_heard_of_the_lesson_and_an_address(
         assert gradebook.find_submission(SLUG, "ada").score == LESSON.points
 
 
+def test_who_handed_in_nothing_is_called_as_the_others_are(course: Nbgrader, backprop: Command, tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'other.db'}"
+    roster = tmp_path / "class.csv"
+    roster.write_text("id,name,mail\nada,Ada King,a.king@x.edu\nbob,Bob Lee,b.lee@x.edu\neve,Eve Roy,e.roy@x.edu\n")
+    results = course.course.parent / "results"
+    done = backprop("report", results, "--format", "nbgrader", "--gradebook", address, "--roster", roster)
+    assert done.returncode == 0, done.stderr
+    with Gradebook(address) as gradebook:
+        assert {student.id for student in gradebook.students} >= {"ada", "bob", "eve"}
+        assert not [student.id for student in gradebook.students if "@" in student.id]
+
+
 @pytest.mark.parametrize(
     ("place", "says"),
     [

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
+from autograder.gradebook.people import Student
+from autograder.gradebook.roster import folded
 from autograder.nbgrader_course.gradebook import CourseGradebook
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
@@ -16,6 +21,7 @@ class NbgraderReport(Report):
         self._gradebook = CourseGradebook(order.gradebook)
         self._known = self._gradebook.students()
         self._written: list[tuple[str, str]] = []
+        self._kinds = _as_hand_ins_have_it(order.classroom.people.students)
 
     def add(self, work: StudentWork) -> None:
         """Write a student's results; who handed in nothing is a student all the same."""
@@ -42,7 +48,19 @@ class NbgraderReport(Report):
         return self.order.classroom.due
 
     def _called(self, work: StudentWork) -> str:
-        """What nbgrader calls a student: as it did before, as the hand-in does, or by a login."""
+        """What nbgrader calls a student: as it did before, as the hand-in does, or as it would."""
         ids = work.person.ids if work.person else {}
-        names = [*work.names, *(ids[kind] for kind in ("login", "mail", "number", "sis") if kind in ids)]
+        names = [*work.names, *(ids[kind] for kind in self._kinds if kind in ids)]
         return next((name for name in names if name in self._known), [*names, work.student][0])
+
+
+def _as_hand_ins_have_it(students: Iterable[Student]) -> list[str]:
+    """The kinds of ids by which students are called: the one that most hand-ins are called by first."""
+    counts = Counter(
+        kind
+        for student in students
+        if student.person is not None
+        for kind, value in student.person.ids.items()
+        if folded(value) in map(folded, student.own)
+    )
+    return sorted(("login", "mail", "number", "sis"), key=lambda kind: -counts[kind])
