@@ -28,7 +28,7 @@ from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
 from autograder.reports.weeks import MOST_KNOWN, ClassWeeks
 from autograder.sections import read_command
-from autograder.wording import clean
+from autograder.wording import clean, enumeration
 from course.published import published_here
 from course.syllabus import Exercise
 
@@ -150,7 +150,7 @@ class HtmlReport(Report):
             "has_dates": self._weeks.has_dates,
             "latest": self._weeks.latest,
             "points": [] if self.order.classroom.anonymous else self._weeks.points(),
-            "known": self._weeks.known()[:MOST_KNOWN],
+            "known": _some(self._weeks.known()),
             "mistakes_of": {lesson.slug: _mistakes(statistics, lesson) for lesson in lessons},
             "histogram": self._figures.points_histogram(
                 statistics.percent, f"Distribution of points; the median student has {statistics.median} percent"
@@ -252,6 +252,12 @@ def _exercise(
 def _is_prose(line: str) -> bool:
     """Whether a line of a message is a sentence, and not yet the case, which has columns."""
     return bool(line) and not line.startswith(" ") and not line.endswith(":")
+
+
+def _some(names: list[str]) -> str:
+    """The first of these in words, and how many more there are."""
+    more = len(names) - MOST_KNOWN
+    return enumeration([*names[:MOST_KNOWN], f"{more} more"] if more > 0 else names) if names else ""
 
 
 def _mistakes(statistics: ClassStatistics, lesson: LessonStatistics) -> dict[str, list[tuple[int, str]]]:

@@ -23,7 +23,7 @@ FEW = 2
 SHARE = 0.1
 """Of those who tried an exercise, likewise; and of a class, who make a week one of its own."""
 KNOWN = 0.9
-"""Of those who tried an exercise, who pass it where nothing need be said."""
+"""Of those who tried an exercise, who pass it where a lecture can leave it out."""
 MOST_KNOWN = 6
 
 Where = tuple[str, str]
@@ -150,7 +150,7 @@ class ClassWeeks:
         return sorted(found, key=lambda one: (-one.count, not one.says))[:POINTS_TO_MAKE]
 
     def known(self) -> list[str]:
-        """The exercises of the latest week of which nothing need be said."""
+        """The exercises of the latest week that a lecture can leave out."""
         week = self.latest
         if week is None:
             return []
