@@ -104,7 +104,7 @@ export default {
     /* How many GPUs are enough for this stage, or why none are. */
     function enough() {
       const first = gpus.findIndex((_, at) => sum(held(state.stage, at)) <= card);
-      if (first >= 0) return `From ${commas(gpus[first])} GPU${gpus[first] === 1 ? "" : "s"} on it is at most ${limit(card)} GB. `;
+      if (first >= 0) return `With ${commas(gpus[first])} GPU${gpus[first] === 1 ? "" : "s"} or more, each holds at most ${limit(card)} GB. `;
       const whole = kinds.map(([, , cut]) => state.stage < cut);
       const floor = sum(held(state.stage, 0).filter((_, i) => whole[i]));
       const each = sum(kinds.map(([, bytes], i) => (whole[i] ? bytes : 0)));

@@ -89,7 +89,7 @@ def test_all_numbers_are_the_predictors(chromium: Browser, site: str, model: str
         enough = [m for m in GPUS if sum(everything[m, stage]) <= CARD]
         whole = [b for _, b, cut in KINDS if stage < cut]
         if enough:
-            assert f"From {enough[0]:,} GPU" in said(chromium)
+            assert f"With {enough[0]:,} GPUs or more, each holds at most 80 GB. " in said(chromium)
         else:
             floor = f"{sum(whole)} bytes per parameter, takes {gb(sum(whole) * shape.n_params)} GB on each"
             assert floor in said(chromium) or sum(whole) * shape.n_params <= CARD
