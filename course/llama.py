@@ -112,7 +112,7 @@ def rope_angles(config: LlamaConfig, seq: int, dtype: torch.dtype, device: str =
 
 
 class RMSNorm(nn.Module):
-    """x / rms(x) · weight; `fused` keeps x and one float32 a row, else float32 copies as well."""
+    """x / rms(x) · weight; `fused` keeps x and one float32 per row, else float32 copies as well."""
 
     def __init__(self, hidden: int, *, fused: bool, dtype: torch.dtype, device: str = "cpu") -> None:
         super().__init__()

@@ -195,8 +195,8 @@ def training_state_bytes(n_params, param_bytes=2, grad_bytes=2, master_bytes=4, 
 #
 # - `"none"`: what backward needs, each array once. In 16 bits, `hidden` wide: x, the first norm's result, q, the
 #   attention's result, x after attention, the second norm's result. k and v in their own width. Four arrays of width
-#   f: gate, up, silu(gate), and silu(gate) · up (the SwiGLU is *not* fused). In float32: one number a token for each
-#   of the two norms, which are fused, and one a token and head, the log-sum-exp of the fused attention. Rotary
+#   f: gate, up, silu(gate), and silu(gate) · up (the SwiGLU is *not* fused). In float32: one number per token for each
+#   of the two norms, which are fused, and one per token and head, the log-sum-exp of the fused attention. Rotary
 #   positions keep nothing of their own.
 # - `"full"`: the block's input alone.
 # - `"selective"`: the input, and the fused attention's result with its log-sum-exp. The rest is recomputed.
@@ -225,7 +225,7 @@ def llama_block_bytes(config, s, b, recompute):
 # How many sequences of `s` tokens one card of `gpu_bytes` (an int) can train on at once: an int, 0 if none fits.
 # `config` and `recompute` are those of `llama_block_bytes`, which you may call. Two things share the card:
 #
-# - **States**: 16 bytes a parameter. The parameters are an embedding and a head of vocab × h each, a norm of h before
+# - **States**: 16 bytes per parameter. The parameters are an embedding and a head of vocab × h each, a norm of h before
 #   the head, and in each of the `layers` blocks two norms of h and seven matrices without biases: q and o (h × h), k
 #   and v (h × kv_heads · h/a), gate, up and down (h × f).
 # - **The peak of activations**, which is proportional to the batch. All blocks keep what `llama_block_bytes` says.

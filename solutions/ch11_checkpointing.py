@@ -418,7 +418,7 @@ def let_go(weight):
 
 
 def layer_bytes(stack):
-    """What a layer of a stack keeps for backward if nothing is done about it, in bytes, at 32 bits a number."""
+    """What a layer of a stack keeps for backward if nothing is done about it, in bytes, at 32 bits per number."""
     config, tokens = stack.config, stack.cos.shape[0]
     numbers = 6 * config.hidden + 2 * config.kv_heads * config.head_dim + 4 * config.ffn + config.heads + 2
     return 4 * tokens * numbers

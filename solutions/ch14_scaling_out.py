@@ -363,7 +363,7 @@ def chunked_attention_vjp(g, q, k, v, out, lse, block):
 # ## `zero_bytes_per_rank`
 #
 # What a model of `n_params` parameters keeps on each of `ranks` devices for training with Adam in mixed precision,
-# activations aside: 2 bytes a parameter for the weights, 2 for the gradients, and 12 for the optimizer's states (a
+# activations aside: 2 bytes per parameter for the weights, 2 for the gradients, and 12 for the optimizer's states (a
 # master copy and two moments in float32). ZeRO (Rajbhandari et al. 2020) divides them evenly among the ranks, more of
 # them in each `stage`:
 #

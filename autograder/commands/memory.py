@@ -25,7 +25,7 @@ def memory(
     gpus: Annotated[int, typer.Option(help="GPUs that share weights, gradients and optimizer.")] = 1,
     zero: Annotated[int, typer.Option(help="How they share: stage 0 to 3 of ZeRO. 3 is FSDP.")] = 3,
     precision: Annotated[
-        str, typer.Option(help="mixed (16 bytes a parameter), mixed-fp32-grads, mixed-8bit-adam, bf16 or fp32.")
+        str, typer.Option(help="mixed (16 bytes per parameter), mixed-fp32-grads, mixed-8bit-adam, bf16 or fp32.")
     ] = "mixed",
     norms: Annotated[str, typer.Option(help="fused, or composed of PyTorch's operations.")] = "fused",
     loss_rows: Annotated[

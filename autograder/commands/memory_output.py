@@ -103,7 +103,7 @@ def _title(training: Training, model: str | None) -> str:
 
 
 def _setting(training: Training) -> str:
-    parts = [f"{training.batch:,} × {training.seq:,} tokens a GPU", f"recompute {training.recompute}"]
+    parts = [f"{training.batch:,} × {training.seq:,} tokens per GPU", f"recompute {training.recompute}"]
     if training.norms != "fused":
         parts.append(f"{training.norms} norms")
     if training.loss_rows is not None and training.loss_rows < training.tokens:
@@ -160,7 +160,7 @@ def _meaning(name: str, training: Training, memory: Memory) -> str:
     if name in a_number:
         n_bytes, stage = a_number[name]
         shared = f", 1/{training.gpus:,} of them here" if training.gpus > 1 and training.zero >= stage else ""
-        return f"{n_bytes} bytes a parameter{shared}"
+        return f"{n_bytes} bytes per parameter{shared}"
     whole = "the largest layer, made whole, and its gradient"
     recomputed = "" if training.recompute == "none" else "one recomputed layer, "
     return {

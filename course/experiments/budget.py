@@ -55,9 +55,9 @@ def sharded_step(
 ) -> Step:
     """One step of the whole model with all states sharded over `gpus` cards (ZeRO-3, FSDP), each with its own batch.
 
-    Weights and gradients have 2 bytes a number, the master copy 4, each of Adam's two moments 4. A layer's weights are
-    whole while it runs: one layer's are counted all the time. Its gradients are whole until they all are there; then
-    the card's share of them stays. What communication needs beside that is left out.
+    Weights and gradients have 2 bytes per number, the master copy 4, each of Adam's two moments 4. A layer's weights
+    are whole while it runs: one layer's are counted all the time. Its gradients are whole until they all are there;
+    then the card's share of them stays. What communication needs beside that is left out.
     """
     held = 14 * config.n_params // gpus + 2 * _block_params(config)
     forward, refused = 0, ""

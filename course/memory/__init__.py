@@ -8,7 +8,7 @@
 It needs nothing but the standard library, so it runs in a browser. `course.experiments.costs` counts the same with
 PyTorch, operation by operation; `tests/test_memory.py` holds this module to it, and says how near it is.
 
-**States**, in bytes a parameter, are those of mixed precision with Adam (Rajbhandari et al. 2020, arXiv 1910.02054,
+**States**, in bytes per parameter, are those of mixed precision with Adam (Rajbhandari et al. 2020, arXiv 1910.02054,
 section 3.1): weights 2, gradients 2, and in the optimizer a float32 master copy 4 and two moments of 4 each. ZeRO
 divides them by the number of GPUs: the optimizer's at stage 1, gradients too at stage 2, weights too at stage 3.
 

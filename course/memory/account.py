@@ -53,11 +53,11 @@ class Moment:
     transients: int
 
 
-# a layer, in bytes a token
+# a layer, in bytes per token
 
 
 def layer_bytes(shape: Shape, recompute: str = "none", norms: str = "fused", itemsize: int = 2) -> int:
-    """What one layer keeps from forward to backward, in bytes a token.
+    """What one layer keeps from forward to backward, in bytes per token.
 
     With i bytes an item, h `hidden`, k the width of keys, f `ffn`, a `heads`: `none` with fused norms keeps
     i·(6h + 2k + 4f) + 8 + 4a, that is 12h + 4k + 8f + 8 + 4a at 16 bits. A layer's result is the next one's input and
@@ -83,7 +83,7 @@ def layer_bytes(shape: Shape, recompute: str = "none", norms: str = "fused", ite
 
 
 def _norm_bytes(shape: Shape, norms: str, itemsize: int) -> int:
-    """What an RMSNorm keeps, its result included, which the products after it need: bytes a token."""
+    """What an RMSNorm keeps, its result included, which the products after it need: bytes per token."""
     h = shape.hidden
     if norms == "fused":
         return 2 * itemsize * h + 4  # x, the result; the reciprocal root mean square
@@ -91,7 +91,7 @@ def _norm_bytes(shape: Shape, norms: str, itemsize: int) -> int:
 
 
 def _refilled(training: Training) -> int:
-    """What the recomputation of one layer adds to what was kept of it, in bytes a token."""
+    """What the recomputation of one layer adds to what was kept of it, in bytes per token."""
     shape, itemsize, how = training.shape, training.precision.activations, training.recompute
     if how == "none":
         return 0

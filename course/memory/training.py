@@ -96,19 +96,19 @@ class Precision:
     moment: int = 4
     """Each of Adam's two."""
     activations: int = 2
-    """2 or 4; the loss, the norms' one number a row and the attention's one a row and head are float32 all the same."""
+    """2 or 4; the loss, the norms' one number per row and the attention's one per row and head are float32 anyway."""
 
     def __post_init__(self) -> None:
         for name in ("weights", "grads", "master", "moment"):
             size = getattr(self, name)
             if type(size) is not int or size < 0:
-                raise MemoryInputError(f"{name} have {size!r} bytes a parameter: an int is needed, 0 or more")
+                raise MemoryInputError(f"{name} have {size!r} bytes per parameter: an int is needed, 0 or more")
         if self.activations not in (2, 4):
             raise MemoryInputError(f"activations of {self.activations!r} bytes: there are 2 and 4")
 
     @property
     def per_parameter(self) -> int:
-        """Bytes a parameter, all states together."""
+        """Bytes per parameter, all states together."""
         return self.weights + self.grads + self.master + 2 * self.moment
 
 
@@ -119,7 +119,7 @@ PRECISIONS: dict[str, Precision] = {
     "bf16": Precision(master=0, moment=2),
     "fp32": Precision(4, 4, 0, 4, activations=4),
 }
-"""16, 18 (as Megatron-LM), 10 (Dettmers et al. 2022, without its constants for blocks), 8 and 16 bytes a parameter."""
+"""Bytes per parameter: 16, 18 (as Megatron-LM), 10 (Dettmers et al. 2022, without constants for blocks), 8 and 16."""
 
 RECOMPUTE: dict[str, str] = {
     "none": "none",
@@ -146,7 +146,7 @@ class Training:
         seq: tokens of a sequence.
         batch: sequences that each GPU runs at once.
         recompute: a key of `RECOMPUTE`.
-        precision: bytes a number.
+        precision: bytes per number.
         norms: "fused" or "composed".
         loss_rows: tokens for which head and loss are computed at once, each such chunk checkpointed; None for all.
         gpus: how many share the states.

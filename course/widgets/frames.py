@@ -61,5 +61,7 @@ FRAMES = {
     "gradient_flow": Frame("How much gradient reaches each layer", "flow"),
     "memory_account": Frame("Does it fit?", "memory"),
     "mlp_shapes": Frame("The arrays of a step, to scale", "shapes"),
+    "pipeline": Frame("Who computes, and who waits?", "pipeline"),
+    "zero_stages": Frame("Who holds what?", "zero"),
 }
 """The frames of experiments that are shown without one of their own."""

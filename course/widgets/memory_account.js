@@ -154,7 +154,7 @@ function verdict(tables, setting, card) {
 /* What each part is, for these settings. */
 function meaning(tables, { precision, gpus, way }, { peakAt }) {
   const state = tables.precisions[precision].map(
-    (bytes) => `${bytes} bytes a parameter${gpus > 1 ? ` ÷ ${commas(gpus)}` : ""}`,
+    (bytes) => `${bytes} bytes per parameter${gpus > 1 ? ` ÷ ${commas(gpus)}` : ""}`,
   );
   const atLoss = peakAt === "loss";
   const inLayer = recompute(tables, way) === "none" ? "gradients in the last layer" : "recomputed layer, gradients";

@@ -1,8 +1,8 @@
 """What `course.memory` predicts, as tables of whole numbers: the widget `memory_account` looks up, adds and compares.
 
-All that a step holds is a number of bytes a token, and for a loss in chunks a constant; states are shares of a sum. So
-a few numbers for each way to run a model stand for all sequences, batches and numbers of GPUs. They are taken from the
-predictor's answers, and where a table would answer otherwise than the predictor, at any stop, it is not made.
+All that a step holds is a number of bytes per token, and for a loss in chunks a constant; states are shares of a sum.
+So a few numbers for each way to run a model stand for all sequences, batches and numbers of GPUs. They are taken from
+the predictor's answers, and where a table would answer otherwise than the predictor, at any stop, it is not made.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def tables(models: Mapping[str, Shape]) -> dict[str, Any]:
     - "precisions": bytes of a weight, of a gradient, of the optimizer's share in a parameter, of an activation.
     - "states", by model and precision: weights, gradients, optimizer, to be divided by the GPUs and rounded up, and
       what is gathered where there are several GPUs.
-    - "bytes", by model, itemsize of activations, norms and way: five numbers a token, and the constant of the last but
-      one. They are activations; loss head and transients at the loss; and transients in the layer.
-    - "flops", by model, length and way: FLOPs a token.
+    - "bytes", by model, itemsize of activations, norms and way: five numbers per token, and the constant of the last
+      but one. They are activations; loss head and transients at the loss; and transients in the layer.
+    - "flops", by model, length and way: FLOPs per token.
     - "ranks": for each model, length and way, which of "orders" it has. That is a letter for each other way, the batch
       as it is and then a smaller one: the place of such a change when all are ranked by price, "-" where there is none.
 

@@ -27,6 +27,8 @@ from course.widgets import gradient_flow, memory_account, mlp_shapes
 from course.widgets.clinic import clinic
 from course.widgets.estimators import estimators
 from course.widgets.frames import Frame, Question
+from course.widgets.pipeline import pipeline
+from course.widgets.zero_stages import zero_stages
 
 def framed(name, **then):
     options = [("Yes, `a` is.", "It is `b`."), ("No.", "It takes `b`, too."), ("Never.", "With `b` it is.")]
@@ -88,8 +90,18 @@ clinic(cases, {"t": test}, 2.3, frame=framed("clinic", patient=2, tests="t", nam
 :tags: [remove-input]
 estimators(frame=framed("estimators", f="sin10", mu=-0.25, n=16, draw=3))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+zero_stages(frame=framed("zero", model="70B", stage=2, gpus=64))
+```
+
+```{code-cell} python3
+:tags: [remove-input]
+pipeline(frame=framed("pipeline", schedule="interleaved", stages=2, microbatches=16, time=5.5))
+```
 """
-NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators")
+NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators", "zero", "pipeline")
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -99,6 +111,8 @@ AFTER: dict[str, dict[str, str]] = {
     "schedule": {"policy": "slots", "time": "1"},
     "estimators": {"f": "sin10", "mu": "-0.25", "n": "16", "draw": "3"},
     "clinic": {"patient": "2", "tests": "t", "named": "b"},
+    "zero": {"model": "70B", "stage": "2", "gpus": "64"},
+    "pipeline": {"schedule": "interleaved", "stages": "2", "microbatches": "16", "time": "5.5"},
 }
 """What each question's `then` sets."""
 
@@ -258,6 +272,8 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#account?zero_grad=1&step=",
         "#estimators?f=tan&mu=9&n=2&draw=-1",
         "#clinic?patient=x&tests=luck&named=nobody",
+        "#zero?model=1T&stage=4&gpus=3",
+        "#pipeline?schedule=luck&stages=3&microbatches=5&time=0.3",
     ],
 )
 def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:

@@ -168,7 +168,7 @@ def assert_shown(browser: Browser, settings: list[dict[str, Any]]) -> list[str]:
         precision, gpus = PRECISIONS[setting["precision"]], setting["gpus"]
         shared = f" ÷ {gpus:,}" * (gpus > 1)
         each = (precision.weights, precision.grads, precision.master + 2 * precision.moment)
-        assert shown["shares"] == [f"{n} bytes a parameter{shared}" for n in each], setting
+        assert shown["shares"] == [f"{n} bytes per parameter{shared}" for n in each], setting
     return [shown["said"] for shown in all_shown]
 
 

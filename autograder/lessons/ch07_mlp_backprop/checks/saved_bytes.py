@@ -15,10 +15,10 @@ def test_small_networks(learner, reference, rng):
 
 @exercise("saved_bytes")
 def test_item_sizes(learner, reference, rng):
-    """2, 4 and 8 bytes a number: float16, float32, float64."""
+    """2, 4 and 8 bytes per number: float16, float32, float64."""
     for itemsize in (2, 4, 8):
         sizes = [*(int(size) for size in rng.integers(1, 200, size=4)), itemsize]
-        got, case = learner.saved_bytes(*sizes), f"{itemsize} bytes a number"
+        got, case = learner.saved_bytes(*sizes), f"{itemsize} bytes per number"
         expect_close(got, reference.saved_bytes(*sizes), case=case, rtol=0, atol=0)
 
 

@@ -49,5 +49,5 @@ without_the_softmax = mistake(
 counts_the_logits = mistake(
     "saved_bytes",
     {BYTES: "return batch * (d + 2 * m + 2 * o) * itemsize"},
-    says="The logits were counted beside the softmax. Backward needs only the softmax: o numbers a row, not 2o.",
+    says="The logits were counted beside the softmax. Backward needs only the softmax: o numbers per row, not 2o.",
 )

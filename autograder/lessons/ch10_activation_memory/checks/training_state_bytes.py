@@ -13,10 +13,10 @@ def agree_on_states(learner, reference, *arguments: int, case: str, **options: i
 
 @exercise("training_state_bytes")
 def test_defaults(learner, reference, rng):
-    """16 bytes a parameter."""
+    """16 bytes per parameter."""
     agree_on_states(learner, reference, 1, case="one parameter")
     for high in (100, 10**6, 10**11):
-        agree_on_states(learner, reference, int(rng.integers(high // 2, high)), case="16 bytes a parameter")
+        agree_on_states(learner, reference, int(rng.integers(high // 2, high)), case="16 bytes per parameter")
 
 
 @exercise("training_state_bytes")

@@ -104,7 +104,7 @@ rounded_to_the_nearest = mistake(
 weights_alone = mistake(
     "largest_batch",
     {STATES_OF_ALL: STATES_OF_ALL.replace("16 *", "2 *")},
-    says="The weights alone are counted. States are 16 bytes a parameter: gradients, master copy, moments.",
+    says="The weights alone are counted. States are 16 bytes per parameter: gradients, master copy, moments.",
 )
 
 logits_once = mistake(

@@ -20,7 +20,7 @@ heads_for_their_width = mistake(
 keys_or_values_alone = mistake(
     "llama_block_bytes",
     {NONE: NONE.replace("4 * kv", "2 * kv")},
-    says="Keys and values are two arrays, of two bytes a number: 4 · kv_heads · h/a. Half of it is counted.",
+    says="Keys and values are two arrays, of two bytes per number: 4 · kv_heads · h/a. Half of it is counted.",
 )
 silu_forgotten = mistake(
     "llama_block_bytes",
@@ -96,7 +96,7 @@ all_layers_of_the_model = mistake(
 everything_in_float32 = mistake(
     "llama_block_bytes",
     {NONE: 'a_token = {"none": 24 * h + 8 * kv + 16 * f + 8 + lse, "selective": 8 * h + lse, "full": 4 * h}'},
-    says="All arrays are counted in float32. They are 16-bit, 2 bytes a number; only the norms' numbers and the "
+    says="All arrays are counted in float32. They are 16-bit, 2 bytes per number; only the norms' numbers and the "
     "log-sum-exp have 4.",
 )
 hidden_by_kv_heads = mistake(

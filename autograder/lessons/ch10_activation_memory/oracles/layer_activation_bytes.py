@@ -14,7 +14,7 @@ from course.instruments.saved import SavedTensorMeter
 
 @exercise("layer_activation_bytes")
 def test_layer_against_a_gpt_block(reference):
-    """Within the two numbers a row that LayerNorms keep, which the formula leaves out."""
+    """Within the two numbers per row that LayerNorms keep, which the formula leaves out."""
     count = reference.implementations["layer_activation_bytes"]
     for s, b, h, a in [(256, 1, 512, 8), (128, 3, 1024, 4)]:
         with FakeTensorMode():

@@ -1,0 +1,63 @@
+"""Who holds what of a model's states in the stages of ZeRO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from IPython.display import HTML
+
+from course.memory import MODELS, Shape, Training, predict_memory
+from course.widgets import show
+from course.widgets.frames import Frame
+
+GPUS = tuple(2**i for i in range(11))
+"""Where the slider stops."""
+STAGES = range(4)
+KINDS = (("optimizer", 12, 1), ("gradients", 2, 2), ("weights", 2, 3))
+"""What there is, its bytes per parameter with Adam in mixed precision, and the first stage that cuts it."""
+HALVES = (2, 2, 2, 3)
+"""What a step sends in each stage, with one micro-batch: halves of an all-reduce of 16-bit numbers."""
+SHAPES = {"7B": MODELS["llama-2-7b"], "70B": MODELS["llama-3.1-70b"], "405B": MODELS["llama-3.1-405b"]}
+
+
+def held_bytes(shape: Shape, gpus: int, stage: int) -> list[int]:
+    """What each of `gpus` keeps of the optimizer, of the gradients and of the weights."""
+    memory = predict_memory(Training(shape, 1, gpus=gpus, zero=stage))
+    return [memory.optimizer, memory.grads, memory.weights]
+
+
+def sent_bytes(n_params: int, gpus: int, stage: int) -> float:
+    """What each of `gpus` sends in a step of one micro-batch, gradients and weights in 16 bits."""
+    return HALVES[stage] * 2 * n_params * (gpus - 1) / gpus
+
+
+def zero_stages(
+    model: str = "7B",
+    stage: int = 0,
+    gpus: int = 8,
+    card: float = 80e9,
+    *,
+    models: Mapping[str, Shape] = SHAPES,
+    figure: str = "",
+    frame: Frame | None = None,
+) -> HTML:
+    """Each GPU's part of the weights, the gradients and the optimizer's states, drawn where it lies.
+
+    Shown first with these settings. `card` is a GPU's memory in bytes, and `models` maps names to shapes:
+    `{"mine": Shape(...)}` shows a model of your own. The bytes are those of `course.memory`, for Adam in mixed
+    precision. A value at which no control can be set is a `ValueError`.
+    """
+    for name, value, choices in (("model", model, models), ("stage", stage, STAGES), ("gpus", gpus, GPUS)):
+        if value not in choices:
+            raise ValueError(f"{name} is {value!r}, which is none of {[*choices]}")
+    tables = {
+        name: {
+            "held": [[held_bytes(shape, n, of) for n in GPUS] for of in STAGES],
+            "sent": [[sent_bytes(shape.n_params, n, of) for n in GPUS] for of in STAGES],
+        }
+        for name, shape in models.items()
+    }
+    start = {"model": model, "stage": stage, "gpus": gpus}
+    return show(
+        "zero_stages", {"tables": tables, "kinds": KINDS, "gpus": GPUS, "card": card, "start": start}, figure, frame
+    )
