@@ -61,5 +61,6 @@ FRAMES = {
     "gradient_flow": Frame("How much gradient reaches each layer", "flow"),
     "memory_account": Frame("Does it fit?", "memory"),
     "mlp_shapes": Frame("The arrays of a step, to scale", "shapes"),
+    "straight_through": Frame("Descent through a staircase", "straight"),
 }
 """The frames of experiments that are shown without one of their own."""

@@ -27,6 +27,7 @@ from course.widgets import gradient_flow, memory_account, mlp_shapes
 from course.widgets.clinic import clinic
 from course.widgets.estimators import estimators
 from course.widgets.frames import Frame, Question
+from course.widgets.straight_through import straight_through
 
 def framed(name, **then):
     options = [("Yes, `a` is.", "It is `b`."), ("No.", "It takes `b`, too."), ("Never.", "With `b` it is.")]
@@ -88,8 +89,13 @@ clinic(cases, {"t": test}, 2.3, frame=framed("clinic", patient=2, tests="t", nam
 :tags: [remove-input]
 estimators(frame=framed("estimators", f="sin10", mu=-0.25, n=16, draw=3))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+straight_through(frame=framed("straight", q="sign", w=-0.5, target=2.4, rate=0.5, steps=60))
+```
 """
-NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators")
+NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators", "straight")
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -99,6 +105,7 @@ AFTER: dict[str, dict[str, str]] = {
     "schedule": {"policy": "slots", "time": "1"},
     "estimators": {"f": "sin10", "mu": "-0.25", "n": "16", "draw": "3"},
     "clinic": {"patient": "2", "tests": "t", "named": "b"},
+    "straight": {"q": "sign", "w": "-0.5", "target": "2.4", "rate": "0.5", "steps": "60"},
 }
 """What each question's `then` sets."""
 
@@ -258,6 +265,7 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#account?zero_grad=1&step=",
         "#estimators?f=tan&mu=9&n=2&draw=-1",
         "#clinic?patient=x&tests=luck&named=nobody",
+        "#straight?q=floor&w=9&target=0.05&rate=&steps=61",
     ],
 )
 def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:
