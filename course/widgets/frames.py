@@ -63,5 +63,6 @@ FRAMES = {
     "mlp_shapes": Frame("The arrays of a step, to scale", "shapes"),
     "pipeline": Frame("Who computes, and who waits?", "pipeline"),
     "zero_stages": Frame("Who holds what?", "zero"),
+    "straight_through": Frame("Descent through a staircase", "straight"),
 }
 """The frames of experiments that are shown without one of their own."""

@@ -29,6 +29,7 @@ from course.widgets.estimators import estimators
 from course.widgets.frames import Frame, Question
 from course.widgets.pipeline import pipeline
 from course.widgets.zero_stages import zero_stages
+from course.widgets.straight_through import straight_through
 
 def framed(name, **then):
     options = [("Yes, `a` is.", "It is `b`."), ("No.", "It takes `b`, too."), ("Never.", "With `b` it is.")]
@@ -100,8 +101,14 @@ zero_stages(frame=framed("zero", model="70B", stage=2, gpus=64))
 :tags: [remove-input]
 pipeline(frame=framed("pipeline", schedule="interleaved", stages=2, microbatches=16, time=5.5))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+straight_through(frame=framed("straight", q="sign", w=-0.5, target=2.4, rate=0.5, steps=60))
+```
 """
-NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators", "zero", "pipeline")
+NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators")
+NAMES += ("zero", "pipeline", "straight")
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -113,6 +120,7 @@ AFTER: dict[str, dict[str, str]] = {
     "clinic": {"patient": "2", "tests": "t", "named": "b"},
     "zero": {"model": "70B", "stage": "2", "gpus": "64"},
     "pipeline": {"schedule": "interleaved", "stages": "2", "microbatches": "16", "time": "5.5"},
+    "straight": {"q": "sign", "w": "-0.5", "target": "2.4", "rate": "0.5", "steps": "60"},
 }
 """What each question's `then` sets."""
 
@@ -274,6 +282,7 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#clinic?patient=x&tests=luck&named=nobody",
         "#zero?model=1T&stage=4&gpus=3",
         "#pipeline?schedule=luck&stages=3&microbatches=5&time=0.3",
+        "#straight?q=floor&w=9&target=0.05&rate=&steps=61",
     ],
 )
 def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:
