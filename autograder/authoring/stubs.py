@@ -29,7 +29,7 @@ from autograder.authoring.tree import AuthoringError
 from autograder.cell_names import cell_id, check_id
 from autograder.notebook.executed import DEMO
 from autograder.places import Places
-from autograder.sections import with_links
+from autograder.sections import LINK, with_links
 from course.published import Published, published
 from course.syllabus import Exercise, Lesson
 
@@ -70,7 +70,7 @@ def stub_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode
 
     Raises `AuthoringError` naming the file and the exercise where `solutions/<lesson>.py` is not what it must be.
     """
-    notebook = _assemble(lesson, solutions or Places().solutions, keep_solution_cells=False)
+    notebook = _assemble(lesson, solutions or _solutions(lesson), keep_solution_cells=False)
     for step in (LockCells, NameTheExercise, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
     for step in (ClearHiddenTests, ClearMarkScheme, ComputeChecksums):
@@ -84,7 +84,7 @@ def stub_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode
 
 def solved_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode:
     """The same notebook with the reference left in, the marks around it and `solution` cells included."""
-    notebook = _assemble(lesson, solutions or Places().solutions, keep_solution_cells=True)
+    notebook = _assemble(lesson, solutions or _solutions(lesson), keep_solution_cells=True)
     for step in (LockCells, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
     return _unknown_to_nbgrader(notebook)
@@ -104,6 +104,11 @@ def _unknown_to_nbgrader(notebook: NotebookNode) -> NotebookNode:
 def notebook_text(notebook: NotebookNode) -> str:
     """The text of a notebook file: sorted keys and one trailing newline, so that it only changes when a cell does."""
     return str(nbformat.writes(notebook, indent=1)).rstrip("\n") + "\n"
+
+
+def _solutions(lesson: Lesson) -> Path:
+    """The folder that has the lesson's source, in the course that this process serves."""
+    return Places().source(lesson.slug).parent
 
 
 def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> NotebookNode:
@@ -157,6 +162,7 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     cells = jupytext.read(path, fmt="py:percent").cells
     for cell in cells:
         cell.metadata = NotebookNode({key: cell.metadata[key] for key in METADATA if key in cell.metadata})
+    cells = _without_taken_out(cells, lesson)
     marked = [cell for cell in cells if "exercise" in cell.metadata]
     listed_in = Places(solutions.parent)
     _require_the_syllabus(
@@ -170,6 +176,20 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
         if not any(_defines(cell.source, name) for cell in marked if cell.metadata.exercise == name):
             raise AuthoringError(f"solutions/{lesson.slug}.py: the cell of exercise {name!r} does not define {name}")
     return list(cells)
+
+
+def _without_taken_out(cells: list[NotebookNode], lesson: Lesson) -> list[NotebookNode]:
+    """The cells without those of exercises that a course which extends this one takes out: contracts, and answers."""
+    out = {exercise.name for exercise in lesson.taken_out}
+    kept = [cell for cell in cells if cell.metadata.get("exercise") not in out]
+    gone = {exercise.anchor for exercise in lesson.taken_out}
+    asked = {exercise.anchor for exercise in lesson.exercises}
+    linked = [{match[3] for match in LINK.finditer(cell.source)} for cell in kept]
+    return [
+        cell
+        for cell, anchors in zip(kept, linked, strict=True)
+        if cell.cell_type != "markdown" or not anchors & gone or anchors & asked
+    ]
 
 
 def _require_the_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, str]]) -> None:
