@@ -6,9 +6,11 @@ import json
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 from conftest import ROOT, Command, run_backprop
 
+from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from course.own import FILE, CourseError, serving
 from course.syllabus import SyllabusError, find_lesson, syllabus, whole_lessons
 
@@ -21,7 +23,7 @@ GONE = [slug[:4] for slug in syllabus() if slug not in KEPT]
 CHANGES = f"""\
 title = "Backprop for robots"
 extends = "backprop"
-without = {json.dumps([*GONE, "ch01/read_torch_graph", "ch02/gradcheck"])}
+without = {json.dumps([*GONE, "ch01/read_torch_graph", "ch01/topological_order", "ch02/gradcheck"])}
 
 [change]
 "ch01/forward" = {{ points = 4, weights = {{ test_worked_example = 5 }} }}
@@ -51,7 +53,8 @@ def test_what_is_taken_out_changed_and_added(extended: Path) -> None:
     with serving(extended):
         assert list(syllabus()) == [*KEPT, OWN]
         first = syllabus()[KEPT[0]]
-        assert {one.name for one in ours.exercises} - {one.name for one in first.exercises} == {"read_torch_graph"}
+        gone = {one.name for one in ours.exercises} - {one.name for one in first.exercises}
+        assert gone == {"read_torch_graph", "topological_order"} == {one.name for one in first.taken_out}
         assert (first.exercise("forward").points, first.exercise("forward").tier) == (4, "core")
         weights = ours.exercise("forward").weights
         assert first.exercise("forward").weights == weights | {"test_worked_example": 5} != weights
@@ -70,6 +73,43 @@ def test_its_notebooks_have_no_cell_of_what_is_taken_out(extended: Path) -> None
     assert "read_torch_graph" not in text
     assert "ch01-read-torch-graph" not in text
     assert 'check(\\"forward\\")  # core, 4 points' in text
+    assert "import torch" not in text, "which was for that exercise alone"
+
+
+def test_its_notebooks_give_what_others_call_of_what_is_taken_out(extended: Path) -> None:
+    """`reverse_sweep` may call `topological_order`, which this course does not ask for."""
+    cells = nbformat.read(extended / "exercises" / f"{KEPT[0]}.ipynb", as_version=4).cells
+    sources = [cell.source for cell in cells]
+    (given,) = [cell for cell in cells if "def topological_order" in cell.source]
+    assert given.source.startswith("# This course does not ask for topological_order: it is given.\ndef ")
+    assert "SOLUTION" not in given.source
+    assert given.metadata.nbgrader.locked
+    assert "exercise" not in given.metadata
+    assert sources.index(given.source) < next(i for i, one in enumerate(sources) if "def reverse_sweep" in one)
+    assert not any("## `topological_order`" in one or 'check("topological_order")' in one for one in sources)
+
+
+GIVEN = {
+    "what a given one calls": (("ch05", ["unbroadcast", "Tensor"]), ["def unbroadcast", "class Tensor", "def exp"]),
+    "a method, and its helper": (("ch05", ["Tensor.backward"]), ["def topological_order", "def backward"]),
+    "what only checks call": (("ch07", ["forward"]), ["def activate", "def forward"]),
+    "nothing": (("ch06", ["relu_vjp", "attention_vjp"]), []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GIVEN)
+def test_what_is_given(case: str, tmp_path: Path) -> None:
+    (short, out), given = GIVEN[case]
+    content = {"title": "Less", "extends": "backprop", "without": [f"{short}/{name}" for name in out]}
+    (tmp_path / FILE).write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in content.items()))
+    slug = next(slug for slug in syllabus() if slug.startswith(short))
+    ours = {cell.source for cell in stub_notebook(find_lesson(slug)).cells}
+    with serving(tmp_path):
+        new = [cell.source for cell in stub_notebook(find_lesson(slug)).cells if cell.source not in ours]
+    found = [source for source in new if "How an exercise works" not in source]
+    assert all(any(start in source for source in found) for start in given)
+    assert len(found) >= len(given)
+    assert given or not found
 
 
 def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Command) -> None:
@@ -77,6 +117,11 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
     ann.mkdir(parents=True)
     for slug, folder in ((KEPT[0], ROOT), (KEPT[1], ROOT), (OWN, extended), ("ch06_vjps", ROOT)):
         shutil.copy(folder / "solutions" / f"{slug}.py", ann)
+    bob = ann.with_name("bob")
+    bob.mkdir()
+    with serving(extended):
+        for slug in KEPT:  # what is given is in these, and no other part of what is taken out
+            (bob / f"{slug}.ipynb").write_text(notebook_text(solved_notebook(find_lesson(slug))), encoding="utf-8")
     done = backprop("grade", "class", "--course", extended, "--jobs", "1")
     assert "ch06_vjps" in done.stderr, "which is no lesson of this course"
     found = {file.stem: json.loads(file.read_text()) for file in (tmp_path / "results" / "ann").glob("*.json")}
@@ -86,6 +131,9 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
         assert result["course"] == "Backprop for robots"
         assert "the course's own solution" in result["message"]
     assert found[KEPT[0]]["max_points"] != find_lesson(KEPT[0]).points
+    for slug in KEPT:
+        result = json.loads((tmp_path / "results" / "bob" / f"{slug}.json").read_text())
+        assert result["points"] == result["max_points"] == found[slug]["max_points"], result["message"]
 
 
 def test_it_is_whole(extended: Path, backprop: Command) -> None:

@@ -25,11 +25,13 @@ from nbgrader.preprocessors import (
     LockCells,
 )
 
+from autograder.authoring.regions import BEGIN, END, HANDED_OUT, regions
+from autograder.authoring.taken_out import without_taken_out
 from autograder.authoring.tree import AuthoringError
 from autograder.cell_names import cell_id, check_id
 from autograder.notebook.executed import DEMO
 from autograder.places import Places
-from autograder.sections import LINK, with_links
+from autograder.sections import with_links
 from course.published import Published, published
 from course.syllabus import Exercise, Lesson
 
@@ -37,8 +39,6 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 METADATA = ("exercise", "part", "tags")
 OURS = ("setup", "check")
 """Tags of the cells that the build writes; a source that has them is wrong."""
-BEGIN, HANDED_OUT, END = "### BEGIN SOLUTION", "### HANDED OUT", "### END SOLUTION"
-"""The marks of a region: nbgrader's, and ours between them, behind which stands, commented out, what learners get."""
 
 
 class NameTheExercise(ClearSolutions):
@@ -134,7 +134,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
         if cell is source[0] and cell.cell_type == "markdown":
             built.append(how)
         if name:
-            cell.source = _regions(cell.source, solved=keep_solution_cells)
+            cell.source = regions(cell.source, solved=keep_solution_cells)
             exercise = lesson.exercise(name)
             cell.metadata["nbgrader"] = _nbgrader(cell_id(name, cell.metadata.get("part")), solution=True)
             due = [_check(exercise)] if cell is last[name] else []
@@ -162,7 +162,7 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     cells = jupytext.read(path, fmt="py:percent").cells
     for cell in cells:
         cell.metadata = NotebookNode({key: cell.metadata[key] for key in METADATA if key in cell.metadata})
-    cells = _without_taken_out(cells, lesson)
+    cells = without_taken_out(cells, lesson)
     marked = [cell for cell in cells if "exercise" in cell.metadata]
     listed_in = Places(solutions.parent)
     _require_the_syllabus(
@@ -176,20 +176,6 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
         if not any(_defines(cell.source, name) for cell in marked if cell.metadata.exercise == name):
             raise AuthoringError(f"solutions/{lesson.slug}.py: the cell of exercise {name!r} does not define {name}")
     return list(cells)
-
-
-def _without_taken_out(cells: list[NotebookNode], lesson: Lesson) -> list[NotebookNode]:
-    """The cells without those of exercises that a course which extends this one takes out: contracts, and answers."""
-    out = {exercise.name for exercise in lesson.taken_out}
-    kept = [cell for cell in cells if cell.metadata.get("exercise") not in out]
-    gone = {exercise.anchor for exercise in lesson.taken_out}
-    asked = {exercise.anchor for exercise in lesson.exercises}
-    linked = [{match[3] for match in LINK.finditer(cell.source)} for cell in kept]
-    return [
-        cell
-        for cell, anchors in zip(kept, linked, strict=True)
-        if cell.cell_type != "markdown" or not anchors & gone or anchors & asked
-    ]
 
 
 def _require_the_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, str]]) -> None:
@@ -248,36 +234,6 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
                 f"{file}: exercise {name!r} has a line that is no comment behind {HANDED_OUT}: {line!r}"
             )
         mark = line if line in (BEGIN, HANDED_OUT, END) else mark
-
-
-def _regions(source: str, *, solved: bool) -> str:
-    """A cell whose regions have `HANDED_OUT` in them: solved, without what stands behind it; else with that alone.
-
-    What is handed out takes the place of its region and loses its `# `; no mark is left to say where it stands.
-    """
-    kept: list[str] = []
-    region: list[str] | None = None
-    for line in source.split("\n"):
-        if line.strip() == BEGIN:
-            region = []
-        if region is None:
-            kept.append(line)
-            continue
-        region.append(line)
-        if line.strip() == END:
-            kept += _region(region, solved=solved)
-            region = None
-    return "\n".join(kept)
-
-
-def _region(lines: list[str], *, solved: bool) -> list[str]:
-    """What becomes of one region, from its first mark to its last."""
-    marks = [i for i, line in enumerate(lines) if line.strip() == HANDED_OUT]
-    if not marks:
-        return lines
-    if solved:
-        return [*lines[: marks[0]], lines[-1]]
-    return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines[marks[0] + 1 : -1]]
 
 
 def _defines(source: str, name: str) -> bool:

@@ -80,7 +80,7 @@ def _files_for(exercise: Exercise) -> Iterator[Path]:
     lesson, places = syllabus()[exercise.lesson], Places()
     yield from places.folder(lesson.slug).glob("*.py")
     yield from _solved_with(lesson.slug)
-    others = [other.name for other in lesson.exercises if other != exercise]
+    others = [other.name for other in lesson.whole.exercises if other.name != exercise.name]
     for folder in (places.checks(lesson.slug), places.mistakes(lesson.slug)):
         yield from set(modules_in(folder)) - set(files_of(folder, others))
 
