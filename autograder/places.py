@@ -33,7 +33,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-from course.own import FILE, own_course
+from course.own import FILE, extends_ours, own_course
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN_LESSONS = "lessons"
@@ -96,17 +96,26 @@ class Places:
         _find_own_lessons()
         return self.root / OWN_LESSONS
 
+    def of(self, slug: str) -> Places:
+        """The places of the course that a lesson is of: these, or those of this course where they extend it."""
+        extended = self.is_own and extends_ours(self.root) and not (self.lessons_folder / slug).is_dir()
+        return Places(ROOT) if extended else self
+
     def source(self, slug: str) -> Path:
-        return self.solutions / f"{slug}.py"
+        return self.of(slug).solutions / f"{slug}.py"
 
     def notebook(self, slug: str) -> Path:
         return self.notebooks / f"{slug}.ipynb"
 
     def chapter(self, slug: str) -> Path:
-        return self.chapters / f"{slug}.md"
+        return self.of(slug).chapters / f"{slug}.md"
+
+    def page(self, slug: str) -> Path:
+        """The page of a chapter in the built book."""
+        return self.of(slug).pages / f"{slug}.html"
 
     def folder(self, slug: str) -> Path:
-        return self.lessons_folder / slug
+        return self.of(slug).lessons_folder / slug
 
     def checks(self, slug: str) -> Path:
         return self.folder(slug) / "checks"
@@ -137,8 +146,8 @@ class Places:
         return self.folder(slug) / "equivalents.toml"
 
     def relative(self, path: Path) -> str:
-        """`path` as it is written in messages: from the course's folder, with slashes."""
-        return path.relative_to(self.root).as_posix()
+        """`path` as it is written in messages: from the course's folder, or this one's, with slashes."""
+        return path.relative_to(self.root if path.is_relative_to(self.root) else ROOT).as_posix()
 
 
 def file_of(folder: Path, exercise: str) -> Path:

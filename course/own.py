@@ -99,6 +99,15 @@ def title_of(course: Path | None) -> str:
 
 
 @cache
+def extends_ours(course: Path) -> bool:
+    """Whether a course of one's own says that it is this one, with changes."""
+    extends = _content(course / FILE).get("extends")
+    if extends not in (None, OURS):
+        raise CourseError(f"{course / FILE}: extends can be {OURS!r} alone, and is {extends!r}")
+    return extends == OURS
+
+
+@cache
 def _named(name: str) -> Path | None:
     return course_named(name)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from course.own import own_course
+from course.own import extends_ours, own_course
 from course.syllabus import SyllabusError
 
 PUBLISHED = Path(__file__).with_name("published.toml")
@@ -58,7 +58,9 @@ def published() -> Published:
 @cache
 def _published(own: Path | None) -> Published:
     file = PUBLISHED if own is None else own / PUBLISHED.name
-    return read_published(file) if own is None or file.is_file() else Published()
+    if own is not None and not file.is_file():
+        return read_published(PUBLISHED) if extends_ours(own) else Published()
+    return read_published(file)
 
 
 def published_here() -> Published:

@@ -6,16 +6,16 @@ import difflib
 import re
 import tomllib
 from collections.abc import Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course.own import FILE, CourseError, own_course, title_of
+from course.own import FILE, CourseError, extends_ours, own_course, title_of
 
 SYLLABUS = Path(__file__).with_name("syllabus.toml")
 OWN_SLUG = re.compile(r"ch\d\d_[a-z][a-z0-9_]*")
-OF_OWN = {"title"}
+OF_OWN = {"title", "extends", "without", "change"}
 """What the file of a course of one's own says beside its lessons."""
 TIERS = ("core", "stretch")
 OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
@@ -82,10 +82,17 @@ class Lesson:
     environment: Environment
     """What its exercises may import unless they say otherwise."""
     exercises: tuple[Exercise, ...]
+    taken_out: tuple[Exercise, ...] = field(default=(), repr=False)  # `version` hashes those that there are
+    """Exercises that its source has, and a course that extends it does not ask."""
 
     @property
     def points(self) -> float:
         return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def whole(self) -> Lesson:
+        """The lesson as its source has it: with the exercises that this course does not ask, the last ones then."""
+        return replace(self, exercises=(*self.exercises, *self.taken_out), taken_out=())
 
     @property
     def environments(self) -> tuple[Environment, ...]:
@@ -128,6 +135,10 @@ def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
     title_of(file.parent)
     try:
         lessons = _listed(raw, file.name, OF_OWN)
+        if extends_ours(file.parent):
+            lessons = _extended(read_syllabus(SYLLABUS), raw, lessons)
+        elif raw.keys() & {"without", "change"}:
+            raise SyllabusError('without and change are for a course that extends = "backprop"')
     except SyllabusError as error:
         raise SyllabusError(f"{file}: {error}") from None
     except (TypeError, AttributeError) as error:
@@ -142,6 +153,68 @@ def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
         if numbers.count(number) > 1:
             raise SyllabusError(f"{file}: two lessons are {number}, a number by which files are known")
     return lessons
+
+
+def _extended(ours: dict[str, Lesson], raw: dict[str, Any], own: dict[str, Lesson]) -> dict[str, Lesson]:
+    """This course without what the file takes out, with what it changes, and with its own lessons among ours."""
+    exercises = {f"{slug[:4]}/{one.name}": one for slug, lesson in ours.items() for one in lesson.exercises}
+    gone = [
+        _known(str(name), {slug[:4]: slug for slug in ours} | {name: name for name in exercises}, "without")
+        for name in raw.get("without", [])
+    ]
+    changed = {
+        _known(name, {name: name for name in exercises}, "change"): entry
+        for name, entry in raw.get("change", {}).items()
+    }
+    for name, entry in changed.items():
+        _refuse_a_wrong_change(f"change {name}", entry)
+    found = dict(own)
+    for slug, lesson in ours.items():
+        if slug in gone:
+            continue
+        kept = [one for one in lesson.exercises if f"{slug[:4]}/{one.name}" not in gone]
+        asked = tuple(_changed(one, changed.get(f"{slug[:4]}/{one.name}", {})) for one in kept)
+        if asked and slug in own:
+            raise SyllabusError(f"{slug} is a lesson of ours: take that out, by without, or find another name")
+        if asked:
+            left = tuple(one for one in lesson.exercises if one not in kept)
+            minutes = round(lesson.minutes * sum(one.points for one in kept) / lesson.points)
+            found[slug] = replace(lesson, exercises=asked, minutes=minutes, taken_out=left)
+    return dict(sorted(found.items()))
+
+
+def _changed(exercise: Exercise, entry: dict[str, Any]) -> Exercise:
+    weights = exercise.weights | entry.get("weights", {})
+    return replace(exercise, **{**entry, "weights": weights})
+
+
+def _refuse_a_wrong_change(where: str, entry: dict[str, Any]) -> None:
+    _only_known(where, entry, {"points", "tier", "weights"}, ("points",))
+    if entry.get("points", 1) <= 0 or entry.get("tier", TIERS[0]) not in TIERS:
+        raise SyllabusError(f"{where}: points must be positive, and the tier {' or '.join(TIERS)}")
+    weights = entry.get("weights", {})
+    _only_known(f"{where}: weights", weights, set(weights), tuple(weights))
+    if any(weight < 0 for weight in weights.values()):
+        raise SyllabusError(f"{where}: no weight can be below 0")
+
+
+def _known(name: str, names: dict[str, str], what: str) -> str:
+    """What is meant by the name of a lesson or an exercise; `SyllabusError` where that is nothing of ours."""
+    slug, slash, exercise = name.partition("/")
+    meant = names.get(f"{slug[:4]}{slash}{exercise}")
+    if meant is None:
+        close = difflib.get_close_matches(name, names, n=1)
+        guess = f"; did you mean {close[0]}?" if close else ""
+        raise SyllabusError(f"{what}: the course that this one extends has no {name}{guess}")
+    return meant
+
+
+def whole_lessons() -> dict[str, Lesson]:
+    """The lessons that there are for the course that this process serves: also those that it takes out of this one."""
+    own = own_course()
+    if own is None or not extends_ours(own):
+        return syllabus()
+    return _syllabus(None) | {slug: lesson for slug, lesson in _syllabus(own).items() if not lesson.taken_out}
 
 
 def syllabus() -> dict[str, Lesson]:

@@ -24,7 +24,7 @@ NO_REGISTER = (
 
 def solved_cells(course: Course, slug: str) -> list[str]:
     """The sources of the graded cells of a solved lesson."""
-    cells = solved_notebook(course.lessons[slug], course.solutions).cells
+    cells = solved_notebook(course.lessons[slug], course.source(slug).parent).cells
     code = [cell for cell in cells if cell.cell_type == "code"]
     return [cell.source for cell in code if NOT_GRADED.isdisjoint(cell.metadata.get("tags", []))]
 

@@ -298,7 +298,7 @@ for name in "batchnorm embedding conv2d maxpool2d attention".split():
 
 def sample_files(course: Course) -> dict[str, str]:
     """The text of every file of the sample class, by its path below `autograder/sample_class/`."""
-    if not set(WITH_MISTAKES) <= course.lessons.keys():
+    if course.is_own or not set(WITH_MISTAKES) <= course.lessons.keys():
         return {}  # another course: the sample is of these lessons
     solved = {slug: solved_notebook(lesson, course.solutions) for slug, lesson in course.lessons.items()}
     stubs = {slug: stub_notebook(lesson, course.solutions) for slug, lesson in course.lessons.items()}

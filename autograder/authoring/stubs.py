@@ -25,6 +25,8 @@ from nbgrader.preprocessors import (
     LockCells,
 )
 
+from autograder.authoring.regions import BEGIN, END, HANDED_OUT, regions
+from autograder.authoring.taken_out import without_taken_out
 from autograder.authoring.tree import AuthoringError
 from autograder.cell_names import cell_id, check_id
 from autograder.notebook.executed import DEMO
@@ -37,8 +39,6 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 METADATA = ("exercise", "part", "tags")
 OURS = ("setup", "check")
 """Tags of the cells that the build writes; a source that has them is wrong."""
-BEGIN, HANDED_OUT, END = "### BEGIN SOLUTION", "### HANDED OUT", "### END SOLUTION"
-"""The marks of a region: nbgrader's, and ours between them, behind which stands, commented out, what learners get."""
 
 
 class NameTheExercise(ClearSolutions):
@@ -70,7 +70,7 @@ def stub_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode
 
     Raises `AuthoringError` naming the file and the exercise where `solutions/<lesson>.py` is not what it must be.
     """
-    notebook = _assemble(lesson, solutions or Places().solutions, keep_solution_cells=False)
+    notebook = _assemble(lesson, solutions or _solutions(lesson), keep_solution_cells=False)
     for step in (LockCells, NameTheExercise, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
     for step in (ClearHiddenTests, ClearMarkScheme, ComputeChecksums):
@@ -84,7 +84,7 @@ def stub_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode
 
 def solved_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode:
     """The same notebook with the reference left in, the marks around it and `solution` cells included."""
-    notebook = _assemble(lesson, solutions or Places().solutions, keep_solution_cells=True)
+    notebook = _assemble(lesson, solutions or _solutions(lesson), keep_solution_cells=True)
     for step in (LockCells, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
     return _unknown_to_nbgrader(notebook)
@@ -104,6 +104,11 @@ def _unknown_to_nbgrader(notebook: NotebookNode) -> NotebookNode:
 def notebook_text(notebook: NotebookNode) -> str:
     """The text of a notebook file: sorted keys and one trailing newline, so that it only changes when a cell does."""
     return str(nbformat.writes(notebook, indent=1)).rstrip("\n") + "\n"
+
+
+def _solutions(lesson: Lesson) -> Path:
+    """The folder that has the lesson's source, in the course that this process serves."""
+    return Places().source(lesson.slug).parent
 
 
 def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> NotebookNode:
@@ -129,7 +134,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
         if cell is source[0] and cell.cell_type == "markdown":
             built.append(how)
         if name:
-            cell.source = _regions(cell.source, solved=keep_solution_cells)
+            cell.source = regions(cell.source, solved=keep_solution_cells)
             exercise = lesson.exercise(name)
             cell.metadata["nbgrader"] = _nbgrader(cell_id(name, cell.metadata.get("part")), solution=True)
             due = [_check(exercise)] if cell is last[name] else []
@@ -157,6 +162,7 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     cells = jupytext.read(path, fmt="py:percent").cells
     for cell in cells:
         cell.metadata = NotebookNode({key: cell.metadata[key] for key in METADATA if key in cell.metadata})
+    cells = without_taken_out(cells, lesson)
     marked = [cell for cell in cells if "exercise" in cell.metadata]
     listed_in = Places(solutions.parent)
     _require_the_syllabus(
@@ -228,36 +234,6 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
                 f"{file}: exercise {name!r} has a line that is no comment behind {HANDED_OUT}: {line!r}"
             )
         mark = line if line in (BEGIN, HANDED_OUT, END) else mark
-
-
-def _regions(source: str, *, solved: bool) -> str:
-    """A cell whose regions have `HANDED_OUT` in them: solved, without what stands behind it; else with that alone.
-
-    What is handed out takes the place of its region and loses its `# `; no mark is left to say where it stands.
-    """
-    kept: list[str] = []
-    region: list[str] | None = None
-    for line in source.split("\n"):
-        if line.strip() == BEGIN:
-            region = []
-        if region is None:
-            kept.append(line)
-            continue
-        region.append(line)
-        if line.strip() == END:
-            kept += _region(region, solved=solved)
-            region = None
-    return "\n".join(kept)
-
-
-def _region(lines: list[str], *, solved: bool) -> list[str]:
-    """What becomes of one region, from its first mark to its last."""
-    marks = [i for i, line in enumerate(lines) if line.strip() == HANDED_OUT]
-    if not marks:
-        return lines
-    if solved:
-        return [*lines[: marks[0]], lines[-1]]
-    return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines[marks[0] + 1 : -1]]
 
 
 def _defines(source: str, name: str) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.places import OWN_LESSONS, ROOT, Places
-from course.own import FILE
+from course.own import FILE, extends_ours
 
 COURSE_FOLDERS = frozenset({"autograder", "benchmarks", "book", "course", "docs", "tests"})
 """Folders of a clone in which nobody works."""
@@ -34,15 +34,21 @@ def is_solution(sha256: str) -> bool:
     return sha256 in _solutions(Places())
 
 
+def _with_the_extended(places: Places) -> tuple[Places, ...]:
+    return (places, Places(ROOT)) if places.is_own and extends_ours(places.root) else (places,)
+
+
 @cache
 def _ours(places: Places) -> frozenset[str]:
-    notebooks = [*places.notebooks.glob("*.ipynb"), *(ROOT / "autograder" / "sample_class").glob("*/*")]
+    notebooks = [file for course in _with_the_extended(places) for file in course.notebooks.glob("*.ipynb")]
+    notebooks += (ROOT / "autograder" / "sample_class").glob("*/*")
     return frozenset(_fingerprint(file.read_bytes()) for file in notebooks if file.is_file()) | _solutions(places)
 
 
 @cache
 def _solutions(places: Places) -> frozenset[str]:
-    return frozenset(_fingerprint(file.read_bytes()) for file in places.solutions.glob("*.py"))
+    files = {file for course in _with_the_extended(places) for file in course.solutions.glob("*.py")}
+    return frozenset(_fingerprint(file.read_bytes()) for file in files)
 
 
 def _fingerprint(data: bytes) -> str:

@@ -49,7 +49,7 @@ def build(
     try:
         course = Course.at()
         if mutate:
-            _mutate(course, lessons or list(course.lessons), jobs)
+            _mutate(course, lessons or list(course.own_part().lessons), jobs)
         elif check:
             _check(course, lessons or [], nbgrader=nbgrader)
         else:
@@ -66,9 +66,8 @@ def _write(course: Course) -> None:
     from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
     from autograder.authoring.stubs import notebook_text, stub_notebook
 
-    solutions = course.solutions
     texts = {
-        course.notebook(slug): notebook_text(stub_notebook(lesson, solutions))
+        course.notebook(slug): notebook_text(stub_notebook(lesson, course.source(slug).parent))
         for slug, lesson in course.lessons.items()
     }
     texts |= {course.root / SAMPLE_CLASS / name: text for name, text in sample_files(course).items()}
@@ -79,7 +78,8 @@ def _write(course: Course) -> None:
             path.write_bytes(text.encode())
         typer.echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
     for slug, lesson in course.lessons.items():
-        _write_rejections(course, slug, lesson)
+        if course.of(slug) is course:  # else it is of the course that is extended, which wrote it
+            _write_rejections(course, slug, lesson)
 
 
 def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
@@ -122,7 +122,7 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
     for lesson, exercise in found:
         if exercise and exercise not in [one.name for one in lesson.exercises]:
             give_up(f"{lesson.slug} has no exercise {exercise!r}; it has {', '.join(e.name for e in lesson.exercises)}")
-    parts = [course.part(lesson.slug, exercise) for lesson, exercise in found] or [course]
+    parts = [course.part(lesson.slug, exercise) for lesson, exercise in found] or [course.own_part()]
     problems = next(filter(None, (rule(course) for rule in rules.FIRST)), [])
     problems = problems or [problem for rule in rules.READ for problem in rule(course)]
     problems = problems or rules.run_code(course, parts, nbgrader=nbgrader)

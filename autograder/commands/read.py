@@ -49,7 +49,7 @@ def read(
     if section is None:
         near = difflib.get_close_matches(label, chapters[slug], n=3, cutoff=0.4)
         give_up(f"{slug} has no section {label!r}; there are {', '.join(near or chapters[slug])}")
-    page = places.pages / f"{slug}.html"
+    page = places.page(slug)
     if browser and (opened := _open(page, slug, label)):
         say(f"opened {opened}")
         return

@@ -194,9 +194,8 @@ def refuse_without_solutions(command: str, what: str, *, installed: bool = False
     from autograder.commands.console import give_up
     from autograder.places import Places
 
-    syllabus()  # a course that cannot be read is told as that
     places = Places()
-    if not any(places.solutions.glob("*.py")):
+    if not any(places.source(slug).is_file() for slug in syllabus()):
         give_up(f"{command} needs {what}; this copy of the course is one for learners and has none")
     if not (installed or places.is_checkout):
         give_up(f"{command} is for {what}; this one is installed")

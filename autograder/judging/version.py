@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder.places import OWN_LESSONS, ROOT, Places, files_of, modules_in
 from course.own import own_course
-from course.syllabus import Exercise, Lesson, syllabus
+from course.syllabus import Exercise, Lesson, syllabus, whole_lessons
 
 SHARED = (
     *(f"autograder/{part}/**/*.*" for part in ("diagnosis", "judging", "isolation", "worker")),
@@ -52,14 +52,9 @@ def _exercise_version(slug: str, name: str, own: Path | None) -> str:
 def _digest(entry: str, files: set[Path]) -> str:
     digest = hashlib.sha256(entry.encode())
     places = Places()
-    for name, file in sorted((_name(file, places), file) for file in files):
+    for name, file in sorted((places.relative(file), file) for file in files):
         digest.update(name.encode() + b"\0" + _content(file) + b"\0")
     return digest.hexdigest()[:12]
-
-
-def _name(file: Path, places: Places) -> str:
-    """A file as the course or the grader has it, wherever they lie."""
-    return places.relative(file) if file.is_relative_to(places.root) else file.relative_to(ROOT).as_posix()
 
 
 @cache
@@ -85,7 +80,7 @@ def _files_for(exercise: Exercise) -> Iterator[Path]:
     lesson, places = syllabus()[exercise.lesson], Places()
     yield from places.folder(lesson.slug).glob("*.py")
     yield from _solved_with(lesson.slug)
-    others = [other.name for other in lesson.exercises if other != exercise]
+    others = [other.name for other in lesson.whole.exercises if other.name != exercise.name]
     for folder in (places.checks(lesson.slug), places.mistakes(lesson.slug)):
         yield from set(modules_in(folder)) - set(files_of(folder, others))
 
@@ -123,7 +118,7 @@ def _solved_with(slug: str) -> Iterator[Path]:
     """A lesson's solution, what runs beside an answer, and what answers may import."""
     yield Places().source(slug)
     yield from modules_in(Places().scenarios(slug))
-    lesson = syllabus().get(slug)
+    lesson = whole_lessons().get(slug)
     for module in _open_to_submissions(lesson) if lesson else ():
         yield from module_files(module)
 
@@ -145,8 +140,8 @@ def read_by(file: Path) -> tuple[Path, ...]:
 def _read_by(file: Path, own: Path | None) -> tuple[Path, ...]:
     text, places = file.read_text(encoding="utf-8"), Places()
     files = [path for name in _imported(text) for path in module_files(name)]
-    if file.is_relative_to(places.lessons_folder) or file.parent == places.solutions:
-        files += [path for slug in syllabus() if f'"{slug}"' in text for path in _answers(slug)]
+    if any(file.is_relative_to(one.lessons_folder) or file.parent == one.solutions for one in {places, Places(ROOT)}):
+        files += [path for slug in whole_lessons() if f'"{slug}"' in text for path in _answers(slug)]
     return tuple(files)
 
 

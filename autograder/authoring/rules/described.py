@@ -178,7 +178,7 @@ def _of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path
 
 def _misplaced(name: str, exercise: str, lesson: Lesson, path: Path) -> tuple[str, str]:
     """What is wrong where something of an exercise stands in this file, and what to do; nothing if it is its own."""
-    if exercise not in {one.name for one in lesson.exercises}:
+    if exercise not in {one.name for one in lesson.whole.exercises}:
         return f"{name} is of {exercise!r}, which is no exercise of {lesson.slug}", "mend the name"
     own = file_of(path.parent, exercise)
     if path not in files_of(path.parent, [exercise]):
@@ -224,6 +224,7 @@ def live_anchors(course: Course) -> list[Problem]:
         source = course.source(slug)
         for chapter, anchor in LINK.findall(source.read_text(encoding="utf-8")) if source.is_file() else ():
             there = chapter in course.lessons and course.chapter(chapter) in course.files(chapter)
+            there = there or (course.of(slug) is not course and course.chapter(chapter).is_file())
             if not there or (anchor and anchor not in labels.get(chapter, [anchor])):
                 what = f"the link to ../book/{chapter}.md{'#' if anchor else ''}{anchor} leads nowhere"
                 problems.append(Problem(course.relative(source), what, "mend the link or the label"))

@@ -64,7 +64,7 @@ def notebooks_in_step(course: Course) -> list[Problem]:
             continue  # `listed_files` says so
         file = course.relative(course.notebook(slug))
         try:
-            expected = notebook_text(stub_notebook(lesson, course.solutions))
+            expected = notebook_text(stub_notebook(lesson, course.source(slug).parent))
         except AuthoringError as error:
             source, _, what = str(error).partition(": ")
             problems.append(Problem(source, what, "mend the source"))

@@ -103,7 +103,7 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
 
 def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
     """What a teacher has: the learner's notebook, which nbgrader's own command must leave as it is."""
-    notebook = stub_notebook(lesson, course.solutions)
+    notebook = stub_notebook(lesson, course.source(lesson.slug).parent)
     file = folder / "source" / lesson.slug / f"{lesson.slug}.ipynb"
     file.parent.mkdir(parents=True)
     file.write_text(notebook_text(notebook), encoding="utf-8")

@@ -23,7 +23,7 @@ def solved_notebooks_pass(course: Course) -> list[Problem]:
     for slug, lesson in course.lessons.items():
         if not course.source(slug).is_file():
             continue  # `drift.listed_files` says so
-        notebook = solved_notebook(lesson, course.solutions)
+        notebook = solved_notebook(lesson, course.source(slug).parent)
         run(notebook, course.notebook(slug).parent)
         file, do = course.relative(course.source(slug)), "mend the reference or `lesson`"
         problems += [

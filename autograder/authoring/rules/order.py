@@ -26,7 +26,7 @@ def imports_of_the_lesson(course: Course) -> list[Problem]:
     problems = []
     for slug, lesson in course.lessons.items():
         for module, line in _imported(_parsed(course.source(slug))):
-            if not _allowed(module, lesson):
+            if not _allowed(module, lesson.whole):
                 problems.append(
                     Problem(
                         course.relative(course.source(slug)),

@@ -42,7 +42,7 @@ class Learner:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
-            exercise = self._lesson.exercise(name)
+            exercise = self._lesson.whole.exercise(name)  # one may ask for what the course gives
         except KeyError:
             raise AttributeError(f"{self._lesson.slug} has no exercise {name!r}") from None
 

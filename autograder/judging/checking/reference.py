@@ -23,7 +23,7 @@ from autograder.judging.checking.reading import reading
 from autograder.judging.records.keys import Key, key_of, size_of
 from autograder.places import Places, files_of
 from autograder.worker import wire
-from course.syllabus import Lesson, find_lesson
+from course.syllabus import Lesson, whole_lessons
 
 KNOWN_BYTES = 256 * 2**20
 """What the arguments of remembered answers may take together."""
@@ -53,7 +53,7 @@ def _load(path: Path, text: str | None = None) -> ModuleType:
 
 def misconceptions_of(slug: str) -> list[Misconception]:
     """The misconceptions of a lesson."""
-    exercises = [exercise.name for exercise in find_lesson(slug).exercises]
+    exercises = [exercise.name for exercise in whole_lessons()[slug].exercises]
     files = files_of(Places().mistakes(slug), exercises)
     return [known for file in files for known in misconceptions_in(load_module(file))]
 
@@ -176,7 +176,7 @@ class Reference:
 
     def _implementations(self, module: ModuleType) -> dict[str, Callable[..., Any]]:
         found = {}
-        for exercise in self._lesson.exercises:
+        for exercise in self._lesson.whole.exercises:  # checks of one may compare with another
             try:
                 found[exercise.name] = operator.attrgetter(exercise.name)(module)
             except AttributeError:
