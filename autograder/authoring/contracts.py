@@ -24,6 +24,15 @@ LINK = re.compile(r"^\[[^]]*\]\(\.\./book/[^)]*\)\.?$", re.MULTILINE)
 ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
 
 
+HEADER = """\
+# The sentences of the contracts in solutions/{slug}.py, and the checks that fail where one is ignored.
+# `wrong`: a known mistake that these checks reject and no other visible check; `point`: what the exercise is
+# for, worth a third of its points or more; `unasked`: why no check asks. New sentences get their rows from
+# `python -m autograder.authoring.contracts LESSON`; `backprop build --check` compares them with contracts.
+"""
+"""How a lesson's file begins."""
+
+
 @dataclass(frozen=True)
 class Row:
     """What a lesson's file says of one sentence."""
@@ -120,12 +129,7 @@ def text_of(slug: str, places: Places) -> str:
     """The lesson's file, every sentence in order, with empty rows for those that are new."""
     path = places.contract(slug)
     known = {(row.exercise, row.says): row for row in rows_of(path)} if path.is_file() else {}
-    lines = [
-        f"# The sentences of the contracts in solutions/{slug}.py, and the checks that fail where one is ignored.",
-        "# `wrong`: a known mistake that these checks reject and no other visible check; `point`: what the exercise is",
-        "# for, worth a third of its points or more; `unasked`: why no check asks. New sentences get their rows from",
-        "# `python -m autograder.authoring.contracts LESSON`; `backprop build --check` compares them with contracts.",
-    ]
+    lines = HEADER.format(slug=slug).splitlines()
     for exercise, sentences in sentences_of(places.source(slug).read_text(encoding="utf-8")).items():
         for says in sentences:
             row = known.get((exercise, says), Row(exercise, says))

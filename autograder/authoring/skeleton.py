@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import keyword
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from autograder.authoring.tree import AuthoringError, Course
-from autograder.places import file_of
+from autograder.places import Places, file_of
 from course.syllabus import Lesson
 
 UNWRITTEN = "WRITE ME"
@@ -30,8 +32,7 @@ CELLS = '''\
 # ## `{name}`
 #
 # WRITE ME: the contract: what it takes, what it returns, shapes and dtypes.
-# [Chapter section](../book/{slug}.md#{anchor})
-
+{link}
 
 # %% exercise="{name}"
 def {name}(g, x):
@@ -104,29 +105,64 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
         AuthoringError: it cannot be begun; then nothing is written.
     """
     lesson = course.lessons[slug]
-    if not name.isidentifier():
-        raise AuthoringError(f"{name!r} is no name of a function; a method is written by hand, as in ch05")
     if any(one.name == name for one in lesson.exercises):
         raise AuthoringError(f"{slug} has an exercise {name} already")
     after = after or lesson.exercises[-1].name
     before = lesson.exercise(after)
-    anchor = re.sub("[_.]", "-", f"{slug.split('_')[0]}-{name}".lower())
-    words = {"name": name, "lower": name.lower(), "slug": slug, "anchor": anchor, "tier": tier}
-    folders = {course.checks(slug): CHECKS, course.mistakes(slug): MISTAKES, course.oracles(slug): ORACLES}
-    new = {file_of(folder, name): template.format(**words) for folder, template in folders.items()}
-    for path in new:
-        if path.exists():
-            raise AuthoringError(f"{course.relative(path)} is there already")
+    has_chapter = course.chapter(slug).exists()  # a course of one's own may have none
+    words, new = exercise_files(course, slug, name, tier=tier, has_chapter=has_chapter)
     changed = {
         course.syllabus: _with_entry(lesson, after, ENTRY.format(**words)),
         course.source(slug): _with_cells(after, CELLS.format(**words)),
     }
-    if course.chapter(slug).exists():  # a course of one's own may have none
+    if has_chapter:
         changed[course.chapter(slug)] = _with_section(before.anchor, SECTION.format(**words))
     texts = {path: change(path.read_text(encoding="utf-8"), course.relative(path)) for path, change in changed.items()}
-    for path, text in (texts | new).items():
-        path.write_text(text, encoding="utf-8")
-    return [*texts, *new]
+    return written_or_nothing(course, texts, new)
+
+
+def exercise_files(
+    places: Places, slug: str, name: str, *, tier: str, has_chapter: bool
+) -> tuple[dict[str, str], dict[Path, str]]:
+    """What an exercise is called in each template, and how each of its own files begins.
+
+    Raises:
+        AuthoringError: no function can have that name, or no file.
+    """
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise AuthoringError(f"{name!r} is no name of a function; a method is written by hand, as in ch05")
+    anchor = re.sub("[_.]", "-", f"{slug.split('_')[0]}-{name}".lower())
+    link = f"# [Chapter section](../book/{slug}.md#{anchor})\n" if has_chapter else ""
+    words = {"name": name, "lower": name.lower(), "slug": slug, "anchor": anchor, "tier": tier, "link": link}
+    folders = {places.checks(slug): CHECKS, places.mistakes(slug): MISTAKES, places.oracles(slug): ORACLES}
+    return words, {file_of(folder, name): template.format(**words) for folder, template in folders.items()}
+
+
+def written_or_nothing(course: Course, changed: Mapping[Path, str], new: Mapping[Path, str]) -> list[Path]:
+    """Write the texts of files that change and of new ones, whatever interrupts: all of them or none.
+
+    Raises:
+        AuthoringError: one of the new files is there already.
+    """
+    for path in new:
+        if path.exists():
+            raise AuthoringError(f"{course.relative(path)} is there already")
+    before = {path: path.read_bytes() for path in changed}
+    folders = [folder for path in new for folder in reversed(path.parents) if not folder.exists()]
+    try:
+        for path, text in {**new, **changed}.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    except BaseException:
+        for path in new:
+            path.unlink(missing_ok=True)
+        for folder in reversed(list(dict.fromkeys(folders))):
+            with suppress(OSError):
+                folder.rmdir()
+        for path, content in before.items():
+            path.write_bytes(content)
+        raise
+    return [*changed, *new]
 
 
 def unwritten(course: Course, slug: str) -> Iterator[tuple[Path, int, str]]:

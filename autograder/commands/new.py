@@ -1,40 +1,97 @@
-"""`backprop new`: an exercise, begun in all of its places."""
+"""`backprop new`: an exercise, a lesson or a course of one's own, begun in all of its places."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autograder.commands.exits import ExitStatus
 
+if TYPE_CHECKING:
+    from autograder.authoring.tree import Course
+
+KINDS = {"exercise": 1, "lesson": 1, "course": 2}
+"""How many words follow each."""
+USAGE = (
+    "type 'backprop new exercise ch06/abs_vjp', 'backprop new lesson ch15_kernels/tile_sum' "
+    "or 'backprop new course my-course ch01_powers/power'"
+)
+
 
 def new(
-    exercise: Annotated[str, typer.Argument(help="ch06/abs_vjp: a lesson and the name of a function.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[exercise] LESSON/NAME | lesson LESSON/NAME | course DIR LESSON/NAME",
+            help="ch06/abs_vjp: a lesson and the name of a function. A lesson and a course begin with one exercise.",
+            show_default=False,
+        ),
+    ],
     after: Annotated[
-        str, typer.Option(help="The exercise that it comes after; the lesson's last.", show_default=False)
+        str, typer.Option(help="Of an exercise: the one that it comes after; the lesson's last.", show_default=False)
+    ] = "",
+    title: Annotated[
+        str,
+        typer.Option(help="Of a lesson or a course: what it is called; else its name in words.", show_default=False),
+    ] = "",
+    part: Annotated[
+        str, typer.Option(help="Of a lesson: the part of the course; else that of the one before.", show_default=False)
     ] = "",
     stretch: Annotated[bool, typer.Option("--stretch", help="Beyond the core.")] = False,
 ) -> None:
-    """Begin an exercise in all of its places; `build --check` then says what is still to be written."""
-    from autograder.commands.targets import lesson_and_part, refuse_without_solutions
-
-    refuse_without_solutions("new", "a checkout of the course, with its book and its tests")
-
-    from autograder.authoring.skeleton import new_exercise
-    from autograder.authoring.tree import AuthoringError, Course
+    """Begin an exercise, a lesson or a course in all its places; `build --check` then says what is to be written."""
     from autograder.commands.console import give_up
 
-    course = Course.at()
-    lesson, name = lesson_and_part(course, exercise)
-    if not name:
-        give_up(f"{exercise} names no exercise: 'backprop new {exercise}/abs_vjp', say")
+    kind, rest = (words[0], words[1:]) if words[0] in KINDS else ("exercise", words)
+    if len(rest) != KINDS[kind]:
+        give_up(USAGE)
+    slug, _, name = rest[-1].partition("/")
+    if not slug or not name:
+        give_up(f"{rest[-1]} names no exercise; write the lesson and the function: '{slug or 'ch06'}/abs_vjp', say")
+    if after and kind != "exercise":
+        give_up("--after is of an exercise; a lesson's place is its number")
+    if (title or part) and kind == "exercise":
+        give_up("--title and --part are of a lesson or a course; an exercise is called by its function")
+
+    from autograder.authoring.lesson_skeleton import new_course, new_lesson
+    from autograder.authoring.skeleton import new_exercise
+    from autograder.authoring.tree import AuthoringError
+
+    tier, folder = "stretch" if stretch else "core", Path()
     try:
-        files = new_exercise(course, lesson.slug, name, after=after, tier="stretch" if stretch else "core")
+        if kind == "course":
+            folder = Path(rest[0])
+            course = new_course(folder, slug, name, title=title, part=part, tier=tier)
+            files = sorted(path for path in course.root.rglob("*") if path.is_file())
+        elif kind == "lesson":
+            course = _checkout()
+            files = new_lesson(course, slug, name, title=title, part=part, tier=tier)
+        else:
+            from autograder.commands.targets import lesson_and_part
+
+            course = _checkout()
+            lesson, _ = lesson_and_part(course, rest[0])
+            files = new_exercise(course, lesson.slug, name, after=after, tier=tier)
     except (AuthoringError, KeyError) as error:
         give_up(str(error.args[0]), code=ExitStatus.FAILED)
+    except OSError as error:
+        give_up(f"{error.filename}: {error.strerror}", code=ExitStatus.FAILED)
     for file in files:
-        typer.echo(course.relative(file))
-    typer.echo(
-        f"\nWrite what says WRITE ME; 'backprop build --check {exercise}' lists it, and then what else is missing."
+        typer.echo(folder / course.relative(file))
+    begun = rest[-1] if kind == "exercise" else slug
+    there = course.is_own and not Path.cwd().is_relative_to(course.root)
+    check = f"backprop build --check {begun}" + (
+        f" --course {course.root if kind != 'course' else folder}" if there else ""
     )
+    typer.echo(f"\nWrite what says WRITE ME; '{check}' lists it, and then what else is missing.")
+
+
+def _checkout() -> Course:
+    """The course that is served, with its solutions."""
+    from autograder.authoring.tree import Course
+    from autograder.commands.targets import refuse_without_solutions
+
+    refuse_without_solutions("new", "a checkout of the course, with its book and its tests")
+    return Course.at()

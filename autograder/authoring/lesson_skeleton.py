@@ -1,0 +1,229 @@
+"""A new lesson with its first exercise, or a new course with its first lesson, begun in all places that they have."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from autograder.authoring.contracts import HEADER
+from autograder.authoring.skeleton import CELLS, ENTRY, SECTION, exercise_files, written_or_nothing
+from autograder.authoring.tree import AuthoringError, Course
+from autograder.places import ROOT, Places
+from course.own import FILE
+from course.syllabus import OWN_SLUG
+
+OUR_FOLDERS = ("autograder", "course", "solutions", "exercises", "book", "tests", "benchmarks")
+
+LESSON = """\
+[[lesson]]
+slug = "{slug}"
+title = {title}
+part = {part}
+minutes = 60
+packages = ["numpy"]
+modules = []
+
+"""
+SOURCE = """\
+# %% [markdown]
+# # {title}
+#
+# WRITE ME: what the lesson is about, in two sentences; then what holds for all exercises: dtypes, shapes, libraries.
+
+# %%
+import numpy as np
+
+"""
+COURSE = """\
+# The course: its lessons, their exercises, points and hints. docs/own-course.md says what the files beside it are.
+
+title = {title}
+
+"""
+IGNORED = "__pycache__/\nanswers.book\n"
+CHAPTER = """\
+---
+file_format: mystnb
+kernelspec: {{name: python3, display_name: Python 3}}
+---
+
+```{{code-cell}} python3
+:tags: [remove-cell]
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
+
+import numpy as np
+from myst_nb import glue
+
+from course.figures import style
+from course.pages import exercise_table, lesson_time
+
+style()
+glue("{number}-lesson-time", lesson_time("{slug}"), display=False)
+```
+
+({number})=
+# {title}
+
+*Reading time: about 30 minutes. With the exercises: about {{glue:text}}`{number}-lesson-time`.*
+
+:::{{admonition}} TL;DR
+:class: tip
+WRITE ME: two sentences, which do not give the plot away.
+:::
+
+## Why it matters
+
+WRITE ME: a failure to run, or a question; a picture within the first screen.
+
+## Objectives
+
+WRITE ME: what a reader can do in the end; each is taught, shown by code, and asked for.
+
+## The mechanism
+
+{section}\
+## Something to break
+
+WRITE ME: predict first, then break something, and see.
+
+## Checkpoint questions
+
+WRITE ME: two quizzes at most; the others stand where their idea is.
+
+## Key takeaways
+
+WRITE ME: the list that the TL;DR is not.
+
+## Exercises
+
+Open your `{slug}.ipynb`. `check("name")` under each exercise names your mistake if it can, and otherwise shows the
+smallest case that fails.
+
+```{{code-cell}} python3
+:tags: [remove-input]
+:mystnb:
+:  markdown_format: myst
+exercise_table("{slug}")
+```
+
+## Next up
+
+WRITE ME: what this leads to.
+"""
+
+
+def new_lesson(
+    course: Course, slug: str, name: str, *, title: str = "", part: str = "", tier: str = "core"
+) -> list[Path]:
+    """Begin a lesson with its first exercise in all of its places, and return these files.
+
+    Args:
+        title: the topic in words if not given.
+        part: the part of the course that it belongs to; that of the lesson before it if not given.
+
+    Raises:
+        AuthoringError: it cannot be begun; then nothing is written.
+    """
+    _refuse_slug(slug)
+    clash = next((other for other in course.lessons if other[:4] == slug[:4]), None)
+    if clash is not None:
+        raise AuthoringError(f"{slug[:4]} is {clash} already; give the lesson another number")
+    title = title or _title(slug)
+    earlier = [lesson for lesson in course.lessons.values() if lesson.slug < slug]
+    later = next((lesson for lesson in course.lessons if lesson > slug), "")
+    part = part or (earlier[-1].part if earlier else title)
+    new = _lesson_files(course, slug, name, title, has_chapter=course.chapters.is_dir(), tier=tier)
+    entries = _entries(slug, name, title, part, tier)
+    changed = {course.syllabus: _before(course.syllabus.read_text(encoding="utf-8"), later, entries)}
+    contents = course.chapters / "_toc.yml"
+    if contents.is_file():
+        listed = _listed(contents.read_text(encoding="utf-8"), slug, earlier[-1].slug if earlier else "", later)
+        if listed is None:
+            raise AuthoringError(f"{course.relative(contents)} lists no chapter of the lesson before or after {slug}")
+        changed[contents] = listed
+    return written_or_nothing(course, changed, new)
+
+
+def new_course(folder: Path, slug: str, name: str, *, title: str = "", part: str = "", tier: str = "core") -> Course:
+    """Begin a course of one's own, with a lesson and its first exercise, in a folder that is new or empty.
+
+    Raises:
+        AuthoringError: it cannot be begun; then nothing is written.
+    """
+    _refuse_slug(slug)
+    place = folder.resolve()
+    ours = next((ROOT / one for one in OUR_FOLDERS if place.is_relative_to(ROOT / one)), None)
+    if ours is not None:
+        raise AuthoringError(f"{folder} lies in {ours}, which is the grader's own; begin your course elsewhere")
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise AuthoringError(f"{folder} is there already, and not empty; a course begins in a new folder")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    begun = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    try:
+        begun.chmod(0o755)
+        head = COURSE.format(title=json.dumps(title or _title(place.name), ensure_ascii=False))
+        topic = _title(slug)
+        (begun / FILE).write_text(head + _entries(slug, name, topic, part or topic, tier), encoding="utf-8")
+        (begun / ".gitignore").write_text(IGNORED, encoding="utf-8")
+        places = Course(begun)
+        written_or_nothing(places, {}, _lesson_files(places, slug, name, topic, has_chapter=False, tier=tier))
+        begun.rename(place)  # an empty folder gives way
+    except BaseException:
+        shutil.rmtree(begun, ignore_errors=True)
+        raise
+    return Course.at(place)
+
+
+def _refuse_slug(slug: str) -> None:
+    if not OWN_SLUG.fullmatch(slug):
+        raise AuthoringError(f"a lesson is called by a number and a topic, as ch15_kernels; {slug!r} is not")
+
+
+def _title(name: str) -> str:
+    """`ch15_fused_kernels` in words."""
+    words = re.sub(r"[\W_]+", " ", re.sub(r"^ch\d\d_", "", name)).strip()
+    return words[:1].upper() + words[1:]
+
+
+def _entries(slug: str, name: str, title: str, part: str, tier: str) -> str:
+    lesson = LESSON.format(
+        slug=slug, title=json.dumps(title, ensure_ascii=False), part=json.dumps(part, ensure_ascii=False)
+    )
+    return lesson + ENTRY.format(name=name, tier=tier)
+
+
+def _lesson_files(places: Places, slug: str, name: str, title: str, *, has_chapter: bool, tier: str) -> dict[Path, str]:
+    """What a lesson consists of that only an author can write, and how each file begins."""
+    words, files = exercise_files(places, slug, name, tier=tier, has_chapter=has_chapter)
+    source = SOURCE.format(title=title) + CELLS.format(**words).rstrip("\n") + "\n"
+    files = {places.source(slug): source, **files, places.contract(slug): HEADER.format(slug=slug)}
+    if has_chapter:
+        section = SECTION.format(**words)
+        files[places.chapter(slug)] = CHAPTER.format(slug=slug, number=slug[:4], title=title, section=section)
+    return files
+
+
+def _before(text: str, later: str, entries: str) -> str:
+    """A syllabus with these entries before the lesson `later`, or at its end."""
+    lines = text.rstrip("\n").splitlines(keepends=True)
+    if later:
+        at = next(i for i, line in enumerate(lines) if line.strip() == f'slug = "{later}"')
+        at = max(i for i in range(at) if lines[i].startswith("[[lesson]]"))
+        return "".join([*lines[:at], entries, *lines[at:]]) + "\n"
+    return "".join([*lines, "\n\n", entries.rstrip("\n"), "\n"])
+
+
+def _listed(text: str, slug: str, earlier: str, later: str) -> str | None:
+    """A book's list of chapters with this one beside its neighbour; None where it has neither."""
+    lines = text.splitlines(keepends=True)
+    for neighbour, offset in ((earlier, 1), (later, 0)):
+        for i, line in enumerate(lines):
+            if neighbour and line.strip() == f"- file: {neighbour}":
+                own = line.replace(neighbour, slug)
+                return "".join([*lines[: i + offset], own, *lines[i + offset :]])
+    return None
