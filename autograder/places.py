@@ -53,8 +53,11 @@ class Places:
 
     @property
     def is_own(self) -> bool:
-        """Whether this is a course of somebody's own, and not this one or a copy of it."""
-        return (self.root / FILE).is_file()
+        """Whether this is a course of somebody's own, and not this one or a copy of it.
+
+        The grader's own folder is none: a file in it may lead to such a course, as in a release.
+        """
+        return self.root != ROOT and (self.root / FILE).is_file()
 
     @property
     def syllabus(self) -> Path:
@@ -133,7 +136,9 @@ class Places:
         return self.folder(slug) / "rejections.toml"
 
     def answer_book(self, slug: str) -> Path:
-        return self.folder(slug) / "answers.book"
+        """Beside the checks; of a lesson that a course changes, in that course."""
+        extended = self.of(slug) is not self
+        return self.root / "answers" / f"{slug}.book" if extended else self.folder(slug) / "answers.book"
 
     def part_of_answer_book(self, slug: str, exercise: str) -> Path:
         """What a page has of the book beside what all exercises need."""

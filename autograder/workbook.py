@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = 
     folder.mkdir(parents=True, exist_ok=True)
     own = own_course()
     if own is not None and not (folder / FILE).exists():
-        (folder / FILE).write_text(LEADS_BACK.format(course=json.dumps(own.as_posix())), encoding="utf-8")
+        (folder / FILE).write_text(leads_back(folder, own), encoding="utf-8")
     copied, kept = [], []
     for lesson in syllabus().values() if lessons is None else lessons:
         file = folder / f"{lesson.slug}.{format_}"
@@ -38,6 +39,14 @@ def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = 
         file.write_text(text if format_ == "ipynb" else as_python(text), encoding="utf-8")
         copied.append(file)
     return copied, kept
+
+
+def leads_back(folder: Path, course: Path) -> str:
+    """The text of a file in `folder` that says which course it is for: the way there, where both may move together."""
+    place = Path(os.path.realpath(folder))
+    together = course.is_relative_to(place.parent)
+    way = Path(os.path.relpath(course, place) if together else course).as_posix()
+    return LEADS_BACK.format(course=json.dumps(way))
 
 
 def as_python(notebook: str) -> str:

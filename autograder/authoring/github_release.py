@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from autograder.authoring.handed_out import CPU_TORCH, Placeholder, needs_torch, whole_or_none
+from autograder.authoring.own_release import FOLDER, lead_to
 from autograder.authoring.release import release
 from autograder.authoring.tree import AuthoringError, Course
+from course.own import title_of
 
 TEMPLATE = Path(__file__).parents[1] / "templates" / "repository"
 COURSE = ".course"
@@ -39,6 +41,8 @@ def release_repository(
         release(course, part / COURSE, wanted, search=search, say=say)
         for slug in wanted:
             shutil.copy(course.notebook(slug), part)
+        if course.is_own:
+            lead_to(part, f"{COURSE}/{FOLDER}")
         _fill_in(course, part, wanted)
         part.rename(out)
 
@@ -49,6 +53,7 @@ def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
     )
     first = course.lessons[slugs[0]]
     words = {
+        "title": title_of(course.root if course.is_own else None),
         "due": " ".join(slugs),
         "install_torch": f"{torch}\n          " if torch else "",
         "install_torch_here": f"{torch} && " if torch else "",

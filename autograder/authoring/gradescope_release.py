@@ -14,12 +14,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from autograder.authoring.handed_out import CPU_TORCH, Placeholder, needs_torch, whole_or_none
+from autograder.authoring.own_release import FOLDER
 from autograder.authoring.release import FILES, ZIP_TIME, release
 from autograder.authoring.tree import AuthoringError, Course
+from autograder.places import OWN_LESSONS, ROOT
 from autograder.reports.formats import VISIBILITIES
+from course.own import FILE
 
 TEMPLATE = Path(__file__).parents[1] / "templates" / "gradescope"
 OF_THE_GRADER = ("autograder", "course", "exercises", "solutions")
+OF_A_COURSE = (FILE, "published.toml", "answers", OWN_LESSONS, "exercises", "solutions")
 NOT_OF_IT = ("__pycache__", "*.pyc", ".*", "sample_class", "authoring", "widgets", "results")
 PROGRAMS = ("setup.sh", "run_autograder")
 SECRET = "salt"
@@ -54,14 +58,28 @@ def release_gradescope(
     with whole_or_none(out.with_name(f".{out.name}.part")) as part:
         part.mkdir(parents=True)
         release(course, part / "visible", wanted, search=search, say=say)
+        engine = ROOT if course.is_own else course.root
         for name in OF_THE_GRADER:
-            shutil.copytree(course.root / name, part / "grader" / name, ignore=shutil.ignore_patterns(*NOT_OF_IT))
+            shutil.copytree(engine / name, part / "grader" / name, ignore=shutil.ignore_patterns(*NOT_OF_IT))
         for name in FILES:
-            shutil.copy(course.root / name, part / "grader")
+            shutil.copy(engine / name, part / "grader")
+        if course.is_own:
+            _write_own(course, part / "grader" / FOLDER)
         (part / SECRET).write_text(f"{salt}\n", encoding="utf-8")
         _fill_in(course, part, wanted, hidden)
         _zip(part, out)
     shutil.rmtree(part)
+
+
+def _write_own(course: Course, folder: Path) -> None:
+    """A course of one's own with its solutions, beside the grader."""
+    folder.mkdir()
+    for name in OF_A_COURSE:
+        there = course.root / name
+        if there.is_dir():
+            shutil.copytree(there, folder / name, ignore=shutil.ignore_patterns(*NOT_OF_IT))
+        elif there.is_file():
+            shutil.copy(there, folder)
 
 
 def _fill_in(course: Course, folder: Path, slugs: list[str], hidden: str) -> None:
@@ -73,11 +91,12 @@ def _fill_in(course: Course, folder: Path, slugs: list[str], hidden: str) -> Non
         "memory": "PyTorch wants 3 GB" if torch else "no lesson here needs PyTorch",
         "install_torch": TORCH if torch else "",
         "hidden": hidden,
+        "own": FOLDER if course.is_own else "",
     }
     for file in sorted(TEMPLATE.iterdir()):
         text = Placeholder(file.read_text(encoding="utf-8")).substitute(words)
         (folder / file.name).write_text(text, encoding="utf-8")
-    project = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((folder / "grader" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (folder / "requirements.txt").write_text("\n".join(project["dependencies"]) + "\n", encoding="utf-8")
 
 

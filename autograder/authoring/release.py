@@ -15,9 +15,12 @@ from string import Template
 from autograder.answerbook import StaleBook, read_book
 from autograder.authoring.answer_books import written_for
 from autograder.authoring.handed_out import whole_or_none
+from autograder.authoring.own_release import FOLDER, lead_to, write_own
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.judging.version import grader_version, module_files, read_by
-from autograder.places import ROOT, Places
+from autograder.places import ROOT, Places, modules_in
+from course.own import title_of
+from course.syllabus import OWN_SLUG
 
 FILES = ("LICENSE", "LICENSE-CC-BY-4.0", "constraints.txt", "pyproject.toml", "setup.py")
 OF_AUTHORS = ("authoring", "packed", "sample_class")
@@ -27,6 +30,7 @@ OF_A_LESSON = ("mistakes", "oracles", "contract.toml", "equivalents.toml", "reje
 IMPORT = re.compile(r"^\s*(?:from|import) (course[\w.]*)", re.MULTILINE)
 NO_PART = ("__pycache__", "*.pyc", ".*")
 README = Path(__file__).with_name("release_readme.md")
+ABOUT = " on backpropagation: for every operation, what comes back, in which shape, and why"
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """When all files of a zip were made: the same course gives the same bytes."""
 
@@ -67,26 +71,34 @@ def release(
 def _write(
     course: Course, folder: Path, slugs: list[str], pages: bool, search: bool, say: Callable[[str], None]
 ) -> None:
-    released = Places(folder)
-    shutil.copytree(course.root / "autograder", folder / "autograder", ignore=_left_out(course, slugs))
-    for file in _modules_of_the_course(course, slugs):
-        target = folder / file.relative_to(course.root)
+    grader = _grader_of(course)
+    of_it = [slug for slug in slugs if _is_of(grader, course, slug)]
+    shutil.copytree(grader.root / "autograder", folder / "autograder", ignore=_left_out(grader, of_it))
+    for file in _modules_of_the_course(course, grader, slugs):
+        target = folder / file.relative_to(grader.root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, target)
     for name in FILES:
-        shutil.copy(course.root / name, folder)
-    for slug in slugs:
-        for file in (course.notebook(slug), course.chapter(slug)):
-            target = folder / file.relative_to(course.root)
+        shutil.copy(grader.root / name, folder)
+    for slug in of_it:
+        for file in (grader.chapter(slug), *([] if course.is_own else [grader.notebook(slug)])):
+            target = folder / file.relative_to(grader.root)
             target.parent.mkdir(exist_ok=True)
             shutil.copy(file, target)
-        released.answer_book(slug).write_bytes(_answer_book(course, slug, search, say))
     syllabus = folder / "course" / "syllabus.toml"
-    syllabus.write_text(only_lessons(syllabus.read_text(encoding="utf-8"), set(slugs)), encoding="utf-8")
+    syllabus.write_text(only_lessons(syllabus.read_text(encoding="utf-8"), set(of_it)), encoding="utf-8")
+    released = Places(folder)
+    if course.is_own:
+        released = write_own(course, folder / FOLDER, slugs, _left_out(course, slugs))
+        lead_to(folder, FOLDER)
+    for slug in slugs:
+        released.answer_book(slug).write_bytes(_answer_book(course, slug, search, say))
     first = course.lessons[slugs[0]]
     readme = Template(README.read_text(encoding="utf-8"))
     (folder / "README.md").write_text(
         readme.substitute(
+            title=title_of(course.root if course.is_own else None),
+            about="" if course.is_own else ABOUT,
             lessons=len(slugs),
             exercises=sum(len(course.lessons[slug].exercises) for slug in slugs),
             first=f"{first.slug.partition('_')[0]}/{first.exercises[0].name}",
@@ -112,19 +124,30 @@ def _without_own_answers(pages: Path) -> None:
 def _answer_book(course: Course, slug: str, search: bool, say: Callable[[str], None]) -> bytes:
     """The lesson's book: the one that lies beside its checks, if that was made of what is there now."""
     file = course.answer_book(slug)
-    with suppress(FileNotFoundError, StaleBook):
-        if read_book(file).version == grader_version(slug):
-            return file.read_bytes()
+    for there in (file, _grader_of(course).answer_book(slug)):  # of a lesson that a course takes over as it is
+        with suppress(FileNotFoundError, StaleBook):
+            if read_book(there).version == grader_version(slug):
+                return there.read_bytes()
     say(f"{slug}: writing its answer book, a minute or two")
     content = written_for(course.lessons[slug], course, search=search).book.to_bytes()
     if not search:  # the next release may want all of it
         return content
     with suppress(OSError):  # a course that may not be written to: the book is written again the next time
+        file.parent.mkdir(exist_ok=True)
         file.write_bytes(content)
     return content
 
 
-def _left_out(course: Course, slugs: list[str]) -> Callable[[str, list[str]], set[str]]:
+def _grader_of(course: Course) -> Places:
+    """The course that the grader is part of: this one, which a course of one's own has beside it."""
+    return Places(ROOT) if course.is_own else course
+
+
+def _is_of(grader: Places, course: Course, slug: str) -> bool:
+    return grader is course or course.of(slug) == grader
+
+
+def _left_out(course: Places, slugs: list[str]) -> Callable[[str, list[str]], set[str]]:
     """Which names in a folder a release does not have, as `shutil.copytree` asks."""
     unwanted = shutil.ignore_patterns(*NO_PART)
 
@@ -133,7 +156,7 @@ def _left_out(course: Course, slugs: list[str]) -> Callable[[str, list[str]], se
         if here == course.root / "autograder":
             found |= set(OF_AUTHORS) & set(names)
         if here == course.lessons_folder:
-            found |= {"conftest.py"} | (set(course.lessons) - set(slugs))
+            found |= {"conftest.py"} | {name for name in names if OWN_SLUG.fullmatch(name) and name not in slugs}
         if here.parent == course.lessons_folder:
             found |= set(OF_A_LESSON) & set(names)
         return found
@@ -141,11 +164,15 @@ def _left_out(course: Course, slugs: list[str]) -> Callable[[str, list[str]], se
     return left_out
 
 
-def _modules_of_the_course(course: Course, slugs: list[str]) -> Iterator[Path]:
+def _modules_of_the_course(course: Course, grader: Places, slugs: list[str]) -> Iterator[Path]:
     """What the grader and the notebooks need of `course`: some of what chapters alone import are answers."""
-    left_out = _left_out(course, slugs)
+    left_out = _left_out(grader, [slug for slug in slugs if _is_of(grader, course, slug)])
     waiting = [file for slug in slugs for file in _imported(course.notebook(slug))]
-    for folder, folders, names in os.walk(course.root / "autograder"):
+    if course.is_own:
+        for slug in slugs:
+            waiting += [*modules_in(course.checks(slug)), *modules_in(course.scenarios(slug))]
+        waiting += course.lessons_folder.glob("*.py")
+    for folder, folders, names in os.walk(grader.root / "autograder"):
         out = left_out(folder, [*folders, *names])
         folders[:] = set(folders) - out
         waiting += [Path(folder, name) for name in set(names) - out if name.endswith(".py")]
@@ -154,8 +181,11 @@ def _modules_of_the_course(course: Course, slugs: list[str]) -> Iterator[Path]:
         file = waiting.pop()
         if file not in needed and file.is_file():
             needed.add(file)
-            waiting += [course.root / other.relative_to(ROOT) for other in read_by(file)]
-    of_the_course = course.root / "course"
+            waiting += [
+                grader.root / other.relative_to(ROOT) if other.is_relative_to(ROOT) else other
+                for other in read_by(file)
+            ]
+    of_the_course = grader.root / "course"
     beside = [*of_the_course.glob("*.to*"), *of_the_course.glob("*.mplstyle"), *of_the_course.glob("py.typed")]
     yield from sorted(file for file in needed if file.is_relative_to(of_the_course))
     yield from sorted([*beside, *of_the_course.glob("data/*.*")])

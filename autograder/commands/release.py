@@ -48,10 +48,13 @@ def release(
     refuse_without_solutions("release", "a checkout of the course")
 
     from autograder.commands.console import give_up
+    from autograder.places import ROOT, Places
     from course.own import own_course
 
-    if own_course():
-        give_up("release writes backprop's own course alone: of yours, hand out the notebooks in its exercises/")
+    if own_course() and not Places(ROOT).is_checkout:
+        give_up("release hands out the grader, too: install backprop from a checkout, as pip install -e does")
+    if own_course() and book:
+        give_up("--book is for backprop's own book; a release has the chapters of yours as Markdown")
 
     from autograder.authoring.github_release import release_repository
     from autograder.authoring.gradescope_release import release_gradescope

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from nbgrader.utils import compute_checksum
 
 from autograder.cell_names import cell_id
 from autograder.places import Places
+from autograder.workbook import leads_back
+from course.own import FILE, VARIABLE, own_course
+from course.syllabus import course_title
 
 CONFIG = "nbgrader_config.py"
 CONFIG_TEXT = """\
@@ -53,13 +57,23 @@ c.Execute.timeout = 300
 """
 
 
+OF_A_COURSE = """
+# The course that these notebooks are of, for the checks that nbgrader runs.
+import os  # noqa: E402
+
+os.environ.setdefault({variable!r}, {course!r})
+"""
+
+
 def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[Path]]:
     """Write what nbgrader needs into `folder`; what is there stays. The files that are new, and those that stay.
 
     Raises:
         OSError: the folder cannot be written.
     """
-    files = {folder / CONFIG: CONFIG_TEXT}
+    files = {folder / CONFIG: config_text()}
+    if own := own_course():  # for commands of ours that are typed here
+        files[folder / FILE] = leads_back(folder, own)
     for slug in slugs:
         files[folder / "source" / slug / f"{slug}.ipynb"] = source_text(slug)
     new, kept = [], []
@@ -71,6 +85,16 @@ def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[P
         file.write_text(text, encoding="utf-8")
         new.append(file)
     return new, kept
+
+
+def config_text() -> str:
+    """nbgrader's configuration: the name of the course, and of one's own where it is."""
+    own = own_course()
+    if own is None:
+        return CONFIG_TEXT
+    name = re.sub(r"\W+", "-", course_title().lower()).strip("-")
+    text = CONFIG_TEXT.replace('course_id = "backprop"', f"course_id = {json.dumps(name)}")
+    return text + OF_A_COURSE.format(variable=VARIABLE, course=str(own))
 
 
 def source_text(slug: str) -> str:

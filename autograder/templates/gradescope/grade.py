@@ -17,6 +17,8 @@ from pathlib import Path
 
 GRADER, LEARNER = 61001, 61002
 LESSONS = "@{lessons}".split()  # noqa: SIM905  # filled in when the zip is written
+OWN_COURSE = "@{own}"
+"""The folder of a course of somebody's own, beside the grader."""
 SUFFIXES = (".ipynb", ".py")
 CANNOT_CONFINE = "submissions cannot be confined"
 MOST_BYTES = 16 * 2**20
@@ -88,6 +90,8 @@ def graded_by(place: Path, folder: Path, files: list[Path], user: int, course: s
         "PYTHONPATH": str(place / "source" / course),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    if OWN_COURSE:
+        environment["BACKPROP_COURSE"] = str(place / "source" / course / OWN_COURSE)
     if course == "grader":
         environment["BACKPROP_SALT"] = (place / "source" / "salt").read_text(encoding="ascii").strip()
         commands = [

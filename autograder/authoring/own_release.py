@@ -1,0 +1,93 @@
+"""What a release has of a course of one's own, beside the grader: its lessons without their answers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.tree import Course
+from autograder.places import OWN_LESSONS, Places
+from course.own import FILE
+
+FOLDER = "own-course"
+"""Where it lies in a release: beside the grader, whose folder is no course of anybody's own."""
+LEADS_THERE = """\
+# The course of this folder: commands that are typed here find it by this file.
+course = {folder}
+"""
+
+
+def lead_to(folder: Path, there: str) -> None:
+    """Let commands that are typed in `folder` find the course, which is `there` from it."""
+    (folder / FILE).write_text(LEADS_THERE.format(folder=json.dumps(there)), encoding="utf-8")
+
+
+def write_own(
+    course: Course, folder: Path, slugs: Iterable[str], left_out: Callable[[str, list[str]], set[str]]
+) -> Places:
+    """Write the course's own part into `folder`, with these of its lessons; answer books are still to be added.
+
+    Args:
+        left_out: which names in a folder of lessons are not handed out, as `shutil.copytree` asks.
+    """
+    wanted = list(slugs)
+    shorts = {slug[:4] for slug in wanted if course.of(slug) is not course}
+    folder.mkdir()
+    raw = tomllib.loads(course.syllabus.read_text(encoding="utf-8"))
+    (folder / FILE).write_text(released_syllabus(raw, set(wanted), shorts), encoding="utf-8")
+    if (course.root / "published.toml").is_file():
+        shutil.copy(course.root / "published.toml", folder)
+    released = Places(folder)
+    released.notebooks.mkdir()
+    if course.lessons_folder.is_dir():
+        shutil.copytree(course.lessons_folder, folder / OWN_LESSONS, ignore=left_out)
+    for slug in wanted:
+        shutil.copy(course.notebook(slug), released.notebooks)
+        released.answer_book(slug).parent.mkdir(parents=True, exist_ok=True)
+        if course.of(slug) is course and course.chapter(slug).is_file():
+            released.chapters.mkdir(exist_ok=True)
+            shutil.copy(course.chapter(slug), released.chapters)
+    return released
+
+
+def released_syllabus(raw: dict[str, Any], slugs: set[str], extended: set[str]) -> str:
+    """The text of `backprop-course.toml` for these lessons alone; not why solutions are as they are, and no comment.
+
+    Args:
+        extended: the numbers of the lessons that are the extended course's; of that a release has no others.
+    """
+    head = {key: raw[key] for key in ("title", "extends") if key in raw}
+    gone = [name for name in raw.get("without", []) if "/" in name and name[:4] in extended]
+    parts = [_table(head | ({"without": gone} if gone else {}))]
+    for name, entry in raw.get("change", {}).items():
+        if name[:4] in extended:
+            parts.append(f"[change.{json.dumps(name)}]\n{_table(entry)}")
+    if "forbidden" in raw:
+        parts.append(f"[forbidden]\n{_table(raw['forbidden'])}")
+    for lesson in raw.get("lesson", []):
+        if lesson["slug"] in slugs:
+            parts.append(f"[[lesson]]\n{_table({key: lesson[key] for key in lesson if key != 'exercise'})}")
+            for exercise in lesson["exercise"]:
+                shown = {key: exercise[key] for key in exercise if key != "why"}
+                parts.append(f"[[lesson.exercise]]\n{_table(shown)}")
+    return "\n".join(parts)
+
+
+def _table(entries: dict[str, Any]) -> str:
+    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in entries.items())
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    """A value of a syllabus as TOML: text, numbers and lists are as in JSON."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)  # TOML has no pairs of surrogates
