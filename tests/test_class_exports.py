@@ -9,6 +9,7 @@ from hand_ins import CANVAS, METADATA, class_of, graded, rows, zipped
 
 from autograder.classroom.class_folder import find_work
 from autograder.classroom.class_level import ClassUnclearError
+from autograder.classroom.exports import hand_ins_of
 
 pytestmark = pytest.mark.slow
 
@@ -278,3 +279,40 @@ def test_what_gradescope_says_may_be_damaged(tmp_path: Path) -> None:
     for text in ("[", "- a\n- b", "submission_1: {':submitters': 3}", "submission_1: {':submitters': [null]}"):
         (tmp_path / "submission_metadata.yml").write_text(text)
         assert [item.student for item in find_work(tmp_path).work] == ["submission_1"]
+
+
+@pytest.mark.parametrize(
+    ("whose", "theirs"),
+    [
+        ("333-444 - Mallory M - Nov 11, 2026 900 AM - {}", "111-222 - Vera Victim - Nov 12, 2026 900 AM - {}"),
+        ("Mallory M_333_assignsubmission_file_{}", "Vera Victim_555_assignsubmission_file_{}"),
+        ("mallorym_333_444_{}", "victimvera_111_222_{}"),
+        ("ch02_mallory_attempt_2026-11-11-09-00-00_{}", "ch02_vera_attempt_2026-11-12-09-00-00_{}"),
+    ],
+    ids=["Brightspace", "Moodle", "Canvas", "Blackboard"],
+)
+@pytest.mark.parametrize(
+    "crafted",
+    [
+        "x_Vera Victim_attempt_2099-11-12-22-54-01_ch02_chain_rule.py",
+        "x_vera_attempt_2099-11-12-22-54-01_ch02_chain_rule.py",
+        "a_555_assignsubmission_file_ch02_chain_rule.py",
+        "Vera Victim_555_assignsubmission_file_ch02_chain_rule.py",
+        "111-222 - Vera Victim - Nov 12, 2099 900 AM - ch02_chain_rule.py",
+        "victimvera_111_222_ch02_chain_rule.py",
+    ],
+)
+def test_a_file_that_is_called_like_a_classmates_hand_in_is_its_owners(
+    tmp_path: Path, whose: str, theirs: str, crafted: str
+) -> None:
+    """What a student chose stands behind what the platform wrote, and says nothing of who it is."""
+    file = "ch02_chain_rule.py"
+    for name in (whose.format(crafted), theirs.format(file)):
+        (tmp_path / name).write_text("x = 1\n")
+    found = {hand_in.path.name: hand_in for hand_in in hand_ins_of(tmp_path)[0]}
+    own, other = found[whose.format(crafted)], found[theirs.format(file)]
+    assert own.name == crafted
+    assert other.name == file
+    assert own.student != other.student
+    assert "mallory" in own.student.lower()
+    assert not own.at.startswith("2099")

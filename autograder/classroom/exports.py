@@ -40,7 +40,7 @@ SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".
 """What systems and programs put into a class folder, beside what begins with `._`."""
 NBGRADER = "submitted"
 
-MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
 CANVAS = re.compile(
     r"(?P<name>.*?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^anon_late_))[a-z0-9]{5})"
     r"_(?:\d+_(?P<file>.+)|(?P<typed>(?:text|link)\.html))",
@@ -191,6 +191,7 @@ class _Students:
         names = [*(path.name for path in (*folders, *files)), *below, *beside]
         alone = [name for name in (*beside, *(path.name for path in files)) if not BLACKBOARD.fullmatch(name)]
         self._flat = sum(1 for name in alone if CANVAS.fullmatch(name)) >= len(folders)
+        self._of_blackboard = bool(files) and all(BLACKBOARD.fullmatch(path.name) for path in files)
         self._participants = participants
         self._receipts = Receipts.among(files)
         attempts = [match for path in files if (match := BLACKBOARD.fullmatch(path.name)) and not match["receipt"]]
@@ -247,14 +248,15 @@ class _Students:
 
     def of_file(self, path: Path) -> HandIn | None:
         """What a file beside the students' folders is; None if nobody handed it in."""
-        if match := MOODLE.fullmatch(path.name):
+        platform, match = self._platform(path.name)
+        if match is not None and platform is MOODLE:
             return _handed_in(self._moodle(match), path, match["file"], at=self.at(path))
-        if match := BLACKBOARD.fullmatch(path.name):
+        if match is not None and platform is BLACKBOARD:
             return self._blackboard(match, path)
-        if (match := BRIGHTSPACE.fullmatch(path.name)) and match["file"]:
+        if match is not None and platform is BRIGHTSPACE:
             at = brightspace_time(match["when"])
             return _handed_in(self._brightspace(match), path, match["file"], at=at, turn=(at, 0))
-        if self._flat and (match := CANVAS.fullmatch(path.name)):
+        if match is not None:
             note = "Canvas says that this was handed in late." if match["late"] else ""
             late = bool(match["late"])
             student = as_folder(f"{match['name']}_{match['user']}")
@@ -271,10 +273,22 @@ class _Students:
             return None
         return _handed_in(UNKNOWN, path, path.name)
 
+    def _platform(self, name: str) -> tuple[re.Pattern[str], re.Match[str] | None]:
+        """Which platform named a file, and how.
+
+        What a student chose stands at the end, and may look like another platform's name: so the one counts whose part
+        ends first. Where all files are Blackboard's, an assignment's name may be like a part of Canvas's.
+        """
+        platforms = (MOODLE, BRIGHTSPACE, BLACKBOARD, *([CANVAS] if self._flat else []))
+        found = [(one, match) for one in platforms if (match := one.fullmatch(name)) and _chosen(match) > 0]
+        if self._of_blackboard:
+            found = [(one, match) for one, match in found if one is BLACKBOARD] or found
+        return min(found, key=lambda pair: _chosen(pair[1]), default=(CANVAS, None))
+
     def is_platforms(self, name: str) -> bool:
         """Whether a platform put a file there that is nobody's: its list, a receipt."""
-        match = BLACKBOARD.fullmatch(name)
-        return bool(match and match["receipt"]) or (self._of_brightspace and name == "index.html")
+        platform, match = self._platform(name)
+        return bool(match and platform is BLACKBOARD and match["receipt"]) or (self._of_brightspace and name == "index.html")
 
     def _blackboard(self, match: re.Match[str], path: Path) -> HandIn | None:
         student = as_folder(self._receipts.user(match))
@@ -309,6 +323,12 @@ def _handed_in(
 ) -> HandIn:
     """A file; `of`: its name with what the platform added to it."""
     return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""), turn=turn, late=late, at=at)
+
+
+def _chosen(match: re.Match[str]) -> int:
+    """Where in a file's name that begins which the student chose; -1 where nothing was."""
+    groups = match.re.groupindex.keys() & {"file", "typed", "receipt"}
+    return max(match.start(group) for group in groups)
 
 
 def _namesakes(names: Iterable[str], platform: re.Pattern[str]) -> dict[str, set[str]]:

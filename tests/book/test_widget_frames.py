@@ -107,8 +107,8 @@ pipeline(frame=framed("pipeline", schedule="interleaved", stages=2, microbatches
 straight_through(frame=framed("straight", q="sign", w=-0.5, target=2.4, rate=0.5, steps=60))
 ```
 """
-NAMES = ("sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators")
-NAMES += ("zero", "pipeline", "straight")
+NAMES = ["sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators"]
+NAMES += ["zero", "pipeline", "straight"]
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
