@@ -288,7 +288,9 @@ class _Students:
     def is_platforms(self, name: str) -> bool:
         """Whether a platform put a file there that is nobody's: its list, a receipt."""
         platform, match = self._platform(name)
-        return bool(match and platform is BLACKBOARD and match["receipt"]) or (self._of_brightspace and name == "index.html")
+        return bool(match and platform is BLACKBOARD and match["receipt"]) or (
+            self._of_brightspace and name == "index.html"
+        )
 
     def _blackboard(self, match: re.Match[str], path: Path) -> HandIn | None:
         student = as_folder(self._receipts.user(match))
