@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,7 @@ from autograder.isolation import PackageMissing, Workers
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.lessons.ch08_custom_functions.scenarios.run_gradcheck import verdict
 from autograder.submission import Submission
-from autograder.worker.functions import resolve
-from course.syllabus import Environment, Exercise, Lesson, syllabus
+from course.syllabus import Environment, Exercise, Lesson
 
 pytestmark = pytest.mark.slow
 SLUG, NUMPY, TORCH = "ch01_objects", Environment(("numpy",), ()), Environment(("numpy", "torch"), ())
@@ -342,9 +341,17 @@ def test_a_way_around_is_refused(grade: Callable[..., SubmissionResult], cell: s
     assert f"{name}, which does this exercise's work" in result.message
 
 
-def test_a_watch_that_was_taken_off_is_noticed(grade: Callable[..., SubmissionResult]) -> None:
-    cell = "import torch\ntorch.einsum.__code__ = (lambda *a: a[1]).__code__\ndef tripled(x): return 3 * x"
-    result = by_name(grade(RIGHT, cell))["tripled"]
+@pytest.mark.parametrize(
+    "way",
+    [
+        "torch.einsum.__code__ = (lambda *a: a[1]).__code__",
+        "gate, = filter(callable, torch.einsum.__code__.co_consts); gate.__closure__[0].cell_contents = lambda: None",
+    ],
+)
+def test_a_watch_that_was_taken_off_is_noticed(grade: Callable[..., SubmissionResult], way: str) -> None:
+    result = by_name(grade(RIGHT, f"import torch\n{way}\ndef tripled(x): return 3 * torch.einsum('...->...', x)"))[
+        "tripled"
+    ]
     assert result.points == 0
     assert "The submission replaces torch.einsum: what is measured would not be true" in result.message
 
@@ -359,13 +366,6 @@ def test_making_a_forbidden_class_is_refused(grade: Callable[..., SubmissionResu
 def test_a_cell_may_call_what_an_exercise_may_not(grade: Callable[..., SubmissionResult]) -> None:
     cell = "import torch\nthree = torch.mul(torch.tensor(3), 1)\ndef tripled(x): return three * x"
     assert statuses(grade(RIGHT, cell)) == ["passed", "passed", "passed"]
-
-
-def test_all_that_the_syllabus_forbids_is_there() -> None:
-    for exercise in (exercise for lesson in syllabus().values() for exercise in lesson.exercises):
-        for name in exercise.forbidden:
-            target = resolve(name)[2]
-            assert callable(target) or isinstance(target, ModuleType), f"{exercise.full_name} forbids {name}"
 
 
 def test_a_package_that_is_not_installed_costs_its_exercises_only(

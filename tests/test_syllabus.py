@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from course.syllabus import Lesson, SyllabusError, find_lesson, read_syllabus
+from autograder.worker.functions import resolve
+from course.syllabus import Lesson, SyllabusError, find_lesson, read_syllabus, syllabus
 
 LESSON = """
 [[lesson]]
@@ -110,3 +112,10 @@ def test_a_number_without_its_zero_is_not_another_number(name: str) -> None:
     """`check("fix_2")` was asked whether it meant fix_12."""
     with pytest.raises(KeyError, match=r"Did you mean fix_02\?"):
         find_lesson("ch12_debugging").exercise(name)
+
+
+def test_all_that_the_syllabus_forbids_is_there() -> None:
+    for exercise in (exercise for lesson in syllabus().values() for exercise in lesson.exercises):
+        for name in exercise.forbidden:
+            target = resolve(name)[2]
+            assert callable(target) or isinstance(target, ModuleType), f"{exercise.full_name} forbids {name}"

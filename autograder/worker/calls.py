@@ -13,7 +13,17 @@ from functools import partial
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from autograder.worker.functions import GATE, all_behind, codes_inside, resolve, with_gate, written_in
+from autograder.worker.functions import (
+    GATE,
+    Held,
+    all_behind,
+    codes_inside,
+    held_by,
+    held_still,
+    resolve,
+    with_gate,
+    written_in,
+)
 from autograder.worker.kernels import Kernels
 
 MAY_CALL = "MAY_CALL"
@@ -42,7 +52,7 @@ class Guard:
         self._scenarios = scenarios
         self._forbidden: frozenset[str] = frozenset()
         self._kernels = Kernels(self._refuse)
-        self._gates: dict[str, list[tuple[FunctionType, CodeType]]] = {}
+        self._gates: dict[str, list[tuple[FunctionType, CodeType, Held]]] = {}
         self._replaced: list[tuple[str, Any, str, Any]] = []
         self._copies: dict[tuple[tuple[str, ...], ...], str] = {}
         """What the code of a watched function speaks of, to its name."""
@@ -97,15 +107,19 @@ class Guard:
 
     def undone(self) -> list[str]:
         """The names of watched functions that are no longer what `watch` has made of them."""
-        found = [name for name, gates in self._gates.items() if any(one.__code__ is not code for one, code in gates)]
+        found = [
+            name
+            for name, gates in self._gates.items()
+            if any(one.__code__ is not code or not held_still(held) for one, code, held in gates)
+        ]
         return found + [name for name, owner, key, value in self._replaced if getattr(owner, key, None) is not value]
 
     def _gate(self, name: str, function: FunctionType) -> None:
-        if any(function is known for gates in self._gates.values() for known, _ in gates):
+        if any(function is known for gates in self._gates.values() for known, _, _ in gates):
             return
         before = function.__code__
         code = with_gate(function, partial(self._check, name))
-        self._gates.setdefault(name, []).append((function, code))
+        self._gates.setdefault(name, []).append((function, code, held_by(code)))
         if sum(map(len, said := _said(before))) >= ENOUGH:
             self._copies[said] = name
         if name in self._may_call:

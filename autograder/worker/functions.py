@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 _MARK = "<gate>"
@@ -112,6 +112,30 @@ def _gate(inside: Callable[..., Any], check: Callable[[], None]) -> FunctionType
 
 GATE: CodeType = _gate(len, lambda: None).__code__
 """The code that all gates have."""
+
+
+Held = tuple[tuple[FunctionType, tuple[tuple[CellType, Any], ...]], ...]
+"""Gates, and what the cells of each hold: who reaches one could put something else into them."""
+
+
+def held_by(code: CodeType) -> Held:
+    """The gates that code goes through, with what they hold now."""
+    gates = [constant for constant in code.co_consts if isinstance(constant, FunctionType)]
+    return tuple((gate, tuple((cell, cell.cell_contents) for cell in gate.__closure__ or ())) for gate in gates)
+
+
+def held_still(held: Held) -> bool:
+    """Whether these gates are as they were."""
+    return all(
+        gate.__code__ is GATE and all(_content(cell) is content for cell, content in cells) for gate, cells in held
+    )
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # somebody emptied it
+        return None
 
 
 def _template(code: CodeType, gate: Callable[..., Any]) -> CodeType:
