@@ -187,3 +187,16 @@ def assert_it_fits(
     for (selector, what), least in inks.items():
         ink = browser.js(f"getComputedStyle(document.querySelector('{widget} {selector}')).{what}")
         assert contrast(ink, paper) > least, (selector, ink, paper)
+
+
+def assert_controls_fit(browser: Browser, widget: str) -> None:
+    """No slider and no table is wider than what it lies in."""
+    wide = f"[...document.querySelectorAll('{widget} :is(.slider, table)')]"
+    assert browser.js(wide + ".every((one) => one.scrollWidth <= one.parentElement.clientWidth)")
+
+
+def assert_a_figure_without_scripts(browser: Browser, site: str) -> None:
+    """Where no script runs, the page leads to the figure that it names, `there`."""
+    browser.open(site, script=False)
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert browser.js("document.querySelector('.widget noscript a').hash") == "#there"

@@ -183,17 +183,11 @@ export default {
       return html("label", { class: "slider" }, html("span", { class: "symbol" }, name), slider, shown);
     });
 
-    const choices = orders.map(([label], i) => {
-      const input = html("input", { type: "radio", name: "order", value: i });
-      input.checked = i === order;
-      input.addEventListener("change", () => {
-        order = i;
-        update();
-      });
-      return html("label", {}, input, label);
-    });
     const several = orders.length > 1;
-    const group = html("fieldset", several ? {} : { hidden: "" }, html("legend", {}, "Who sends when"), ...choices);
+    const group = radios("Who sends when", "order", orders.map(([label], i) => [i, label]), order, (value) => {
+      order = value;
+      update();
+    });
 
     const buttons = ["Restart", "Back", "Next message", "All"].map((words, i) => {
       const button = html("button", { type: "button" }, words);

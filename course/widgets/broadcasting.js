@@ -114,20 +114,12 @@ export default {
       const all = Array.from({ length: AXES }, (_, axis) => axisSlider(name, axis));
       return html("fieldset", { class: "shape" }, html("legend", {}, `Axes of ${name}`), html("div", { class: "axes" }, ...all));
     });
-    function radios(title, name, options, now, choose) {
-      const labels = Object.entries(options).map(([value, words]) => {
-        const input = html("input", { type: "radio", name, value });
-        input.checked = value === now;
-        input.addEventListener("change", () => {
-          choose(value);
-          update();
-        });
-        return html("label", {}, input, words);
-      });
-      return html("fieldset", {}, html("legend", {}, title), ...labels);
-    }
-    const what = radios("Operation", "operation", OPERATIONS, operation, (value) => (operation = value));
-    const which = radios("Gradient of", "of", { a: "a", b: "b" }, of, (value) => (of = value));
+    const choice = (title, name, options, now, choose) => radios(title, name, Object.entries(options), now, (value) => {
+      choose(value);
+      update();
+    });
+    const what = choice("Operation", "operation", OPERATIONS, operation, (value) => (operation = value));
+    const which = choice("Gradient of", "of", { a: "a", b: "b" }, of, (value) => (of = value));
     const picker = html("input", { type: "range", name: "entry", min: 0, step: 1, value: 0 });
     const picked = html("output");
     picker.addEventListener("input", () => {

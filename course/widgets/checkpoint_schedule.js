@@ -198,13 +198,7 @@ export default {
       segments: slider("Segments", "segments", (i) => choose({ segments: i + 1 })),
       slots: slider("Slots", "slots", (i) => choose({ slots: i + 1 })),
     };
-    const radios = Object.entries(POLICIES).map(([value, words]) => {
-      const input = html("input", { type: "radio", name: "policy", value });
-      input.checked = value === state.policy;
-      input.addEventListener("change", () => choose({ policy: value }));
-      return html("label", {}, input, words);
-    });
-    const policies = html("fieldset", {}, html("legend", {}, "Keep"), ...radios);
+    const policies = radios("Keep", "policy", Object.entries(POLICIES), state.policy, (policy) => choose({ policy }));
 
     const [drawing, stage] = [html("div", { class: "drawing" }), html("div")];
     const scrubber = html("input", {
@@ -305,15 +299,7 @@ export default {
       go(highest);
     }
 
-    let dragging = false;
-    const follow = (event) => go(drawn.timeAt(event.clientX - stage.getBoundingClientRect().left));
-    stage.addEventListener("pointerdown", (event) => {
-      dragging = true;
-      stage.setPointerCapture(event.pointerId);
-      follow(event);
-    });
-    stage.addEventListener("pointermove", (event) => dragging && follow(event));
-    for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => (dragging = false));
+    drag(stage, (x) => go(drawn.timeAt(x)));
 
     const sliders = html("div", { class: "sliders" }, ...Object.values(controls).map(({ label }) => label));
     const steer = html("div", {}, policies, sliders);

@@ -61,6 +61,40 @@ function setState(form, state) {
   for (const input of form.elements) if (Object.hasOwn(state, input.name)) set(input, String(state[input.name]));
 }
 
+/* A choice of one of `entries`, pairs of a value and its words; it is not shown where there is nothing to choose. */
+function radios(legend, name, entries, chosen, choose) {
+  const labels = entries.map(([value, words]) => {
+    const input = html("input", { type: "radio", name, value });
+    input.checked = value === chosen;
+    input.addEventListener("change", () => choose(value));
+    return html("label", {}, input, words);
+  });
+  return html("fieldset", entries.length > 1 ? {} : { hidden: "" }, html("legend", {}, legend), ...labels);
+}
+
+/* A slider over `stops`, which calls `choose` with the stop that it is moved to; `shown` is where its value is said. */
+function stopsSlider(words, name, stops, chosen, choose) {
+  const input = html("input", { type: "range", name, min: 0, max: stops.length - 1, step: 1, "aria-label": words });
+  const shown = html("output");
+  input.stops = stops;
+  input.value = stops.indexOf(chosen);
+  input.addEventListener("input", () => choose(stops[input.value]));
+  return { input, shown, label: html("label", { class: "slider" }, html("span", {}, words), input, shown) };
+}
+
+/* Call `follow(x)` with the place of the pointer, in CSS pixels from the left of `stage`, while it is held down there. */
+function drag(stage, follow, starts = () => true) {
+  let held = false;
+  const at = (event) => held && follow(event.clientX - stage.getBoundingClientRect().left);
+  stage.addEventListener("pointerdown", (event) => {
+    held = starts(event);
+    if (held) stage.setPointerCapture(event.pointerId);
+    at(event);
+  });
+  stage.addEventListener("pointermove", at);
+  for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => (held = false));
+}
+
 /* What the reader has answered, where the browser keeps anything. */
 function memory(name) {
   const page = location.pathname.split("/").at(-1).replace(/\.html$/, "") || "index";

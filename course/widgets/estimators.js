@@ -182,30 +182,16 @@ export default {
     const [start, stops, words, cloud] = ["start", "stops", "words", "cloud"].map((name) => model.get(name));
     const state = { ...start, draw: 1 };
 
-    const options = stops.case.map((value) => {
-      const input = html("input", { type: "radio", name: "f", value });
-      input.checked = value === state.case;
-      input.addEventListener("change", () => {
-        state.case = value;
-        update();
-      });
-      return html("label", {}, input, words[value]);
-    });
-    const which = html("fieldset", {}, html("legend", {}, "f(x)"), ...options);
-
+    const set = (name) => (value) => {
+      state[name] = value;
+      update();
+    };
     const sliders = {};
     function slider(title, name) {
-      const input = html("input", { type: "range", name, min: 0, max: stops[name].length - 1, step: 1, "aria-label": title });
-      const shown = html("output");
-      input.stops = stops[name];
-      input.value = stops[name].indexOf(state[name]);
-      input.addEventListener("input", () => {
-        state[name] = stops[name][input.value];
-        update();
-      });
-      sliders[name] = { input, shown };
-      return html("label", { class: "slider" }, html("span", {}, title), input, shown);
+      sliders[name] = stopsSlider(title, name, stops[name], state[name], set(name));
+      return sliders[name].label;
     }
+    const which = radios("f(x)", "f", stops.case.map((value) => [value, words[value]]), state.case, set("case"));
     const parameters = html("div", { class: "sliders" }, slider("μ", "mu"), slider("σ", "sigma"), slider("b", "baseline"), slider("samples", "n"));
     const again = html("button", { type: "button" }, "Draw again");
     const drawn = html("input", { type: "hidden", name: "draw", value: "1" });

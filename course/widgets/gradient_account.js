@@ -133,21 +133,13 @@ export default {
     const steps = runs[0][""].loss.length;
     let [chosen, parameter, step] = [0, parameters[0], 1];
 
-    const radios = (title, options, now, choose) => {
-      const labels = options.map(([value, words]) => {
-        const input = html("input", { type: "radio", name: title, value });
-        input.checked = value === now;
-        input.addEventListener("change", () => {
-          choose(value);
-          update();
-        });
-        return html("label", {}, input, words);
-      });
-      return html("fieldset", options.length > 1 ? {} : { hidden: "" }, html("legend", {}, title), ...labels);
-    };
-    const clears = radios("zero_grad", ["on", "off"].map((word) => [word, word]), "on", (value) => (chosen = value === "on" ? 0 : 1));
+    const choice = (title, options, now, choose) => radios(title, title, options, now, (value) => {
+      choose(value);
+      update();
+    });
+    const clears = choice("zero_grad", ["on", "off"].map((word) => [word, word]), "on", (value) => (chosen = value === "on" ? 0 : 1));
     const named = parameters.map((name) => [name, name]);
-    const which = radios("Parameter", named, parameter, (value) => (parameter = value));
+    const which = choice("Parameter", named, parameter, (value) => (parameter = value));
 
     const slider = html("input", { type: "range", name: "step", min: 1, max: steps, step: 1, value: step });
     const shown = html("output");

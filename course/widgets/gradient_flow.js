@@ -137,16 +137,11 @@ export default {
     const groups = CONTROLS.map(({ legend, labels }, i) => {
       const values = [...new Set(Object.keys(data).map((key) => key.split("/")[i]))];
       if (values.every((value) => value >= 0)) values.sort((a, b) => a - b); // switches and depths
-      const options = values.map((value) => {
-        const input = html("input", { type: "radio", name: legend, value });
-        input.checked = value === choice[i];
-        input.addEventListener("change", () => {
-          choice[i] = value;
-          update();
-        });
-        return html("label", {}, input, labels[value] ?? value);
+      const options = values.map((value) => [value, labels[value] ?? value]);
+      return radios(legend, legend, options, choice[i], (value) => {
+        choice[i] = value;
+        update();
       });
-      return html("fieldset", values.length > 1 ? {} : { hidden: "" }, html("legend", {}, legend), ...options);
     });
 
     const [drawing, verdicts] = [html("div"), html("div", { class: "verdicts", "aria-live": "polite" })];

@@ -290,13 +290,8 @@ export default {
         spaced,
       ),
     );
-    const radios = tables.recompute.map((value) => {
-      const input = html("input", { type: "radio", name: "recompute", value });
-      input.checked = value === state.recompute;
-      input.addEventListener("change", () => choose({ recompute: value }));
-      return html("label", {}, input, value);
-    });
-    const policies = html("fieldset", {}, html("legend", {}, "Recompute"), ...radios);
+    const recomputes = tables.recompute.map((value) => [value, value]);
+    const policies = radios("Recompute", "recompute", recomputes, state.recompute, (recompute) => choose({ recompute }));
     const variants = html(
       "fieldset",
       {},

@@ -111,28 +111,19 @@ export default {
     let [now, drawn, width, name] = [null, null, 0, ""];
 
     const key = (schedule) => `${schedule}/${state.stages}/${state.microbatches}`;
-    const radios = Object.fromEntries(stops.schedule.map((value) => {
-      const input = html("input", { type: "radio", name: "schedule", value });
-      input.addEventListener("change", () => choose({ schedule: value }));
-      return [value, input];
-    }));
-    const labels = stops.schedule.map((value) => html("label", {}, radios[value], schedules[value].words));
-    const which = html("fieldset", {}, html("legend", {}, "Schedule"), ...labels);
+    const offered = stops.schedule.map((value) => [value, schedules[value].words]);
+    const which = radios("Schedule", "schedule", offered, state.schedule, (schedule) => choose({ schedule }));
     function slider(words, of) {
-      const input = html("input", { type: "range", name: of, min: 0, max: stops[of].length - 1, step: 1 });
-      const shown = html("output");
-      input.stops = stops[of];
-      input.value = stops[of].indexOf(state[of]);
+      const { input, shown, label } = stopsSlider(words, of, stops[of], state[of], (value) => {
+        choose({ [of]: value });
+        show();
+      });
       const show = () => {
         shown.textContent = state[of];
         input.setAttribute("aria-valuetext", state[of]);
       };
-      input.addEventListener("input", () => {
-        choose({ [of]: stops[of][input.value] });
-        show();
-      });
       show();
-      return html("label", { class: "slider" }, html("span", {}, words), input, shown);
+      return label;
     }
     const sliders = html("div", { class: "sliders" }, slider("Stages", "stages"), slider("Micro-batches", "microbatches"));
 
@@ -183,9 +174,9 @@ export default {
     function choose(change) {
       Object.assign(state, change);
       name = key(state.schedule) in tables ? state.schedule : "1f1b";
-      for (const [value, input] of Object.entries(radios)) {
-        input.checked = value === name;
-        input.disabled = !(key(value) in tables);
+      for (const input of which.elements) {
+        input.checked = input.value === name;
+        input.disabled = !(key(input.value) in tables);
       }
       now = unfold(tables[key(name)], schedules[name]);
       const most = Math.max(...now.most);
@@ -204,15 +195,7 @@ export default {
       go(state.time);
     }
 
-    let dragging = false;
-    const follow = (event) => go(drawn.timeAt(event.clientX - stage.getBoundingClientRect().left));
-    stage.addEventListener("pointerdown", (event) => {
-      dragging = true;
-      stage.setPointerCapture(event.pointerId);
-      follow(event);
-    });
-    stage.addEventListener("pointermove", (event) => dragging && follow(event));
-    for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => (dragging = false));
+    drag(stage, (x) => go(drawn.timeAt(x)));
 
     const steer = html("div", { class: "controls" }, which, sliders);
     const form = html("form", { autocomplete: "off" }, steer, verdict, legend, stage, scrubber, moment);

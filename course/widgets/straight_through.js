@@ -171,30 +171,16 @@ export default {
     const [start, stops, quantizers, backwards, recent] = ["start", "stops", "quantizers", "backwards", "recent"].map((name) => model.get(name));
     const state = { ...start };
 
-    const options = stops.q.map((value) => {
-      const input = html("input", { type: "radio", name: "q", value });
-      input.checked = value === state.q;
-      input.addEventListener("change", () => {
-        state.q = value;
-        update();
-      });
-      return html("label", {}, input, quantizers[value].words);
-    });
-    const which = html("fieldset", {}, html("legend", {}, "Forward"), ...options);
-
+    const set = (name) => (value) => {
+      state[name] = value;
+      update();
+    };
     const sliders = {};
     function slider(title, name) {
-      const input = html("input", { type: "range", name, min: 0, max: stops[name].length - 1, step: 1, "aria-label": title });
-      const shown = html("output");
-      input.stops = stops[name];
-      input.value = stops[name].indexOf(state[name]);
-      input.addEventListener("input", () => {
-        state[name] = stops[name][input.value];
-        update();
-      });
-      sliders[name] = { input, shown };
-      return html("label", { class: "slider" }, html("span", {}, title), input, shown);
+      sliders[name] = stopsSlider(title, name, stops[name], state[name], set(name));
+      return sliders[name].label;
     }
+    const which = radios("Forward", "q", stops.q.map((value) => [value, quantizers[value].words]), state.q, set("q"));
     const parameters = html("div", { class: "sliders" }, slider("start w", "w"), slider("target", "target"), slider("rate", "rate"), slider("steps", "steps"));
     function move(name, at) {
       const { input } = sliders[name];
@@ -236,21 +222,13 @@ export default {
     }
 
     // Drag along the staircase: the start is put there, and the descent begins anew.
-    let dragged = false;
-    function drag(event) {
-      if (!dragged) return;
-      const at = weight(event.clientX - stage.getBoundingClientRect().left);
+    function put(x) {
+      const at = weight(x);
       const nearest = stops.w.reduce((best, stop, i) => (Math.abs(stop - at) < Math.abs(stops.w[best] - at) ? i : best), 0);
       if (state.steps) move("steps", 0);
       if (Number(sliders.w.input.value) !== nearest) move("w", nearest);
     }
-    stage.addEventListener("pointerdown", (event) => {
-      dragged = Boolean(event.target.closest(".stairs"));
-      if (dragged) stage.setPointerCapture(event.pointerId);
-      drag(event);
-    });
-    stage.addEventListener("pointermove", drag);
-    for (const kind of ["pointerup", "pointercancel"]) stage.addEventListener(kind, () => { dragged = false; });
+    drag(stage, put, (event) => event.target.closest(".stairs"));
 
     const controls = html("div", { class: "controls" }, which, parameters, html("div", {}, one, back));
     const form = html("form", { autocomplete: "off" }, controls, stage, said, numbers);

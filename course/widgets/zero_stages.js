@@ -59,29 +59,16 @@ export default {
     const state = { model: start.model, stage: start.stage, at: gpus.indexOf(start.gpus) };
     const held = (stage, at) => tables[state.model].held[stage][at];
 
-    function radios(title, name, values) {
-      const labels = values.map((value) => {
-        const input = html("input", { type: "radio", name, value });
-        input.checked = value === state[name];
-        input.addEventListener("change", () => {
-          state[name] = value;
-          update();
-        });
-        return html("label", {}, input, String(value));
-      });
-      return html("fieldset", {}, html("legend", {}, title), ...labels);
-    }
-    const models = radios("Model", "model", Object.keys(tables));
-    const stages = radios("Stage", "stage", [0, 1, 2, 3]);
-    const slider = html("input", { type: "range", name: "gpus", min: 0, max: gpus.length - 1, step: 1 });
-    const shown = html("output");
-    slider.stops = gpus;
-    slider.value = state.at;
-    slider.addEventListener("input", () => {
-      state.at = Number(slider.value);
+    const choice = (title, name, values) => radios(title, name, values.map((value) => [value, String(value)]), state[name], (value) => {
+      state[name] = value;
       update();
     });
-    const many = html("label", { class: "slider" }, html("span", {}, "GPUs"), slider, shown);
+    const models = choice("Model", "model", Object.keys(tables));
+    const stages = choice("Stage", "stage", [0, 1, 2, 3]);
+    const { input: slider, shown, label: many } = stopsSlider("GPUs", "gpus", gpus, gpus[state.at], (value) => {
+      state.at = gpus.indexOf(value);
+      update();
+    });
 
     const drawing = html("div");
     const said = html("p", { class: "said", "aria-live": "polite" });

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
 
 from course.graph import Node, add, mul, power
 from course.widgets import backward_sweep
@@ -266,9 +266,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 PLACES = dict.fromkeys(("a", "b", "c"), (0.0, 0.0))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.widgets import ROWS, broadcasting
@@ -211,9 +211,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 @pytest.mark.parametrize(

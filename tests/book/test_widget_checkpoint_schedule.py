@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.experiments.schedules import Event, few_slots, keep_everything, peak, runs_again, segmented
@@ -283,9 +283,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 # ---- the Python side

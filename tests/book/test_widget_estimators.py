@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import (
+    Browser,
+    assert_a_figure_without_scripts,
+    assert_controls_fit,
+    assert_it_fits,
+    build_page,
+    page_of,
+)
 
 from autograder.judging.checking.reference import load_module
 from course.experiments.estimators import CASES, CLOUD, clouds, noise
@@ -170,14 +177,11 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
         put(chromium, case, mu=-2.75, sigma=1.75, baseline=12.25, n=64)
         inks = {(".said", "color"): 4.5, (".path .mean", "fill"): 3, (".baseline .mean", "fill"): 3}
         assert_it_fits(chromium, width, BOX, inks)
-    wide = f"[...document.querySelectorAll('{BOX} :is(.slider, table)')]"
-    assert chromium.js(wide + ".every((one) => one.scrollWidth <= one.parentElement.clientWidth)")
+    assert_controls_fit(chromium, BOX)
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 @pytest.mark.parametrize("changed", [{"case": "tan"}, {"mu": 0.1}, {"sigma": 0.0}, {"baseline": 99.0}, {"n": 2}])

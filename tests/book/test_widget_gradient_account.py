@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
 
 from course.widgets import gradient_account
 
@@ -174,9 +174,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 ONE: dict[str, Any] = {"w": {"value": [1.0], "gradient": [1.0], "grad": [1.0]}, "": {"loss": [1.0]}}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
 
 from course.memory import (
     LOSS_ROWS,
@@ -307,9 +307,7 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 # ---- the Python side

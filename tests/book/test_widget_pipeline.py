@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import (
+    Browser,
+    assert_a_figure_without_scripts,
+    assert_controls_fit,
+    assert_it_fits,
+    build_page,
+    page_of,
+)
 
 from course.experiments.pipeline import Run, idle_share, most_held
 from course.widgets.pipeline import MICROBATCHES, SCHEDULES, STAGES, pipeline, possible, simulated
@@ -185,14 +192,11 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
     assert_it_fits(chromium, width, BOX, inks)
     for schedule in SCHEDULES:
         put(chromium, schedule, 8, 16)
-        wide = f"[...document.querySelectorAll('{BOX} :is(.slider, table)')]"
-        assert chromium.js(wide + ".every((one) => one.scrollWidth <= one.parentElement.clientWidth)"), schedule
+        assert_controls_fit(chromium, BOX)
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 @pytest.mark.parametrize("changed", [{"schedule": "luck"}, {"stages": 3}, {"microbatches": 5}])

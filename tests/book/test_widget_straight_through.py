@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import (
+    Browser,
+    assert_a_figure_without_scripts,
+    assert_controls_fit,
+    assert_it_fits,
+    build_page,
+    page_of,
+)
 
 from course.experiments.straight_through import BACKWARDS, QUANTIZERS, best, descend, verdict
 from course.widgets.straight_through import RATES, STEPS, TARGETS, WEIGHTS, straight_through
@@ -155,14 +162,11 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
             (".spot.straight", "fill"): 4.5,
         }
         assert_it_fits(chromium, width, BOX, inks)
-    wide = f"[...document.querySelectorAll('{BOX} :is(.slider, table)')]"
-    assert chromium.js(wide + ".every((one) => one.scrollWidth <= one.parentElement.clientWidth)")
+    assert_controls_fit(chromium, BOX)
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 @pytest.mark.parametrize("changed", [{"q": "floor"}, {"w": 0.15}, {"target": 9.0}, {"rate": 0.3}, {"steps": 61}])

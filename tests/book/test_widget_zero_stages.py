@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import (
+    Browser,
+    assert_a_figure_without_scripts,
+    assert_controls_fit,
+    assert_it_fits,
+    build_page,
+    page_of,
+)
 
 from autograder.judging.checking.reference import load_module
 from course.widgets.zero_stages import GPUS, KINDS, SHAPES, STAGES, held_bytes, sent_bytes, zero_stages
@@ -129,14 +136,11 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
     inks = {(".said", "color"): 4.5, (".plot text", "fill"): 4.5}
     inks |= {(f".held.{kind}", "fill"): 3 for kind, _, _ in KINDS}
     assert_it_fits(chromium, width, BOX, inks)
-    wide = f"[...document.querySelectorAll('{BOX} :is(.slider, table)')]"
-    assert chromium.js(wide + ".every((one) => one.scrollWidth <= one.parentElement.clientWidth)")
+    assert_controls_fit(chromium, BOX)
 
 
 def test_without_scripts_the_page_names_a_figure(chromium: Browser, site: str) -> None:
-    chromium.open(site, script=False)
-    chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert chromium.js("document.querySelector('.widget noscript a').hash") == "#there"
+    assert_a_figure_without_scripts(chromium, site)
 
 
 @pytest.mark.parametrize("changed", [{"model": "1T"}, {"stage": 4}, {"gpus": 3}])
