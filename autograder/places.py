@@ -101,8 +101,10 @@ class Places:
 
     def of(self, slug: str) -> Places:
         """The places of the course that a lesson is of: these, or those of this course where they extend it."""
-        extended = self.is_own and extends_ours(self.root) and not (self.lessons_folder / slug).is_dir()
-        return Places(ROOT) if extended else self
+        if not (self.is_own and extends_ours(self.root)) or (self.lessons_folder / slug).is_dir():
+            return self
+        ours = Places(ROOT)
+        return ours if (ours.lessons_folder / slug).is_dir() else self
 
     def source(self, slug: str) -> Path:
         return self.of(slug).solutions / f"{slug}.py"

@@ -19,6 +19,8 @@ from autograder.places import ROOT
 
 pytestmark = pytest.mark.slow
 
+PARTS = ("autograder/lessons", "solutions", "book")
+"""Where this course has its lessons."""
 POWERS = "lessons/ch01_powers"
 CONTRACT = f"{POWERS}/contract.toml"
 LINE = "return g * 3 * x**2"
@@ -146,6 +148,23 @@ def test_a_lesson_goes_where_its_number_is(backprop: Command, tmp_path: Path) ->
         ("ch03_roots", "Roots", "Later"),
     ]
     assert [one.exercises[0].name for one in lessons.values()] == ["add_vjp", "cube_vjp", "root_vjp"]
+
+
+def test_a_course_that_extends_this_one_gets_lessons_of_its_own(backprop: Command, tmp_path: Path) -> None:
+    own = tmp_path / "mine"
+    own.mkdir()
+    (own / "backprop-course.toml").write_text('title = "Mine"\nextends = "backprop"\nwithout = ["ch14"]\n')
+    ours = {path for part in PARTS for path in (ROOT / part).glob("*ch*")}
+    for name in ("ch15_powers/cube_vjp", "ch14_roots/root_vjp", "ch00_sums/add_vjp"):
+        done = backprop("new", "lesson", name, "--course", own)
+        assert done.returncode == 0, done.stderr
+    assert ours == {path for part in PARTS for path in (ROOT / part).glob("*ch*")}
+    lessons = list(Course.at(own).lessons)
+    assert (lessons[0], lessons[-2:]) == ("ch00_sums", ["ch14_roots", "ch15_powers"])
+    assert sorted(path.name for path in (own / "lessons").iterdir()) == ["ch00_sums", "ch14_roots", "ch15_powers"]
+    done = backprop("new", "ch06/abs_vjp", "--course", own)
+    assert done.returncode == 1
+    assert "ch06_vjps is a lesson of the course that this one extends" in done.stderr
 
 
 def test_a_lesson_of_this_course_has_a_chapter_that_is_listed(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def new_lesson(
         raise AuthoringError(f"{slug[:4]} is {clash} already; give the lesson another number")
     title = title or _title(slug)
     earlier = [lesson for lesson in course.lessons.values() if lesson.slug < slug]
-    later = next((lesson for lesson in course.lessons if lesson > slug), "")
+    later = next((lesson for lesson in course.lessons if lesson > slug and course.of(lesson) is course), "")
     part = part or (earlier[-1].part if earlier else title)
     new = _lesson_files(course, slug, name, title, has_chapter=course.chapters.is_dir(), tier=tier)
     entries = _entries(slug, name, title, part, tier)

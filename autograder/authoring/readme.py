@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 
 from autograder.authoring.tree import AuthoringError
@@ -83,7 +84,10 @@ def _between(text: str, marks: tuple[str, str], new: str) -> str:
 def main() -> None:
     file = ROOT / "README.md"
     old = file.read_text(encoding="utf-8")
-    new = up_to_date(old, syllabus().values(), published())
+    try:
+        new = up_to_date(old, syllabus().values(), published())
+    except AuthoringError as error:
+        sys.exit(str(error))
     file.write_text(new, encoding="utf-8")
     print(f"README.md: {'unchanged' if new == old else 'written'}")
 

@@ -105,6 +105,11 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
         AuthoringError: it cannot be begun; then nothing is written.
     """
     lesson = course.lessons[slug]
+    if course.of(slug) is not course:
+        raise AuthoringError(
+            f"{slug} is a lesson of the course that this one extends; begin one of yours: "
+            f"'backprop new lesson ch15_topic/{name}'"
+        )
     if any(one.name == name for one in lesson.exercises):
         raise AuthoringError(f"{slug} has an exercise {name} already")
     after = after or lesson.exercises[-1].name
