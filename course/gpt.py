@@ -15,7 +15,7 @@ class GPTBlock(nn.Module):
     one that is added keeps nothing.
 
     Args:
-        dropout: with masks of one byte a number, as PyTorch's `native_dropout` keeps them; else none at all.
+        dropout: with masks of one byte per number, as PyTorch's `native_dropout` keeps them; else none at all.
         fused_attention: PyTorch's `scaled_dot_product_attention`, without dropout inside.
     """
 

@@ -17,7 +17,7 @@ import torch
 # ## `layer_activation_bytes`
 #
 # What one GPT layer keeps for backward, in bytes, by Korthikanti et al. 2022: 16-bit activations, dropout with masks of
-# one byte a number, an MLP of width 4h. `h` is the hidden size, `a` the number of heads, all ints of 1 or more.
+# one byte per number, an MLP of width 4h. `h` is the hidden size, `a` the number of heads, all ints of 1 or more.
 #
 # - One device, un-fused attention: s·b·h·(34 + 5as/h). This is **bytes**: the two bytes of a number are in it.
 # - `flash=True`: the term 5as/h is not there; the fused attention keeps no s × s matrix. What it keeps beside its

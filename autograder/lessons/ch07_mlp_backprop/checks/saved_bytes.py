@@ -8,7 +8,7 @@ from autograder.judging import exercise, expect_close
 @exercise("saved_bytes")
 def test_small_networks(learner, reference, rng):
     """One row, then a batch: batch · (d + 2m + o) · itemsize."""
-    for case, batch in [("one row, one byte a number", 1), ("a batch, one byte a number", int(rng.integers(2, 9)))]:
+    for case, batch in [("one row, one byte per number", 1), ("a batch, one byte per number", int(rng.integers(2, 9)))]:
         sizes = [batch, *(int(size) for size in rng.integers(2, 20, size=3)), 1]
         expect_close(learner.saved_bytes(*sizes), reference.saved_bytes(*sizes), case=case, rtol=0, atol=0)
 
