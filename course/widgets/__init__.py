@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,13 @@ def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | 
     )
 
 
+def require_stops(start: Mapping[str, Any], stops: Mapping[str, Collection[Any]]) -> None:
+    """`ValueError` where a control is to begin with a value that it cannot be set to; `stops` has these by its name."""
+    for name, value in start.items():
+        if value not in stops[name]:
+            raise ValueError(f"{name} is {value}, which is none of {[*stops[name]]}")
+
+
 STOPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 
 
@@ -62,9 +69,7 @@ def mlp_shapes(n: int, d: int, m: int, o: int, figure: str = "", frame: Frame | 
     stop; anything else is a `ValueError`.
     """
     start = {"n": n, "d": d, "m": m, "o": o}
-    for name, size in start.items():
-        if size not in STOPS:
-            raise ValueError(f"{name} is {size}, which is none of {STOPS}")
+    require_stops(start, dict.fromkeys(start, STOPS))
     return show("mlp_shapes", {"start": start, "stops": STOPS, "itemsize": 4}, figure, frame)
 
 
@@ -243,10 +248,8 @@ def memory_account(
     """
     known("model", model, models)
     known("recompute", recompute, RECOMPUTE)
-    stops = {"seq": (seq, SEQS), "batch": (batch, BATCHES), "gpus": (gpus, GPUS), "card": (card, CARDS)}
-    for name, (value, choices) in stops.items():
-        if value not in choices:
-            raise ValueError(f"{name} is {value}, which is none of {choices}")
+    stops = {"seq": SEQS, "batch": BATCHES, "gpus": GPUS, "card": CARDS}
+    require_stops({"seq": seq, "batch": batch, "gpus": gpus, "card": card}, stops)
     start = {"model": model, "seq": seq, "batch": batch, "recompute": recompute, "gpus": gpus, "card": card}
     start |= {"precision": "mixed", "chunks": False, "composed": False}
     return show("memory_account", {"tables": tables(models), "start": start}, figure, frame)

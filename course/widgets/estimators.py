@@ -5,7 +5,7 @@ from __future__ import annotations
 from IPython.display import HTML
 
 from course.experiments.estimators import CASES, CLOUD
-from course.widgets import show
+from course.widgets import require_stops, show
 from course.widgets.frames import Frame
 
 MUS = tuple(i / 4 for i in range(-12, 13))
@@ -31,8 +31,6 @@ def estimators(
     """
     start = {"case": case, "mu": mu, "sigma": sigma, "baseline": baseline, "n": n}
     stops = {"case": tuple(CASES), "mu": MUS, "sigma": SIGMAS, "baseline": BASELINES, "n": SIZES}
-    for name, value in start.items():
-        if value not in stops[name]:
-            raise ValueError(f"{name} is {value}, which is none of {stops[name]}")
+    require_stops(start, stops)
     words = {name: each.words for name, each in CASES.items()}
     return show("estimators", {"start": start, "stops": stops, "words": words, "cloud": CLOUD}, figure, frame)

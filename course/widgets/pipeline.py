@@ -17,7 +17,7 @@ from course.experiments.pipeline import (
     simulate,
     weights_apart,
 )
-from course.widgets import show
+from course.widgets import require_stops, show
 from course.widgets.frames import Frame
 
 STAGES = (2, 4, 8)
@@ -98,9 +98,7 @@ def pipeline(
     """
     start = {"schedule": schedule, "stages": stages, "microbatches": microbatches}
     stops = {"schedule": tuple(SCHEDULES), "stages": STAGES, "microbatches": MICROBATCHES}
-    for name, value in start.items():
-        if value not in stops[name]:
-            raise ValueError(f"{name} is {value!r}, which is none of {stops[name]}")
+    require_stops(start, stops)
     if not possible(schedule, stages, microbatches):
         raise ValueError(f"{microbatches} micro-batches do not come in groups of {stages}, one for each stage")
     kinds = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from IPython.display import HTML
 
 from course.experiments.straight_through import BACKWARDS, QUANTIZERS, RECENT
-from course.widgets import show
+from course.widgets import require_stops, show
 from course.widgets.frames import Frame
 
 WEIGHTS = tuple(i / 10 for i in range(-30, 31))
@@ -31,9 +31,7 @@ def straight_through(
     """
     start = {"q": q, "w": w, "target": target, "rate": rate, "steps": steps}
     stops = {"q": tuple(QUANTIZERS), "w": WEIGHTS, "target": TARGETS, "rate": RATES, "steps": STEPS}
-    for name, value in start.items():
-        if value not in stops[name]:
-            raise ValueError(f"{name} is {value}, which is none of {stops[name]}")
+    require_stops(start, stops)
     quantizers = {
         name: {"words": one.words, "levels": one.levels, "limit": one.limit} for name, one in QUANTIZERS.items()
     }

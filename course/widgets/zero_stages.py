@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from IPython.display import HTML
 
 from course.memory import MODELS, Shape, Training, predict_memory
-from course.widgets import show
+from course.widgets import require_stops, show
 from course.widgets.frames import Frame
 
 GPUS = tuple(2**i for i in range(11))
@@ -47,9 +47,7 @@ def zero_stages(
     `{"mine": Shape(...)}` shows a model of your own. The bytes are those of `course.memory`, for Adam in mixed
     precision. A value at which no control can be set is a `ValueError`.
     """
-    for name, value, choices in (("model", model, models), ("stage", stage, STAGES), ("gpus", gpus, GPUS)):
-        if value not in choices:
-            raise ValueError(f"{name} is {value!r}, which is none of {[*choices]}")
+    require_stops({"model": model, "stage": stage, "gpus": gpus}, {"model": models, "stage": STAGES, "gpus": GPUS})
     tables = {
         name: {
             "held": [[held_bytes(shape, n, of) for n in GPUS] for of in STAGES],
