@@ -26,6 +26,7 @@ CONTRACT = f"{POWERS}/contract.toml"
 LINE = "return g * 3 * x**2"
 WRITTEN = {
     "backprop-course.toml": {
+        "  # WRITE ME: how many a reader takes, exercises included": "",
         "WRITE ME: where to look, and no more.": "What is the slope of x to the power of 3?",
         "WRITE ME: the way, for one who is still stuck.": "3 times x squared, times g.",
         "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "The slope is a multiplication.",

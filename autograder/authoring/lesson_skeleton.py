@@ -22,7 +22,7 @@ LESSON = """\
 slug = "{slug}"
 title = {title}
 part = {part}
-minutes = 60
+minutes = 60  # WRITE ME: how many a reader takes, exercises included
 packages = ["numpy"]
 modules = []
 
@@ -69,7 +69,7 @@ glue("{number}-lesson-time", lesson_time("{slug}"), display=False)
 ({number})=
 # {title}
 
-*Reading time: about 30 minutes. With the exercises: about {{glue:text}}`{number}-lesson-time`.*
+*Reading time: about WRITE ME minutes. With the exercises: about {{glue:text}}`{number}-lesson-time`.*
 
 :::{{admonition}} TL;DR
 :class: tip
