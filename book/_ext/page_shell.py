@@ -33,20 +33,11 @@ def use_templates(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(BOOK / "_templates"))
 
 
-def bundle(app: Sphinx) -> None:
-    """Write `_static/reader.js`."""
-    if app.builder.format != "html":
-        return
+def bundled(app: Sphinx, entry: str) -> None:
+    """Write `_static/ENTRY`, one script made of a module of `_reader/` and what it imports."""
     modules = Path(app.srcdir, "node_modules")
-    target = Path(app.outdir, "_static", "reader.js")
-    command = [
-        str(modules / ".bin" / "esbuild"),
-        "main.js",
-        "--bundle",
-        "--format=iife",
-        "--minify",
-        f"--outfile={target}",
-    ]
+    target = Path(app.outdir, "_static", entry)
+    command = [str(modules / ".bin" / "esbuild"), entry, "--bundle", "--format=iife", "--minify", f"--outfile={target}"]
     command += ["--log-level=error", "--legal-comments=none", "--target=es2022"]
     try:
         run = subprocess.run(command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ})
@@ -54,7 +45,12 @@ def bundle(app: Sphinx) -> None:
         raise ExtensionError(f"esbuild is not installed in {app.srcdir}: run `npm ci` there") from error
     if run.returncode:
         raise ExtensionError(f"esbuild: {run.stderr.strip()}")
-    app.add_js_file("reader.js", loading_method="defer")
+
+
+def bundle(app: Sphinx) -> None:
+    if app.builder.format == "html":
+        bundled(app, "reader.js")
+        app.add_js_file("reader.js", loading_method="defer")
 
 
 def describe(app: Sphinx, doctree: nodes.document) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -10,6 +11,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from browser import served
 from live_pages import Reader, Server, plain_server
 from widget_pages import Browser, Quiet
 
@@ -30,6 +32,22 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     running = Browser(tmp_path_factory.mktemp("profile"))
     yield running
     running.close()
+
+
+@pytest.fixture(scope="session")
+def built_book() -> Path:
+    """The built book: $BOOK_HTML, else what `make book` has built."""
+    built = Path(os.environ.get("BOOK_HTML", ROOT / "book" / "_build" / "html"))
+    if "BOOK_HTML" not in os.environ:
+        subprocess.run(["make", "--silent", "book"], cwd=ROOT, check=True)
+    return built.resolve()
+
+
+@pytest.fixture(scope="module")
+def book_site(built_book: Path) -> Iterator[str]:
+    """The address of the built book on a plain file server."""
+    with served(built_book) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -191,4 +191,4 @@ def test_a_prediction_that_the_build_does_not_bear_out_fails_it(tmp_path: Path, 
 
 
 def test_the_scripts_are_those_of_the_book() -> None:
-    assert {file.name for file in (SOURCE / "_reader").glob("*.js")} >= {"main.js", "quiz.js", "predict.js"}
+    assert {file.name for file in (SOURCE / "_reader").glob("*.js")} >= {"reader.js", "quiz.js", "predict.js"}

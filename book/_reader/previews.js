@@ -1,0 +1,138 @@
+// Previews: what a link of the text leads to, shown beside it. A pointer that rests on the link opens one, and so does
+// the focus of who uses keys; Escape closes it, and so does leaving both. A finger gets the link, as ever.
+import { element } from "./element.js";
+import { copies, glimpse } from "./glimpse.js";
+
+const LINKS = "article a.reference.internal[href]:not(.sd-stretched-link)";
+const REST = 250; // ms on a link before it opens
+const GRACE = 300; // ms for the way from the link into the preview
+const GAP = 6; // px between both
+const EDGE = 8; // px to the window's sides
+
+const here = () => location.href.split("#")[0];
+const fetched = new Map();
+
+// A page of the book. Browsers let no page of the disk read another: there a link to another page stays a link.
+function page(address) {
+  if (address === here()) return document;
+  if (location.protocol === "file:") return null;
+  if (!fetched.has(address)) {
+    const answer = fetch(address)
+      .then(async (response) => (response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : null))
+      .catch(() => null)
+      .then((found) => {
+        if (!found) fetched.delete(address); // the network may be back the next time
+        return found;
+      });
+    fetched.set(address, answer);
+  }
+  return fetched.get(address);
+}
+
+const inSight = (one) => {
+  const { top, bottom, height } = one.getBoundingClientRect();
+  return height > 0 && top >= 0 && bottom <= innerHeight;
+};
+
+class Preview {
+  constructor() {
+    this.box = element("div", { class: "preview bd-content bd-article", id: "preview", role: "tooltip", hidden: true });
+    this.link = null; // whose preview is open, or about to be
+    this.timer = 0;
+    this.box.addEventListener("pointerenter", () => clearTimeout(this.timer));
+    this.box.addEventListener("pointerleave", () => this.leave());
+    this.box.addEventListener("load", () => this.place(), true); // a picture has its size now
+    document.querySelector("main").append(this.box); // not in the body: what is read out belongs to a landmark
+  }
+
+  // `y`: where the pointer is, as a link may go over two lines.
+  approach(link, y = null) {
+    if (link === this.link) {
+      if (!this.box.hidden) clearTimeout(this.timer); // back from the preview, or on its way there
+      return;
+    }
+    this.close();
+    this.link = link;
+    this.y = y;
+    const address = link.href.split("#")[0];
+    this.timer = setTimeout(async () => {
+      const found = await page(address);
+      if (found && link === this.link && this.box.hidden) this.open(found, address);
+    }, REST);
+  }
+
+  open(found, address) {
+    const id = decodeURIComponent(this.link.hash.slice(1));
+    const elements = glimpse(found, id);
+    if (found === document && elements.some(inSight)) return; // it can be seen as it is
+    const shown = copies(elements, address);
+    if (!shown.length) return;
+    this.box.replaceChildren(...shown);
+    this.box.hidden = false;
+    this.link.setAttribute("aria-describedby", "preview");
+    this.place();
+  }
+
+  // Under the link's line where there is room, else above it.
+  place() {
+    if (this.box.hidden) return;
+    const lines = [...this.link.getClientRects()];
+    const line = lines.find(({ top, bottom }) => this.y !== null && top <= this.y && this.y <= bottom) ?? lines[0];
+    if (!line || line.bottom < 0 || line.top > innerHeight) return this.close();
+    const { style } = this.box;
+    style.maxHeight = "";
+    const wide = document.documentElement.clientWidth;
+    const { width, height } = this.box.getBoundingClientRect();
+    const below = innerHeight - line.bottom - GAP - EDGE;
+    const above = line.top - GAP - EDGE;
+    const under = height <= below || below >= above;
+    const tall = Math.min(height, under ? below : above);
+    style.maxHeight = `${tall}px`;
+    style.left = `${Math.max(EDGE, Math.min(line.left, wide - width - EDGE))}px`;
+    style.top = `${under ? line.bottom + GAP : line.top - GAP - tall}px`;
+    this.box.classList.toggle("cut", this.box.scrollHeight > this.box.clientHeight + 1);
+  }
+
+  leave() {
+    clearTimeout(this.timer);
+    if (this.box.hidden) this.link = null;
+    else this.timer = setTimeout(() => this.close(), GRACE);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.link?.removeAttribute("aria-describedby");
+    this.link = null;
+    this.box.hidden = true;
+    this.box.replaceChildren();
+  }
+
+  // Stays closed until the pointer or the focus comes again.
+  dismiss() {
+    const { link } = this;
+    this.close();
+    this.link = link;
+  }
+}
+
+export function previews() {
+  if (!document.querySelector(LINKS)) return;
+  const preview = new Preview();
+  const linkOf = (target) => (target instanceof Element ? target.closest(LINKS) : null);
+  document.addEventListener("pointerover", ({ target, pointerType, clientY }) => {
+    const link = linkOf(target);
+    if (link && pointerType !== "touch") preview.approach(link, clientY);
+  });
+  document.addEventListener("pointerout", ({ target, relatedTarget }) => {
+    const link = linkOf(target);
+    if (link && link === preview.link && !link.contains(relatedTarget)) preview.leave();
+  });
+  document.addEventListener("focusin", ({ target }) => {
+    if (linkOf(target) === target && target.matches(":focus-visible")) preview.approach(target);
+  });
+  document.addEventListener("focusout", ({ target }) => target === preview.link && preview.leave());
+  document.addEventListener("click", ({ target }) => linkOf(target) && preview.close());
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && preview.dismiss());
+  addEventListener("scroll", () => preview.place(), { passive: true });
+  addEventListener("resize", () => preview.place());
+}

@@ -1,0 +1,102 @@
+// Which sections of the book answer a question. The words are Sphinx's: its list of words to leave out, and its stemmer.
+import MiniSearch from "minisearch";
+
+const LISTS = /^(objectives|exercises|next up|interview questions|checkpoint questions|research hooks|key takeaways|bibliography)$/i;
+const ASKING = "can could did do does get got how i me my should what when where which who why you".split(" "); // of questions, not of answers
+const RANKED = 60; // sections that are looked at sentence by sentence
+
+// `rows`: [page, anchor, title, titles above, text]. `stem` gives the root of a word.
+export class Sections {
+  constructor(rows, stem, leftOut) {
+    this.rows = rows;
+    const empty = new Set([...leftOut, ...ASKING]);
+    const roots = new Map(); // stemming is most of the time that an index takes
+    this.term = (word) => {
+      const small = word.toLowerCase();
+      if (!roots.has(small)) roots.set(small, empty.has(small) ? null : stem(small));
+      return roots.get(small);
+    };
+    this.index = new MiniSearch({ fields: ["title", "above", "text"], processTerm: this.term });
+    this.index.addAll(rows.map(([, , title, above, text], id) => ({ id, title, above: above.join(" "), text })));
+    this.known = new Set(roots.values());
+  }
+
+  // Sections with all of the words, best first; then those with some of them. `terms`: roots that were found in each.
+  find(question, most = 30) {
+    const phrase = question.trim().toLowerCase();
+    const asked = new Set(this.words(question).map(([, , root]) => root).filter(Boolean));
+    const options = {
+      boost: { title: 4, above: 1.5 },
+      prefix: (term) => term.length > 3,
+      fuzzy: (term) => (term.length > 4 && !this.known.has(term) ? 0.2 : false), // what the book never says is a slip
+      weights: { prefix: 0.3, fuzzy: 0.15 },
+      boostDocument: (id) => this.weight(id),
+    };
+    const all = this.index.search(question, { ...options, combineWith: "AND" });
+    const seen = new Set(all.map(({ id }) => id));
+    const some = this.index.search(question, options).filter(({ id }) => !seen.has(id));
+    return [...this.closest(all, asked, phrase), ...this.closest(some, asked, phrase)].slice(0, most).map(({ id, terms }) => {
+      const [page, anchor, title, above, text] = this.rows[id];
+      return { page, anchor, title, above, text, phrase, terms: new Set(terms), whole: seen.has(id) };
+    });
+  }
+
+  // Cards and lists of questions name everything, and explain nothing. A chapter's beginning says what all of it is about.
+  weight(id) {
+    const [page, , title, above] = this.rows[id];
+    if (page === "index") return 0.15;
+    if (LISTS.test(title) || above.some((one) => LISTS.test(one))) return 0.3;
+    return above.length ? 1 : 1.5;
+  }
+
+  // Words that stand in one sentence belong together, and so do those that stand there as they were typed.
+  closest(found, asked, phrase) {
+    const near = ({ id, score }) => score * (1 + this.best(this.rows[id][4], asked, phrase).worth / asked.size);
+    return found.slice(0, RANKED).map((one) => [near(one), one]).sort(([one], [other]) => other - one).map(([, one]) => one);
+  }
+
+  // The words of a text: [from, to, root].
+  words(text) {
+    return [...text.matchAll(/[^\s\p{P}]+/gu)].map((word) => [word.index, word.index + word[0].length, this.term(word[0])]);
+  }
+
+  // Pieces of a text, those that were asked for as { mark }.
+  marked(text, terms) {
+    const pieces = [];
+    let at = 0;
+    for (const [from, to, root] of this.words(text)) {
+      if (!terms.has(root)) continue;
+      pieces.push(text.slice(at, from), { mark: text.slice(from, to) });
+      at = to;
+    }
+    return [...pieces, text.slice(at)].filter((piece) => piece !== "");
+  }
+
+  // The sentence, or the line of code, with most of the words; `phrase` in it counts twice as much as all of them.
+  best(text, terms, phrase) {
+    let best = { worth: -1 };
+    for (const [at, sentence] of text.split(/\n|(?<=[.?!]) (?=[^a-z])/).entries()) {
+      const found = new Set(this.words(sentence).map(([, , root]) => root).filter((root) => terms.has(root)));
+      const worth = found.size + (phrase && sentence.toLowerCase().includes(phrase) ? 2 * terms.size : 0);
+      if (worth > best.worth) best = { found, sentence, at, worth };
+    }
+    return best;
+  }
+
+  // That sentence, and one with words that it has not.
+  excerpt(text, terms, phrase) {
+    const first = this.best(text, terms, phrase);
+    const second = this.best(text, new Set([...terms].filter((term) => !first.found.has(term))));
+    const shown = second.worth > 0 ? [first, second].sort((one, other) => one.at - other.at) : [first];
+    return shown.map(({ sentence }) => this.cut(sentence, terms, 260 / shown.length)).join(" … ").replace(/… …/g, "…");
+  }
+
+  // A sentence, or of a long one what is around the words.
+  cut(sentence, terms, long) {
+    if (sentence.length <= long) return sentence;
+    const first = this.words(sentence).find(([, , root]) => terms.has(root))?.[0] ?? 0;
+    const from = first < long / 2 ? 0 : sentence.indexOf(" ", Math.min(first - long / 3, sentence.length - long)) + 1;
+    const to = from + long >= sentence.length ? sentence.length : sentence.lastIndexOf(" ", from + long);
+    return `${from ? "… " : ""}${sentence.slice(from, to)}${to < sentence.length ? " …" : ""}`;
+  }
+}
