@@ -359,6 +359,13 @@ Tensor.__getitem__ = select
 #   can be freed. Leaves keep `()`. A later backward pass that meets such a result is a `RuntimeError`, whose message
 #   names `retain_graph`. With `retain_graph=True` everything stays.
 #
+# To see what you have recorded, and what your walk sends where, in which order:
+# ```python
+# from course.tape import picture
+#
+# picture(lambda x: x * x + x * x, x=Tensor(3.0, requires_grad=True))
+# ```
+#
 # [Chapter section](../book/ch05_autograd_engine.md#ch05-tensor-backward)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,25 @@ def test_what_a_page_lacks_is_said() -> None:
     assert plan(["from course.figures import style", "style()"], 1).elsewhere == "Matplotlib"
     assert plan(["import numpy as np", "np.ones(2)"], 1).numpy
     assert not plan(["import numpy as np", "1 + 1"], 1).numpy
+
+
+def test_looking_at_a_cell_says_nothing() -> None:
+    cells = ["a = 'x\\,'", "a"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lines(cells, 1) == [cells[0]]
+        assert not plan(["import course.data as \\\n d; b = 'y\\,'"], 0).elsewhere
+
+
+def test_what_draws_itself_is_a_picture(state: State) -> None:
+    cells = [
+        "class Drawn:\n    _repr_svg_ = lambda self: '<svg/>'\n    __repr__ = lambda self: 'words'",
+        "Drawn()",
+        "Drawn",
+    ]
+    assert state.run(cells, 1, {}) == {"value": "words", "picture": "<svg/>", "ran": 1}
+    assert "picture" not in state.run(cells, 2, {})
+    assert not plan(["from course.tape import picture"], 0).elsewhere
 
 
 def test_exercises_are_the_reader_s_own_or_the_course_s(state: State) -> None:

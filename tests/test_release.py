@@ -237,6 +237,15 @@ def test_what_authors_have_is_not_in_it(released: Path) -> None:
     )
 
 
+def test_what_answers_may_import_is_in_it(whole: dict[str, str]) -> None:
+    for lesson in syllabus().values():
+        for environment in (lesson.environment, *lesson.environments):
+            for module in environment.modules:
+                place = module.replace(".", "/")
+                assert {f"{place}.py", f"{place}/__init__.py"} & set(whole), (lesson.slug, module)
+    assert "course/tape/running.py" in whole  # which its package imports
+
+
 def test_a_syllabus_of_some_lessons_is_one(tmp_path: Path) -> None:
     text = (ROOT / "course" / "syllabus.toml").read_text(encoding="utf-8")
     slugs = list(read_syllabus(ROOT / "course" / "syllabus.toml"))

@@ -168,6 +168,9 @@ def _modules_of_the_course(course: Course, grader: Places, slugs: list[str]) -> 
     """What the grader and the notebooks need of `course`: some of what chapters alone import are answers."""
     left_out = _left_out(grader, [slug for slug in slugs if _is_of(grader, course, slug)])
     waiting = [file for slug in slugs for file in _imported(course.notebook(slug))]
+    for lesson in (course.lessons[slug] for slug in slugs):
+        environments = (lesson.environment, *lesson.environments)
+        waiting += [file for one in environments for module in one.modules for file in module_files(module)]
     if course.is_own:
         for slug in slugs:
             waiting += [*modules_in(course.checks(slug)), *modules_in(course.scenarios(slug))]

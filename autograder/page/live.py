@@ -15,11 +15,11 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-from autograder.page.needs import Statement, free, imports, needed, statements
+from autograder.page.needs import Statement, free, imports, needed, parsed, statements
 
 ELSEWHERE = {"torch": "PyTorch", "matplotlib": "Matplotlib", "IPython": "IPython", "myst_nb": "the book's own tools"}
 """Packages that a page does not have, as they are called."""
-IN_A_PAGE = ("course.data", "course.graph", "course.memory", "course.published", "course.syllabus")
+IN_A_PAGE = ("course.data", "course.graph", "course.memory", "course.published", "course.syllabus", "course.tape")
 """Modules of the course that a page has."""
 HERE = "this cell"
 """What tracebacks call the cell; cells above are `cell 3 above`."""
@@ -62,8 +62,8 @@ def plan(cells: Sequence[str], at: int, lessons: Sequence[str] = ()) -> Plan:
 
 def _attributes(cell: str, first: Sequence[Statement], imported: str) -> list[str]:
     """What code takes of a module that it imports under a name: `import ch06_vjps as vjps`, then `vjps.relu_vjp`."""
-    names = {one.asname for node in ast.walk(ast.parse(imported)) if isinstance(node, ast.Import) for one in node.names}
-    trees = [ast.parse(source) for source in (*(one.source for one in first), cell)]
+    names = {one.asname for node in ast.walk(parsed(imported)) if isinstance(node, ast.Import) for one in node.names}
+    trees = [parsed(source) for source in (*(one.source for one in first), cell)]
     nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     return [node.attr for node in nodes if isinstance(node.value, ast.Name) and node.value.id in names]
 
@@ -102,7 +102,8 @@ class State:
             self._forget(cells[at])
             return {"error": told(error), "above": 0 if place == HERE else one.cell + 1, "ran": 0}
         self._forget(cells[at])
-        return {"value": "" if value is None else repr(value), "ran": len({one.cell for one in before})}
+        shown = {"value": "" if value is None else repr(value), "ran": len({one.cell for one in before})}
+        return shown | _picture(value)
 
     def _take(self, answers: Mapping[str, ModuleType]) -> None:
         """Let lessons' modules be these; who imported others' functions is to do it again."""
@@ -159,6 +160,12 @@ class State:
         except SyntaxError:
             return
         self.given |= dict.fromkeys(bound)
+
+
+def _picture(value: Any) -> dict[str, str]:
+    """What draws itself for a notebook as SVG draws itself for a page, which takes of it what draws, and no program."""
+    draws = getattr(type(value), "_repr_svg_", None)
+    return {"picture": str(draws(value))} if callable(draws) else {}
 
 
 def no_input(prompt: object = "") -> NoReturn:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,11 +40,18 @@ class Statement:
         return self.gives | self.changes
 
 
+def parsed(source: str) -> ast.Module:
+    r"""The tree of a source that is only looked at: what Python says of `"\,"` in it is for when it runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
 @lru_cache(maxsize=512)
 def statements(cell: int, source: str) -> tuple[Statement, ...]:
     """The statements of a cell. `SyntaxError` where it is no Python."""
     lines, found = source.splitlines(keepends=True), []
-    for node in ast.parse(source).body:
+    for node in parsed(source).body:
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
         text = "".join(lines[first - 1 : node.end_lineno])
         if node.col_offset or not _alone(text):  # two statements in a line
@@ -59,7 +67,7 @@ def statements(cell: int, source: str) -> tuple[Statement, ...]:
 
 def _alone(text: str) -> bool:
     try:
-        return len(ast.parse(text).body) == 1
+        return len(parsed(text).body) == 1
     except SyntaxError:
         return False
 
@@ -208,7 +216,7 @@ class Names(ast.NodeVisitor):
 
 def imports(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The modules that code imports, and which names of each; no names where it takes the module itself."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, ()) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

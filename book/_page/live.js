@@ -2,6 +2,7 @@
 import { element } from "../_reader/element.js";
 import { Code, Line, Switch } from "./code.js";
 import { lessonNotebook, needData, NO_NETWORK, solution, stop, Stopped, withPython } from "./python.js";
+import { drawing } from "./picture.js";
 import { draftKey, read } from "./store.js";
 import { filled } from "./work.js";
 
@@ -107,12 +108,14 @@ class Live {
     return ask({ do: "run", cells, at: this.at, answers });
   }
 
-  shown({ value, error, ran, above }) {
+  shown({ value, picture, error, ran, above }) {
     const said = [];
     if (above) said.push("A cell above, which this one needs, ended in an error.");
     if (ran) said.push(`Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.`);
     if (this.borrowed.length) said.push(`${this.borrowed.join(" and ")}: the course's own, as yours ${this.borrowed.length > 1 ? "are" : "is"} not written yet.`);
-    if (value) this.print(value);
+    const drawn = picture && drawing(picture);
+    if (drawn) this.out.append(drawn, element("details", {}, element("summary", {}, "As text"), value));
+    else if (value) this.print(value);
     if (error) this.print(error, "live-error");
     this.line.show({ text: said.join(" ") || (this.out.textContent ? "" : "It ran, and printed nothing.") });
   }

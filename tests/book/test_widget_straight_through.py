@@ -101,6 +101,15 @@ def test_all_numbers_are_the_courses(chromium: Browser, site: str) -> None:
     assert chromium.faults() == []
 
 
+@pytest.mark.parametrize("name", QUANTIZERS)
+def test_halves_and_ends_are_pytorchs(chromium: Browser, site: str, name: str) -> None:
+    chromium.open(site)
+    for w in (-2.5, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5):
+        put(chromium, name, w=w, target=0.4, steps=0)
+        for key, shown in table(chromium).items():
+            assert shown == pytest.approx(descend(name, key, w, 0.4, 0.1, 0)[-1], abs=0.0051), (w, key)
+
+
 def test_spots_stand_on_the_staircase_and_dashes_have_the_slope(chromium: Browser, site: str) -> None:
     chromium.open(site)
     put(chromium, "round", w=2.8, target=-1.0, rate=0.1, steps=5)
