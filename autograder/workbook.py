@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.places import Places
+from autograder.toml_text import toml_value
 from course.own import FILE, own_course
 from course.syllabus import Lesson, syllabus
 
@@ -46,7 +47,7 @@ def leads_back(folder: Path, course: Path) -> str:
     place = Path(os.path.realpath(folder))
     together = course.is_relative_to(place.parent)
     way = Path(os.path.relpath(course, place) if together else course).as_posix()
-    return LEADS_BACK.format(course=json.dumps(way))
+    return LEADS_BACK.format(course=toml_value(way))
 
 
 def as_python(notebook: str) -> str:

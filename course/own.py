@@ -89,13 +89,13 @@ def file_upwards(folder: Path) -> Path | None:
 
 
 def title_of(course: Path | None) -> str:
-    """What a course calls itself."""
+    """What a course calls itself, on one line."""
     if course is None:
         return "Backprop, by hand"
     title = _content(course / FILE).get("title")
     if not isinstance(title, str) or not title.strip():
         raise CourseError(f'{course / FILE}: title is missing; write title = "..." at its top')
-    return title
+    return " ".join(title.split())
 
 
 @cache

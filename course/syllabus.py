@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import tomllib
 from collections.abc import Set
@@ -250,8 +251,9 @@ def _only_known(where: str, entry: dict[str, Any], keys: Set[str], numbers: tupl
         close = difflib.get_close_matches(key, keys, n=1)
         raise SyllabusError(f"{begin}{key!r} means nothing here" + (f"; did you mean {close[0]}?" if close else ""))
     for key in numbers:
-        if isinstance(entry.get(key, 0), bool) or not isinstance(entry.get(key, 0), int | float):
-            raise SyllabusError(f"{begin}{key} must be a number, and is {entry[key]!r}")
+        value = entry.get(key, 0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise SyllabusError(f"{begin}{key} must be a number, and is {value!r}")
 
 
 def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
@@ -262,8 +264,8 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
         exercises = tuple(_exercise(slug, item, environment, groups) for item in entry["exercise"])
         lesson = Lesson(
             slug=slug,
-            title=entry["title"],
-            part=entry["part"],
+            title=_words(slug, entry, "title"),
+            part=_words(slug, entry, "part"),
             minutes=entry["minutes"],
             environment=environment,
             exercises=exercises,
@@ -274,6 +276,13 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     if len(set(names)) != len(names):
         raise SyllabusError(f"lesson {slug}: an exercise is listed twice")
     return lesson
+
+
+def _words(slug: str, entry: dict[str, Any], key: str) -> str:
+    """A name in words, on one line: tables and headings have it."""
+    if not isinstance(entry[key], str) or not entry[key].strip():
+        raise SyllabusError(f"lesson {slug}: {key} must be text, and is {entry[key]!r}")
+    return " ".join(entry[key].split())
 
 
 def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups: dict[str, list[str]]) -> Exercise:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import sys
 import tomllib
@@ -17,6 +16,7 @@ from typing import Any
 
 from autograder.judging.explaining.rejections import Rejections
 from autograder.places import Places
+from autograder.toml_text import toml_key, toml_value
 
 EXERCISE = re.compile(r'exercise="([\w.]+)"')
 END = re.compile(r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(\*{0,2}\)?)\s+(?=[A-Z0-9`*\"(∂Σ$])")
@@ -133,12 +133,12 @@ def text_of(slug: str, places: Places) -> str:
     for exercise, sentences in sentences_of(places.source(slug).read_text(encoding="utf-8")).items():
         for says in sentences:
             row = known.get((exercise, says), Row(exercise, says))
-            lines += ["", f"[[{_key(exercise)}]]", f"says = {_text(says)}"]
+            lines += ["", f"[[{toml_key(exercise)}]]", f"says = {toml_value(says)}"]
             if row.unasked:
-                lines.append(f"unasked = {_text(row.unasked)}")
+                lines.append(f"unasked = {toml_value(row.unasked)}")
                 continue
-            lines.append(f"checks = {json.dumps(list(row.checks))}")
-            lines += [f'wrong = "{row.wrong}"'] if row.wrong else []
+            lines.append(f"checks = {toml_value(list(row.checks))}")
+            lines += [f"wrong = {toml_value(row.wrong)}"] if row.wrong else []
             lines += ["point = true"] if row.point else []
     return "\n".join(lines) + "\n"
 
@@ -150,14 +150,6 @@ def witnesses(row: Row, rejections: Rejections) -> list[str]:
         for (exercise, mistake), rejecting in rejections.items()
         if exercise == row.exercise and rejecting and rejecting <= set(row.checks)
     )
-
-
-def _key(exercise: str) -> str:
-    return f'"{exercise}"' if "." in exercise else exercise
-
-
-def _text(said: str) -> str:
-    return json.dumps(said, ensure_ascii=False)
 
 
 if __name__ == "__main__":

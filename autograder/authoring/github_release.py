@@ -47,6 +47,11 @@ def release_repository(
         part.rename(out)
 
 
+def _cell(title: str) -> str:
+    """A title as a cell of a Markdown table."""
+    return title.replace("|", "\\|")
+
+
 def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
     torch = (
         f"pip install --quiet --constraint {COURSE}/constraints.txt {CPU_TORCH}" if needs_torch(course, slugs) else ""
@@ -58,7 +63,9 @@ def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
         "install_torch": f"{torch}\n          " if torch else "",
         "install_torch_here": f"{torch} && " if torch else "",
         "first": f"{first.slug.partition('_')[0]}/{first.exercises[0].name}",
-        "lessons": "\n".join(f"| [`{slug}.ipynb`]({slug}.ipynb) | {course.lessons[slug].title} |" for slug in slugs),
+        "lessons": "\n".join(
+            f"| [`{slug}.ipynb`]({slug}.ipynb) | {_cell(course.lessons[slug].title)} |" for slug in slugs
+        ),
     }
     for file in sorted(TEMPLATE.rglob("*")):
         if file.is_file():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -12,6 +11,7 @@ from autograder.authoring.contracts import HEADER
 from autograder.authoring.skeleton import CELLS, ENTRY, SECTION, exercise_files, written_or_nothing
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.places import ROOT, Places
+from autograder.toml_text import toml_value
 from course.own import FILE
 from course.syllabus import OWN_SLUG
 
@@ -133,10 +133,10 @@ def new_lesson(
     clash = next((other for other in course.lessons if other[:4] == slug[:4]), None)
     if clash is not None:
         raise AuthoringError(f"{slug[:4]} is {clash} already; give the lesson another number")
-    title = title or _title(slug)
+    title = _line(title) or _title(slug)
     earlier = [lesson for lesson in course.lessons.values() if lesson.slug < slug]
     later = next((lesson for lesson in course.lessons if lesson > slug and course.of(lesson) is course), "")
-    part = part or (earlier[-1].part if earlier else title)
+    part = _line(part) or (earlier[-1].part if earlier else title)
     new = _lesson_files(course, slug, name, title, has_chapter=course.chapters.is_dir(), tier=tier)
     entries = _entries(slug, name, title, part, tier)
     changed = {course.syllabus: _before(course.syllabus.read_text(encoding="utf-8"), later, entries)}
@@ -166,9 +166,9 @@ def new_course(folder: Path, slug: str, name: str, *, title: str = "", part: str
     begun = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
         begun.chmod(0o755)
-        head = COURSE.format(title=json.dumps(title or _title(place.name), ensure_ascii=False))
         topic = _title(slug)
-        (begun / FILE).write_text(head + _entries(slug, name, topic, part or topic, tier), encoding="utf-8")
+        head = COURSE.format(title=toml_value(_line(title) or _title(place.name) or topic))
+        (begun / FILE).write_text(head + _entries(slug, name, topic, _line(part) or topic, tier), encoding="utf-8")
         (begun / ".gitignore").write_text(IGNORED, encoding="utf-8")
         places = Course(begun)
         written_or_nothing(places, {}, _lesson_files(places, slug, name, topic, has_chapter=False, tier=tier))
@@ -184,6 +184,14 @@ def _refuse_slug(slug: str) -> None:
         raise AuthoringError(f"a lesson is called by a number and a topic, as ch15_kernels; {slug!r} is not")
 
 
+def _line(text: str) -> str:
+    """A title as it was typed, on one line."""
+    try:
+        return " ".join(text.encode().decode().split())
+    except UnicodeEncodeError:
+        raise AuthoringError(f"{text!a} has bytes that are no UTF-8; type that title or part again") from None
+
+
 def _title(name: str) -> str:
     """`ch15_fused_kernels` in words."""
     words = re.sub(r"[\W_]+", " ", re.sub(r"^ch\d\d_", "", name)).strip()
@@ -191,9 +199,7 @@ def _title(name: str) -> str:
 
 
 def _entries(slug: str, name: str, title: str, part: str, tier: str) -> str:
-    lesson = LESSON.format(
-        slug=slug, title=json.dumps(title, ensure_ascii=False), part=json.dumps(part, ensure_ascii=False)
-    )
+    lesson = LESSON.format(slug=slug, title=toml_value(title), part=toml_value(part))
     return lesson + ENTRY.format(name=name, tier=tier)
 
 

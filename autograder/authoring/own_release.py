@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable
@@ -12,6 +10,7 @@ from typing import Any
 
 from autograder.authoring.tree import Course
 from autograder.places import OWN_LESSONS, Places
+from autograder.toml_text import toml_key, toml_table, toml_value
 from course.own import FILE
 
 FOLDER = "own-course"
@@ -24,7 +23,7 @@ course = {folder}
 
 def lead_to(folder: Path, there: str) -> None:
     """Let commands that are typed in `folder` find the course, which is `there` from it."""
-    (folder / FILE).write_text(LEADS_THERE.format(folder=json.dumps(there)), encoding="utf-8")
+    (folder / FILE).write_text(LEADS_THERE.format(folder=toml_value(there)), encoding="utf-8")
 
 
 def write_own(
@@ -63,31 +62,16 @@ def released_syllabus(raw: dict[str, Any], slugs: set[str], extended: set[str]) 
     """
     head = {key: raw[key] for key in ("title", "extends") if key in raw}
     gone = [name for name in raw.get("without", []) if "/" in name and name[:4] in extended]
-    parts = [_table(head | ({"without": gone} if gone else {}))]
+    parts = [toml_table(head | ({"without": gone} if gone else {}))]
     for name, entry in raw.get("change", {}).items():
         if name[:4] in extended:
-            parts.append(f"[change.{json.dumps(name)}]\n{_table(entry)}")
+            parts.append(f"[change.{toml_key(name)}]\n{toml_table(entry)}")
     if "forbidden" in raw:
-        parts.append(f"[forbidden]\n{_table(raw['forbidden'])}")
+        parts.append(f"[forbidden]\n{toml_table(raw['forbidden'])}")
     for lesson in raw.get("lesson", []):
         if lesson["slug"] in slugs:
-            parts.append(f"[[lesson]]\n{_table({key: lesson[key] for key in lesson if key != 'exercise'})}")
+            parts.append(f"[[lesson]]\n{toml_table({key: lesson[key] for key in lesson if key != 'exercise'})}")
             for exercise in lesson["exercise"]:
                 shown = {key: exercise[key] for key in exercise if key != "why"}
-                parts.append(f"[[lesson.exercise]]\n{_table(shown)}")
+                parts.append(f"[[lesson.exercise]]\n{toml_table(shown)}")
     return "\n".join(parts)
-
-
-def _table(entries: dict[str, Any]) -> str:
-    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in entries.items())
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)
-
-
-def _value(value: Any) -> str:
-    """A value of a syllabus as TOML: text, numbers and lists are as in JSON."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)  # TOML has no pairs of surrogates

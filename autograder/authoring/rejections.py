@@ -8,6 +8,7 @@ from autograder.judging.checking.plugin import identify
 from autograder.judging.explaining.rejections import ACCEPTED, REJECTED, Rejections, digest
 from autograder.judging.session import Judge
 from autograder.places import Places
+from autograder.toml_text import toml_key
 
 
 def rejections(judge: Judge) -> Rejections:
@@ -44,5 +45,5 @@ def rejections_text(judge: Judge, places: Places) -> str:
         for (of, mistake), rejecting in found.items():
             if of == exercise.name:
                 marks = "".join(REJECTED if name in rejecting else ACCEPTED for name in names)
-                lines.append(f'{mistake} = "{marks}"')
+                lines.append(f'{toml_key(mistake)} = "{marks}"')
     return "\n".join(lines) + "\n"

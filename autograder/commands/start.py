@@ -47,6 +47,8 @@ def start(
         copied, kept = copy_lessons(folder, format_, wanted)
     except OSError as error:
         give_up(f"{folder} cannot be written ({error.strerror})")
+    except UnicodeError as error:
+        give_up(f"{folder} cannot say where its course is: {error}; give that folder another name")
     screen = console()
     for file in copied:
         screen.print(f"  new   {file}")

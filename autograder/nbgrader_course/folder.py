@@ -93,7 +93,7 @@ def config_text() -> str:
     if own is None:
         return CONFIG_TEXT
     name = re.sub(r"\W+", "-", course_title().lower()).strip("-")
-    text = CONFIG_TEXT.replace('course_id = "backprop"', f"course_id = {json.dumps(name)}")
+    text = CONFIG_TEXT.replace('course_id = "backprop"', f"course_id = {name!r}")
     return text + OF_A_COURSE.format(variable=VARIABLE, course=str(own))
 
 
