@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -182,18 +181,6 @@ def test_a_lesson_of_this_course_has_a_chapter_that_is_listed(tmp_path: Path) ->
     assert "../book/ch15_fused_kernels.md#ch15-tile-sum" in source
     contents = (tmp_path / "book" / "_toc.yml").read_text(encoding="utf-8")
     assert "      - file: ch14_scaling_out\n      - file: ch15_fused_kernels\n  - caption: For teachers" in contents
-
-
-def test_the_documents_first_commands_begin_what_they_say(backprop: Command, tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "own-course.md").read_text(encoding="utf-8")
-    block = re.search(r"```sh\n(backprop new.*?)```", text, re.S)
-    assert block is not None
-    for line in block[1].splitlines():
-        done = backprop(*shlex.split(line, comments=True)[1:])
-        assert done.returncode == 0, (line, done.stderr)
-    lessons = Course.at(tmp_path / "my-course").lessons
-    names = {slug: [exercise.name for exercise in lesson.exercises] for slug, lesson in lessons.items()}
-    assert names == {"ch01_powers": ["power"], "ch02_roots": ["root", "cube_root"]}
 
 
 @pytest.mark.parametrize(

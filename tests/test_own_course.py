@@ -93,11 +93,6 @@ def test_results_of_another_course_are_not_taken_for_its_own(
     assert "--course" in done.stderr
 
 
-def test_the_course_is_whole(backprop: Command) -> None:
-    done = backprop("build", "--check", "--course", EXAMPLE)
-    assert done.stdout.strip() == "The course is whole.", done.stdout + done.stderr
-
-
 def test_a_check_without_its_mistake_is_told_by_the_build(copied: Path, backprop: Command) -> None:
     file = copied / "lessons" / POWER / "mistakes" / "deflate.py"
     file.write_text(file.read_text().replace("return A + value", "return A - value"))
