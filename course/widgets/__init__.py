@@ -32,11 +32,11 @@ _LOADER = """{
 }"""
 
 
-def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None) -> HTML:
+def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None, without: str = "") -> HTML:
     """The widget `name` with what its `model.get` is to find: `values`, which JSON must be able to say (no inf or nan).
 
-    `frame` has its title and its question, or is that of `FRAMES`. `figure` is the id of a figure on the page for those
-    without JavaScript.
+    `frame` has its title and its question, or is that of `FRAMES`. For those without JavaScript `figure` is the id of a
+    figure on the page, and `without` is HTML that they see.
     """
     module, styles = (
         "".join((FOLDER / f"{part}.{kind}").read_text(encoding="utf-8") for part in ("common", name))
@@ -47,7 +47,7 @@ def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | 
     instead = f' <a href="#{html.escape(figure)}">This figure</a> shows the main cases.' if figure else ""
     return HTML(
         f'<div class="widget"><style>{styles}</style>'
-        f"<div></div><noscript><p>This experiment needs JavaScript.{instead}</p></noscript>"
+        f"<div></div><noscript><p>This experiment needs JavaScript.{instead}</p>{without}</noscript>"
         f'<script type="application/json">{text}</script><script>{_LOADER}</script></div>'
     )
 

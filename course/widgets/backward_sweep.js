@@ -60,35 +60,12 @@ function sweep(edges, order) {
 
 // ---- the drawing
 
-/* From a center, moved by `shift`, to where a line in this direction leaves the box of width `box` around it. */
-function border(box, [x, y], [dx, dy], shift = [0, 0]) {
-  const reach = (half, along, off) => (along ? (half - Math.sign(along) * off) / Math.abs(along) : Infinity);
-  const t = Math.min(reach(box / 2, dx, shift[0]), reach(HEIGHT / 2, dy, shift[1]));
-  return [x + shift[0] + t * dx, y + shift[1] + t * dy];
-}
-
-/* An arrow from box to box, moved by `offset` along `side`. */
-function arrow(kind, box, from, to, side, offset) {
-  const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-  const length = Math.hypot(dx, dy);
-  const [ux, uy] = [dx / length, dy / length];
-  const shift = [side[0] * offset, side[1] * offset];
-  const start = border(box, from, [ux, uy], shift);
-  const end = border(box, to, [-ux, -uy], shift);
-  const tip = (along, across) => `${end[0] - along * ux - across * uy} ${end[1] - along * uy + across * ux}`;
-  return svg(
-    "g",
-    { class: `arrow ${kind}` },
-    svg("path", { class: "line", d: `M${start.join(" ")}L${tip(5, 0)}` }),
-    svg("path", { class: "head", d: `M${end.join(" ")}L${tip(8, 4)}L${tip(8, -4)}Z` }),
-  );
-}
-
 function drawing(width, { places, operations, output }, { values, edges }, messages, step) {
   const across = width >= NARROW;
   const [columns, rows] = [0, 1].map((i) => Math.max(...Object.values(places).map((place) => place[i])));
   const margin = 4;
   const boxWidth = columns > 3 ? 84 : 124;
+  const box = [boxWidth, HEIGHT];
   const inner = width - boxWidth - 2 * margin;
   const unit = across ? [inner / (columns || 1), 108] : [112, Math.min(inner / (rows || 1), 190)];
   const wide = across ? columns * unit[0] : rows * unit[1];
@@ -109,10 +86,10 @@ function drawing(width, { places, operations, output }, { values, edges }, messa
     const side = [-(to[1] - from[1]) / length, (to[0] - from[0]) / length];
     const message = past.get(edge);
     const kind = ["backward", message && "sent", message?.late && "late", message && message === now && "now"];
-    picture.append(arrow("forward", boxWidth, from, to, side, -4));
-    picture.append(arrow(kind.filter(Boolean).join(" "), boxWidth, to, from, side, 4));
+    picture.append(arrow("forward", box, from, to, side, -4));
+    picture.append(arrow(kind.filter(Boolean).join(" "), box, to, from, side, 4));
     const anchor = side[0] > 0.2 ? "start" : side[0] < -0.2 ? "end" : "middle";
-    const [start, end] = [border(boxWidth, from, [side[1], -side[0]]), border(boxWidth, to, [-side[1], side[0]])];
+    const [start, end] = [border(box, from, [side[1], -side[0]]), border(box, to, [-side[1], side[0]])];
     const x = (start[0] + end[0]) / 2 + side[0] * 11;
     const y = (start[1] + end[1]) / 2 + side[1] * 11 + (side[1] > 0.8 ? 9 : 4);
     words.push(svg("text", { class: "local", x, y, "text-anchor": anchor }, edge.label));
@@ -127,13 +104,13 @@ function drawing(width, { places, operations, output }, { values, edges }, messa
     const waits = now ? now.due[name] : uses(name);
     const g = [held === undefined ? [] : number(held), waits ? "…" : []].flat().join(" + ");
     const busy = now && (now.edge.child === name || now.edge.parent === name);
-    const box = svg("g", { class: ["node", busy && "busy", !waits && "final"].filter(Boolean).join(" ") });
+    const node = svg("g", { class: ["node", busy && "busy", !waits && "final"].filter(Boolean).join(" ") });
     const [left, top] = [x - boxWidth / 2, y - HEIGHT / 2];
-    box.append(svg("rect", { x: left, y: top, width: boxWidth, height: HEIGHT, rx: 6 }));
-    box.append(svg("text", { class: "name", x, y: y - 13 }, formulas[name] ? `${name} = ${formulas[name]}` : name));
-    box.append(svg("text", { class: "value", x, y: y + 4 }, number(values[name])));
-    box.append(svg("text", { class: "g", x, y: y + 21 }, `g = ${g}`));
-    picture.append(box);
+    node.append(svg("rect", { x: left, y: top, width: boxWidth, height: HEIGHT, rx: 6 }));
+    node.append(svg("text", { class: "name", x, y: y - 13 }, formulas[name] ? `${name} = ${formulas[name]}` : name));
+    node.append(svg("text", { class: "value", x, y: y + 4 }, number(values[name])));
+    node.append(svg("text", { class: "g", x, y: y + 21 }, `g = ${g}`));
+    picture.append(node);
   }
   return picture;
 }

@@ -1,5 +1,5 @@
-/* What all experiments share: elements of HTML and SVG, room for a text that changes, and the frame around a form: its
-   title, the question that comes first, and its state in the page's address. */
+/* What all experiments share: elements of HTML and SVG, room for a text that changes, arrows between boxes, and the
+   frame around a form: its title, the question that comes first, and its state in the page's address. */
 
 function builder(create) {
   return (tag, attributes = {}, ...children) => {
@@ -23,6 +23,32 @@ function reserve(said, sentences) {
   });
   ruler.remove();
   said.style.minHeight = `${Math.max(...heights)}px`;
+}
+
+// ---- arrows between boxes
+
+/* From a center, moved by `shift`, to where a line in this direction leaves the box of this width and height around it. */
+function border([width, height], [x, y], [dx, dy], shift = [0, 0]) {
+  const reach = (half, along, off) => (along ? (half - Math.sign(along) * off) / Math.abs(along) : Infinity);
+  const t = Math.min(reach(width / 2, dx, shift[0]), reach(height / 2, dy, shift[1]));
+  return [x + shift[0] + t * dx, y + shift[1] + t * dy];
+}
+
+/* An arrow between two boxes of one size, moved by `offset` along `side`. */
+function arrow(kind, box, from, to, side, offset) {
+  const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+  const length = Math.hypot(dx, dy);
+  const [ux, uy] = [dx / length, dy / length];
+  const shift = [side[0] * offset, side[1] * offset];
+  const start = border(box, from, [ux, uy], shift);
+  const end = border(box, to, [-ux, -uy], shift);
+  const tip = (along, across) => `${end[0] - along * ux - across * uy} ${end[1] - along * uy + across * ux}`;
+  return svg(
+    "g",
+    { class: `arrow ${kind}` },
+    svg("path", { class: "line", d: `M${start.join(" ")}L${tip(5, 0)}` }),
+    svg("path", { class: "head", d: `M${end.join(" ")}L${tip(8, 4)}L${tip(8, -4)}Z` }),
+  );
 }
 
 // ---- the frame

@@ -56,6 +56,7 @@ FRAMES = {
     "broadcasting": Frame("Where does each entry of g go?", "broadcasting"),
     "checkpoint_schedule": Frame("What to keep, and what to run again", "schedule"),
     "clinic": Frame("The clinic: which test next?", "clinic"),
+    "cut_edges": Frame("Cut an edge", "cut"),
     "estimators": Frame("Three clouds around one gradient", "estimators"),
     "gradient_account": Frame("What .grad holds, step by step", "account"),
     "gradient_flow": Frame("How much gradient reaches each layer", "flow"),

@@ -25,6 +25,7 @@ from course.experiments import schedules
 from course.widgets import backward_sweep, checkpoint_schedule, gradient_account
 from course.widgets import gradient_flow, memory_account, mlp_shapes
 from course.widgets.clinic import clinic
+from course.widgets.cut_edges import cut_edges
 from course.widgets.estimators import estimators
 from course.widgets.frames import Frame, Question
 from course.widgets.pipeline import pipeline
@@ -106,9 +107,14 @@ pipeline(frame=framed("pipeline", schedule="interleaved", stages=2, microbatches
 :tags: [remove-input]
 straight_through(frame=framed("straight", q="sign", w=-0.5, target=2.4, rate=0.5, steps=60))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+cut_edges(frame=framed("cut", program="mean", cuts="m-c", run=1))
+```
 """
 NAMES = ["sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators"]
-NAMES += ["zero", "pipeline", "straight"]
+NAMES += ["zero", "pipeline", "straight", "cut"]
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -121,6 +127,7 @@ AFTER: dict[str, dict[str, str]] = {
     "zero": {"model": "70B", "stage": "2", "gpus": "64"},
     "pipeline": {"schedule": "interleaved", "stages": "2", "microbatches": "16", "time": "5.5"},
     "straight": {"q": "sign", "w": "-0.5", "target": "2.4", "rate": "0.5", "steps": "60"},
+    "cut": {"program": "mean", "cuts": "m-c", "run": "1"},
 }
 """What each question's `then` sets."""
 
@@ -283,6 +290,7 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#zero?model=1T&stage=4&gpus=3",
         "#pipeline?schedule=luck&stages=3&microbatches=5&time=0.3",
         "#straight?q=floor&w=9&target=0.05&rate=&steps=61",
+        "#cut?program=luck&cuts=s-h.m-c&run=2&guess-s=many",
     ],
 )
 def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:

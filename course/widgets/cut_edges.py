@@ -1,0 +1,69 @@
+"""Graphs of small programs whose edges a reader cuts: which leaf then has `None`, 0 or a value in `.grad`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import Formatter
+
+from IPython.display import HTML
+
+from course.experiments.cuts import PROGRAMS, Number, Program, run
+from course.widgets import show
+from course.widgets.frames import Frame
+
+
+def _says(grad: Number | None) -> str:
+    return "None" if grad is None else f"{grad:g}".replace("-", "−") if isinstance(grad, float) else str(grad)
+
+
+def _table(program: Program) -> str:
+    """A program, and each of its edges cut alone, as HTML."""
+    head = "".join(f'<th scope="col">{words}</th>' for words in ("cut", *(f"{leaf}.grad" for leaf in program.leaves)))
+    rows = []
+    for cuts in ((), *([edge] for edge in program.edges)):
+        grads = run(program, cuts).grads
+        name = " → ".join(cuts[0]) if cuts else "nothing"
+        cells = "".join(f"<td>{_says(grads[leaf])}</td>" for leaf in program.leaves)
+        rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+    lines = "\n".join(program.text(()))
+    leaves = ", ".join(f"{leaf} = {_says(value)}" for leaf, value in program.leaves.items())
+    return (
+        f"<p>{program.words.capitalize()}, {leaves}:</p><pre>{lines}</pre>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def cut_edges(
+    program: str = "teacher", cuts: Sequence[tuple[str, str]] = (), figure: str = "", frame: Frame | None = None
+) -> HTML:
+    """A program's graph with edges to cut; a reader says what each leaf's `.grad` will be, and then sees it.
+
+    Shown first is this program of `course.experiments.cuts.PROGRAMS` with these edges, pairs of a tensor and the result
+    that uses it, cut by `.detach()`. PyTorch runs every program with every combination of cuts when this is called.
+    Without JavaScript, tables show each edge cut alone. Another program or an edge that it does not have is a
+    `ValueError`.
+    """
+    if program not in PROGRAMS:
+        raise ValueError(f"program is {program}, which is none of {[*PROGRAMS]}")
+    run(PROGRAMS[program], cuts)
+    programs, error = {}, ""
+    for name, one in PROGRAMS.items():
+        outcomes = [run(one, combination) for combination in one.cuts]
+        error = next((outcome.error for outcome in outcomes if outcome.error), error)
+        programs[name] = {
+            "words": one.words,
+            "leaves": list(one.leaves),
+            "lines": [[[text, used or ""] for text, used, _, _ in Formatter().parse(line)] for line in one.lines],
+            "places": one.places,
+            "edges": one.edges,
+            "values": outcomes[0].values,
+            "grads": [[outcome.grads[node] for node in one.places] for outcome in outcomes],
+        }
+    start = {"program": program, "cuts": ["-".join(edge) for edge in cuts]}
+    return show(
+        "cut_edges",
+        {"start": start, "programs": programs, "error": error},
+        figure,
+        frame,
+        "".join(map(_table, PROGRAMS.values())),
+    )
