@@ -32,11 +32,23 @@ _LOADER = """{
 }"""
 
 
-def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None, without: str = "") -> HTML:
+def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in HTML, with names in the first row and in the first column."""
+    first = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
+    others = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th>'
+        + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for name, *cells in rows
+    )
+    return f"<table><thead><tr>{first}</tr></thead><tbody>{others}</tbody></table>"
+
+
+def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None, instead: str = "") -> HTML:
     """The widget `name` with what its `model.get` is to find: `values`, which JSON must be able to say (no inf or nan).
 
     `frame` has its title and its question, or is that of `FRAMES`. For those without JavaScript `figure` is the id of a
-    figure on the page, and `without` is HTML that they see.
+    figure on the page, and `instead` what stands in the widget's place, in HTML.
     """
     module, styles = (
         "".join((FOLDER / f"{part}.{kind}").read_text(encoding="utf-8") for part in ("common", name))
@@ -44,10 +56,11 @@ def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | 
     )
     parts = {"module": module, "values": {**values, "frame": (frame or FRAMES[name]).as_values()}}
     text = json.dumps(parts, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")  # ends no script element
-    instead = f' <a href="#{html.escape(figure)}">This figure</a> shows the main cases.' if figure else ""
+    see = f' <a href="#{html.escape(figure)}">This figure</a> shows the main cases.' if figure else ""
+    see += " Its main cases:" if instead else ""
     return HTML(
         f'<div class="widget"><style>{styles}</style>'
-        f"<div></div><noscript><p>This experiment needs JavaScript.{instead}</p>{without}</noscript>"
+        f"<div></div><noscript><p>This experiment needs JavaScript.{see}</p>{instead}</noscript>"
         f'<script type="application/json">{text}</script><script>{_LOADER}</script></div>'
     )
 

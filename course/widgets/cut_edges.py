@@ -8,7 +8,7 @@ from string import Formatter
 from IPython.display import HTML
 
 from course.experiments.cuts import PROGRAMS, Number, Program, run
-from course.widgets import show
+from course.widgets import plain_table, show
 from course.widgets.frames import Frame
 
 
@@ -18,19 +18,14 @@ def _says(grad: Number | None) -> str:
 
 def _table(program: Program) -> str:
     """A program, and each of its edges cut alone, as HTML."""
-    head = "".join(f'<th scope="col">{words}</th>' for words in ("cut", *(f"{leaf}.grad" for leaf in program.leaves)))
     rows = []
     for cuts in ((), *([edge] for edge in program.edges)):
         grads = run(program, cuts).grads
-        name = " → ".join(cuts[0]) if cuts else "nothing"
-        cells = "".join(f"<td>{_says(grads[leaf])}</td>" for leaf in program.leaves)
-        rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+        rows.append([" → ".join(cuts[0]) if cuts else "nothing", *(_says(grads[leaf]) for leaf in program.leaves)])
+    table = plain_table(["cut", *(f"{leaf}.grad" for leaf in program.leaves)], rows)
     lines = "\n".join(program.text(()))
     leaves = ", ".join(f"{leaf} = {_says(value)}" for leaf, value in program.leaves.items())
-    return (
-        f"<p>{program.words.capitalize()}, {leaves}:</p><pre>{lines}</pre>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    )
+    return f"<p>{program.words.capitalize()}, {leaves}:</p><pre>{lines}</pre>{table}"
 
 
 def cut_edges(

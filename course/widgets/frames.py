@@ -63,6 +63,7 @@ FRAMES = {
     "memory_account": Frame("Does it fit?", "memory"),
     "mlp_shapes": Frame("The arrays of a step, to scale", "shapes"),
     "pipeline": Frame("Who computes, and who waits?", "pipeline"),
+    "step_size": Frame("How small a step?", "step"),
     "zero_stages": Frame("Who holds what?", "zero"),
     "straight_through": Frame("Descent through a staircase", "straight"),
 }

@@ -29,6 +29,7 @@ from course.widgets.cut_edges import cut_edges
 from course.widgets.estimators import estimators
 from course.widgets.frames import Frame, Question
 from course.widgets.pipeline import pipeline
+from course.widgets.step_size import step_size
 from course.widgets.zero_stages import zero_stages
 from course.widgets.straight_through import straight_through
 
@@ -112,9 +113,14 @@ straight_through(frame=framed("straight", q="sign", w=-0.5, target=2.4, rate=0.5
 :tags: [remove-input]
 cut_edges(frame=framed("cut", program="mean", cuts="m-c", run=1))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+step_size(frame=framed("step", dtype="float32", formula="one-sided", h=-7.125))
+```
 """
 NAMES = ["sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators"]
-NAMES += ["zero", "pipeline", "straight", "cut"]
+NAMES += ["zero", "pipeline", "straight", "cut", "step"]
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -128,6 +134,7 @@ AFTER: dict[str, dict[str, str]] = {
     "pipeline": {"schedule": "interleaved", "stages": "2", "microbatches": "16", "time": "5.5"},
     "straight": {"q": "sign", "w": "-0.5", "target": "2.4", "rate": "0.5", "steps": "60"},
     "cut": {"program": "mean", "cuts": "m-c", "run": "1"},
+    "step": {"dtype": "float32", "formula": "one-sided", "h": "-7.125"},
 }
 """What each question's `then` sets."""
 
@@ -291,6 +298,7 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#pipeline?schedule=luck&stages=3&microbatches=5&time=0.3",
         "#straight?q=floor&w=9&target=0.05&rate=&steps=61",
         "#cut?program=luck&cuts=s-h.m-c&run=2&guess-s=many",
+        "#step?dtype=float16&formula=both&h=-2.1",
     ],
 )
 def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:

@@ -1,0 +1,78 @@
+"""The error of a finite difference against its step: truncation, round-off, and the digits that cancel."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from IPython.display import HTML
+
+from course.experiments import step_size as curves
+from course.experiments.step_size import DTYPES, FORMULAS
+from course.pages import power_of_ten
+from course.widgets import plain_table, require_stops, show
+from course.widgets.frames import Frame
+
+EXPONENTS = tuple(i / 8 for i in range(-104, 1))
+"""Where the slider stops: powers of ten."""
+AT = 1.0
+"""The point whose two values are shown digit by digit."""
+
+
+@cache
+def tables() -> dict[str, dict[str, Any]]:
+    """By "dtype/formula": both parts of the error in theory, what is measured, and the best step.
+
+    Also, at how many points the two values are the `same` float, and the values `up` and `down` at `AT`, which the
+    page reads as floats of that dtype.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    steps = [10.0**exponent for exponent in EXPONENTS]
+    for dtype in DTYPES:
+        for formula in FORMULAS:
+            runs = [curves.run(dtype, AT, h, formula) for h in steps]
+            found[f"{dtype}/{formula}"] = {
+                "truncation": [_short(curves.truncation(h, formula)) for h in steps],
+                "roundoff": [_short(curves.round_off(dtype, h, formula)) for h in steps],
+                "measured": [_short(curves.rms_error(dtype, h, formula)) for h in steps],
+                "same": [curves.same(dtype, h, formula) for h in steps],
+                "up": [float(str(run.up)) for run in runs],
+                "down": [float(str(run.down)) for run in runs],
+                "best": curves.best_step(dtype, formula),
+            }
+    return found
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _without_scripts() -> str:
+    """The measured errors at whole powers of ten."""
+    head = ["step", *(f"{dtype}, {formula}" for dtype in DTYPES for formula in FORMULAS)]
+    errors = [one["measured"] for one in tables().values()]
+    whole = [at for at, exponent in enumerate(EXPONENTS) if exponent.is_integer()][::-1]
+    rows = [[power_of_ten(10 ** EXPONENTS[at], 0), *(power_of_ten(series[at]) for series in errors)] for at in whole]
+    return plain_table(head, rows)
+
+
+def step_size(
+    dtype: str = "float64", formula: str = "central", h: float = -2, figure: str = "", frame: Frame | None = None
+) -> HTML:
+    """The error of the slope of exp against the step, with its two parts, and the digits that are left of a difference.
+
+    Shown first for this precision, formula and step, 10 to the `h`. A value at which no control stops is a
+    `ValueError`. Everything comes from `course.experiments.step_size`.
+    """
+    start = {"dtype": dtype, "formula": formula, "h": h}
+    stops = {"dtype": tuple(DTYPES), "formula": FORMULAS, "h": EXPONENTS}
+    require_stops(start, stops)
+    values = {
+        "start": start,
+        "stops": stops,
+        "steps": [10.0**exponent for exponent in EXPONENTS],
+        "tables": tables(),
+        "points": curves.POINTS,
+        "at": AT,
+    }
+    return show("step_size", values, figure, frame, _without_scripts())
