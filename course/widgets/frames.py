@@ -53,6 +53,7 @@ class Frame:
 
 FRAMES = {
     "backward_sweep": Frame("The reverse sweep, message by message", "sweep"),
+    "bracket_order": Frame("Same answer, different price", "brackets"),
     "broadcasting": Frame("Where does each entry of g go?", "broadcasting"),
     "checkpoint_schedule": Frame("What to keep, and what to run again", "schedule"),
     "clinic": Frame("The clinic: which test next?", "clinic"),

@@ -24,6 +24,7 @@ kernelspec: {name: python3}
 from course.experiments import schedules
 from course.widgets import backward_sweep, checkpoint_schedule, gradient_account
 from course.widgets import gradient_flow, memory_account, mlp_shapes
+from course.widgets.bracket_order import bracket_order
 from course.widgets.clinic import clinic
 from course.widgets.cut_edges import cut_edges
 from course.widgets.estimators import estimators
@@ -118,9 +119,14 @@ cut_edges(frame=framed("cut", program="mean", cuts="m-c", run=1))
 :tags: [remove-input]
 step_size(frame=framed("step", dtype="float32", formula="one-sided", h=-7.125))
 ```
+
+```{code-cell} python3
+:tags: [remove-input]
+bracket_order(frame=framed("brackets", n0=1, n2=8, n4=256, order="halves"))
+```
 """
 NAMES = ["sweep", "account", "shapes", "flow", "memory", "schedule", "clinic", "estimators"]
-NAMES += ["zero", "pipeline", "straight", "cut", "step"]
+NAMES += ["zero", "pipeline", "straight", "cut", "step", "brackets"]
 AFTER: dict[str, dict[str, str]] = {
     "sweep": {"x": "0", "order": "1", "sent": "4"},
     "account": {"zero_grad": "off", "step": "2"},
@@ -135,6 +141,7 @@ AFTER: dict[str, dict[str, str]] = {
     "straight": {"q": "sign", "w": "-0.5", "target": "2.4", "rate": "0.5", "steps": "60"},
     "cut": {"program": "mean", "cuts": "m-c", "run": "1"},
     "step": {"dtype": "float32", "formula": "one-sided", "h": "-7.125"},
+    "brackets": {"n0": "1", "n2": "8", "n4": "256", "order": "halves"},
 }
 """What each question's `then` sets."""
 
@@ -299,6 +306,7 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#straight?q=floor&w=9&target=0.05&rate=&steps=61",
         "#cut?program=luck&cuts=s-h.m-c&run=2&guess-s=many",
         "#step?dtype=float16&formula=both&h=-2.1",
+        "#brackets?n0=3&n2=&n5=2&order=luck",
     ],
 )
 def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:
