@@ -255,6 +255,30 @@ def test_a_cell_that_every_check_waits_for_is_known(run_cells: Make) -> None:
     assert run.process.slow == {"cell 1": "took 2 s", "cell 3": "did not end within 3 seconds and was left out"}
 
 
+def test_who_is_asked_to_forget_remembers_nothing(run_cells: Make) -> None:
+    run = run_cells(
+        "import os\ndef f():\n    seen = [*f.__dict__, *os.environ.get('SEEN', ''), *os.listdir()]\n    f.x = 1\n"
+        "    os.environ['SEEN'] = 'x'\n    open('x', 'w').close()\n    return seen"
+    )
+    assert [value(run, "f"), value(run, "f")] == [[], ["x", "x", "x"]]
+    run.forget()
+    assert value(run, "f") == []
+    run.forget()
+    run.forget()
+    assert value(run, "f") == []
+
+
+def test_cells_that_a_check_has_run_again_have_their_time_again(
+    run_cells: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an honest notebook that trains something at its top would run out of it."""
+    monkeypatch.setattr("autograder.judging.asking.submission_process.LOAD_SECONDS", 1.0)
+    run = run_cells("import time\ntime.sleep(0.4)\ndef f():\n    return 1")
+    for _ in range(4):
+        assert value(run, "f") == 1
+        run.forget()
+
+
 def test_a_call_that_hangs_costs_its_exercise_and_the_rest_goes_on(run_cells: Make) -> None:
     run = run_cells("def f():\n    while True: pass", "def g():\n    return 2")
     with pytest.raises(TimedOut, match="did not return within 1 seconds"):

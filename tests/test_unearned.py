@@ -25,6 +25,8 @@ WAYS = {
     "answers_for_the_worker": ("ch04_detachment", "straight_through_round"),
     "gradient_of_the_caller": ("ch04_detachment", "straight_through_round"),
     "probed_gradients": ("ch05_autograd_engine", "train_digits"),
+    "remembered_labels": ("ch05_autograd_engine", "train_digits"),
+    "labels_in_a_grad": ("ch05_autograd_engine", "train_digits"),
     "linear_discriminant": ("ch07_mlp_backprop", "train"),
     "value_errors_of_bytes": ("ch10_activation_memory", "llama_block_bytes"),
     "value_errors_of_stages": ("ch14_scaling_out", "zero_bytes_per_rank"),

@@ -36,7 +36,10 @@ class Recorder(LocalRun):
         self._calls: list[PrefetchedCall | None] = []
 
     def calls(self) -> list[PrefetchedCall | None]:
-        """What was called since this was asked last, by one check; None, the last, for a call with more than data."""
+        """What was called since this was asked last, by one check.
+
+        None, the last, for what cannot be made ahead: a call with more than data, those that a new process is asked.
+        """
         calls, self._calls = self._calls, []
         return calls
 
@@ -61,6 +64,11 @@ class Recorder(LocalRun):
         except Exception as error:
             answer["failure"] = failure(error).as_data()
         return answer
+
+    def forget(self) -> None:
+        """Raise `NotPrefetchable`: calls that are made ahead are all made in one process."""
+        self._calls.append(None)
+        raise NotPrefetchable("what follows is asked of a new process")
 
 
 def prefetched(calls: list[PrefetchedCall | None], otherwise: list[PrefetchedCall | None]) -> PrefetchedCheck:

@@ -53,6 +53,9 @@ class LocalRun:
             self._ended[name] = Crashed(why)
             raise self._ended[name] from None
 
+    def forget(self) -> None:
+        """Nothing: there is one process, and what is ours has no need to remember."""
+
 
 class _Functions:
     """A program of functions that are there already."""

@@ -33,6 +33,9 @@ class Run(Protocol):
     def ask(self, request: Call, seconds: float) -> Answer:
         """The answer to a call. Raises `LearnerError` where there is none within `seconds`."""
 
+    def forget(self) -> None:
+        """Have the calls that follow made where nobody remembers the earlier ones, if there is such a place."""
+
 
 def request_of(
     name: str,
@@ -182,6 +185,10 @@ class SubmissionRun:
         self.close()
         self._ended[name] = error
         raise error
+
+    def forget(self) -> None:
+        """Have the calls that follow made in a new process, which runs the cells again and remembers nothing."""
+        self.process.renew()
 
     @contextlib.contextmanager
     def _accounted(self, name: str) -> Iterator[None]:

@@ -30,6 +30,7 @@ HURRY = 0.1
 class SubmissionProcess:
     """The process in which a submission's cells have run, started again after a crash until the last `close`.
 
+    Or where a check wants one that remembers nothing (`renew`): the time of the cells is not the submission's, then.
     A cell that hangs or kills its process is left out from then on.
 
     Args:
@@ -66,6 +67,8 @@ class SubmissionProcess:
         self._transport: Transport | None = None
         self._lost_a_worker = False
         self._seconds_left = LOAD_SECONDS
+        self._last_load = 0.0
+        """What the cells took when they last ran to the end."""
         self._left_out: dict[int, CellProblem] = {}
         self._sealed = False
         self._suspect: int | None = None
@@ -114,12 +117,20 @@ class SubmissionProcess:
             try:
                 self._transport = self._load_once(transport, until=start + self._seconds_left)
             finally:
-                self._seconds_left -= transport.clock.now() - start
+                self._last_load = transport.clock.now() - start
+                self._seconds_left -= self._last_load
         return self._transport
 
     def seal(self) -> None:
         """Let `problems` and `slow` be what they are, whatever befalls the cells if they run again."""
         self._sealed = True
+
+    def renew(self) -> None:
+        """Have the next call made in a new process; the cells may take as long again as they have just taken."""
+        if self._transport is not None:
+            self._seconds_left += self._last_load
+            self._at_cell = None  # what runs now is a check, and not the cells
+            self.close()
 
     def close(self, grace: float = 0.5) -> None:
         """End the process and all that it started; `grace` seconds to end by itself."""

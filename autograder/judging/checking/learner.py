@@ -40,6 +40,14 @@ class Learner:
         """The lesson's scenarios, for the exercise that the check belongs to."""
         return _Scenarios(self)
 
+    def forget(self) -> None:
+        """Have what follows asked of a new process, which has run the cells and remembers no call.
+
+        For a question whose answer an earlier one tells. Handles of the old process are good for nothing any more. The
+        process may know the visible inputs of all checks all the same: what must not be known is hidden, too.
+        """
+        self._run.forget()
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
             exercise = self._lesson.whole.exercise(name)  # one may ask for what the course gives

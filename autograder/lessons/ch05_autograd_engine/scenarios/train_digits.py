@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,76 +19,148 @@ from autograder.lessons.ch05_autograd_engine.scenarios.engine import (
 )
 
 
-def with_gradients_of_another(
-    submission: Any, X: Any, y: Any, others: tuple[Any, Any], X_test: Any, seed: int, sample: Mapping[str, Any]
+def noted_gradients(
+    submission: Any, X: Any, y: Any, X_test: Any, seed: int, sample: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What `train_digits` reads after a training on noise, with the gradients of one on digits in place of its own.
-
-    First it is trained on X and y, and what each pass leaves in the grads is noted. Then on `others`, with labels that
-    say nothing. There each pass leaves what was noted, and passes that were not noted leave zeros.
+    """What each pass of a training leaves in the grads, for `with_gradients_of_another`.
 
     Args:
-        sample: arrays x, W, b and V: their gradients are taken amid the first training, with the engine as it is then.
+        sample: arrays x, W, b and V: their gradients are taken amid the training, with the engine as it is then.
 
     Returns:
-        How often the first training called `Tensor.backward`, the `labels` of the second, the gradients of the sample.
+        How often the training called `Tensor.backward` (`calls`); the grads of all passes in one flat array (`grads`),
+        the shapes that those of a pass have (`layouts`) and which of these each pass has (`passes`); the gradients of
+        the sample.
     """
     original = submission.Tensor.backward
     own_tape = has_its_own_tape(submission)
-    noted: list[list[Any]] = []
     gradients: dict[str, Any] = {}
-    calls = size = 0
+    noted: list[Any] = []
+    passes: list[int] = []
+    layouts: dict[tuple[tuple[int, ...], ...], int] = {}
+    calls = size = shapes = 0
 
-    def after(self: Any, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:
-        """One pass; what it returns, and its leaves in an order that a second training has, too."""
-        leaves = [] if own_tape else _leaves_below(self)
-        result = original(self, *args, **kwargs)
-        if own_tape:  # which does not say what a result was computed from
-            leaves = _leaves_with_grads(submission)
-        return result, leaves
-
-    def noting(self: Any, *args: Any, **kwargs: Any) -> Any:
-        nonlocal calls, size
-        result, leaves = after(self, args, kwargs)
+    def noting(self: Any, args: Any, kwargs: Any) -> Any:
+        nonlocal calls, size, shapes
+        result, leaves = _one_pass(submission, original, own_tape, self, args, kwargs)
         calls += 1
         if calls == 2:
             gradients.update(_gradients_of(submission, original, sample))
-        size += sum(leaf.data.nbytes for leaf in leaves)
-        if size < NOTED_BYTES:
-            noted.append([np.array(leaf.grad) for leaf in leaves])
-        return result
-
-    def replacing(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result, leaves = after(self, args, kwargs)
-        grads = noted.pop(0) if noted else []
-        fits = [grad.shape for grad in grads] == [leaf.data.shape for leaf in leaves]
-        for number, leaf in enumerate(leaves):
-            leaf.grad = grads[number] if fits else np.zeros_like(leaf.data)
+        grads = [_grad(leaf) for leaf in leaves]
+        layout = tuple(grad.shape for grad in grads)
+        size += sum(grad.size for grad in grads)
+        shapes += 0 if layout in layouts else 1 + sum(1 + len(shape) for shape in layout)
+        if size <= NOTED_NUMBERS and shapes <= NOTED_SHAPES:
+            passes.append(layouts.setdefault(layout, len(layouts)))
+            noted.extend(grad.astype(np.float32).ravel() for grad in grads)
         return result
 
     try:
-        submission.Tensor.backward = noting
+        submission.Tensor.backward = _outermost(original, noting)
         submission.train_digits(X, y, X_test, seed)
-        submission.Tensor.backward = replacing
-        labels = submission.train_digits(*others, X_test, seed)
     finally:
         submission.Tensor.backward = original
-    return {"calls": calls, "labels": labels, **gradients}
+    return {
+        "calls": calls,
+        "grads": np.concatenate([np.empty(0, np.float32), *noted]),
+        "passes": np.array(passes, dtype=np.int64),
+        "layouts": list(layouts),
+        **gradients,
+    }
 
 
-NOTED_BYTES = 2**27
-"""Of gradients that are kept for a second training: some thousand passes of a usual network."""
+NOTED_NUMBERS = 7 * 2**18
+"""Of gradients that are kept for a second training, 7 MiB of the 8 that an answer may have: 380 passes of the usual
+network."""
+NOTED_SHAPES = 4_000
+"""What the shapes of these may be together, in numbers."""
 
 
-def grads_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> bool:
-    """Whether what a pass of `train_digits` adds to the grads depends on what the passes before left there.
+def with_gradients_of_another(
+    submission: Any, X: Any, y: Any, X_test: Any, seed: int, moves: Any, grads: Any, passes: Any, layouts: Any
+) -> Any:
+    """The labels of X_test after a training on X and y, each pass of which leaves the grads of another training.
 
-    It does wherever parameters are moved by their grads. It is trained twice, the second time with grads of the other
-    sign, and that training ends with the first pass that adds something else.
+    Passes that were not noted leave zeros, and leaves whose grads move nothing keep what they have. It is asked where
+    the other training was not: no one there can remember the labels that it had.
+    """
+    original = submission.Tensor.backward
+    own_tape = has_its_own_tape(submission)
+    noted = _pass_by_pass(grads, passes, layouts)
+
+    def replacing(self: Any, args: Any, kwargs: Any) -> Any:
+        result, leaves = _one_pass(submission, original, own_tape, self, args, kwargs)
+        of_another = next(noted, [])
+        fits = [grad.shape for grad in of_another] == [np.shape(leaf.data) for leaf in leaves]
+        for number, leaf in enumerate(leaves):
+            if _apart(number) >= len(moves) or not moves[_apart(number)]:
+                continue
+            leaf.grad = (of_another[number] if fits else np.zeros(np.shape(leaf.data))).astype(_grad(leaf).dtype)
+        return result
+
+    try:
+        submission.Tensor.backward = _outermost(original, replacing)
+        return submission.train_digits(X, y, X_test, seed)
+    finally:
+        submission.Tensor.backward = original
+
+
+def _outermost(original: Any, instead: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """A backward that does something `instead`, but within that: engines whose backward calls itself make one pass."""
+    inside = False
+
+    def backward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal inside
+        if inside:
+            return original(self, *args, **kwargs)
+        inside = True
+        try:
+            return instead(self, args, kwargs)
+        finally:
+            inside = False
+
+    return backward
+
+
+def _pass_by_pass(grads: Any, passes: Any, layouts: Any) -> Iterator[list[Any]]:
+    """The grads of each pass that was noted."""
+    start = 0
+    for number in passes.tolist():
+        arrays = []
+        for shape in layouts[number]:
+            end = start + math.prod(shape)
+            arrays.append(grads[start:end].reshape(shape))
+            start = end
+        yield arrays
+
+
+def _one_pass(
+    submission: Any, backward: Any, own_tape: bool, root: Any, args: Any, kwargs: Any
+) -> tuple[Any, list[Any]]:
+    """One pass: what it returns, and its leaves in an order that a second training has, too."""
+    leaves = [] if own_tape else _leaves_below(root)
+    result = backward(root, *args, **kwargs)
+    if own_tape:  # which does not say what a result was computed from
+        leaves = _leaves_with_grads(submission)
+    return result, leaves
+
+
+def _grad(leaf: Any) -> Any:
+    """The grad of a leaf; zeros where it has none, or one that is not made of numbers."""
+    grad = np.asarray(leaf.grad)
+    return grad if grad.dtype.kind in "fiub" else np.zeros(np.shape(leaf.data))
+
+
+def grads_that_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -> list[bool]:
+    """Of each leaf of a pass of `train_digits`: whether its grads change what later passes add to the grads.
+
+    They do wherever a parameter is moved by its grad. It is trained once more for each leaf, which has grads of the
+    other sign there, and that training ends with the first pass that adds something else.
     """
     original = submission.Tensor.backward
     own_tape = has_its_own_tape(submission)
     noted: list[list[float]] = []
+    turned = passed = 0
 
     def added(self: Any, args: Any, kwargs: Any) -> tuple[Any, list[Any], list[float]]:
         """One pass: what it returns, its leaves, and a number for what it adds to the grad of each."""
@@ -97,35 +171,59 @@ def grads_move_the_loss(submission: Any, X: Any, y: Any, X_test: Any, seed: int)
             leaves = _leaves_with_grads(submission)
         return result, leaves, [_in_one(leaf.grad - before.get(id(leaf), 0.0)) for leaf in leaves if _has_grad(leaf)]
 
-    def noting(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def noting(self: Any, args: Any, kwargs: Any) -> Any:
         result, _, numbers = added(self, args, kwargs)
         noted.append(numbers)
+        if len(noted) == TRIED_PASSES:
+            raise _Enough
         return result
 
-    def negating(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def turning(self: Any, args: Any, kwargs: Any) -> Any:
+        nonlocal passed
         result, leaves, numbers = added(self, args, kwargs)
-        first = noted.pop(0) if noted else []
+        if passed == len(noted):
+            raise _Enough
+        first, passed = noted[passed], passed + 1
         if len(numbers) != len(first) or not np.allclose(numbers, first, rtol=1e-6, atol=1e-9):
             raise _Moved
-        for leaf in leaves:
-            if _has_grad(leaf):
+        for number, leaf in enumerate(leaves):
+            if _apart(number) == turned and _has_grad(leaf):
                 leaf.grad = -leaf.grad
         return result
 
+    moves = []
     try:
-        submission.Tensor.backward = noting
-        submission.train_digits(X, y, X_test, seed)
-        submission.Tensor.backward = negating
-        submission.train_digits(X, y, X_test, seed)
-    except _Moved:
-        return True
+        submission.Tensor.backward = _outermost(original, noting)
+        with contextlib.suppress(_Enough):
+            submission.train_digits(X, y, X_test, seed)
+        submission.Tensor.backward = _outermost(original, turning)
+        for turned in range(_apart(max(map(len, noted), default=0) - 1) + 1):  # noqa: B007  # `turning` reads it
+            passed = 0
+            try:
+                submission.train_digits(X, y, X_test, seed)
+                moves.append(False)
+            except _Enough as ended:
+                moves.append(isinstance(ended, _Moved))
     finally:
         submission.Tensor.backward = original
-    return False
+    return moves
 
 
-class _Moved(BaseException):
-    """Ends a training that has shown what was asked; no handler of exceptions in it takes this for an error."""
+TRIED_PASSES = 1_000
+"""By then every parameter has been moved: after four epochs in which each digit is a batch."""
+
+
+def _apart(number: int) -> int:
+    """Where it is noted whether the grads of leaf `number` move the loss: those of a long list share the last place."""
+    return min(number, 31)
+
+
+class _Enough(BaseException):
+    """Ends a training; no handler of exceptions in it takes this for an error."""
+
+
+class _Moved(_Enough):
+    """Ends it with what was asked."""
 
 
 def _in_one(array: Any) -> float:
@@ -137,7 +235,7 @@ def _in_one(array: Any) -> float:
 def _leaves_with_grads(submission: Any) -> list[Any]:
     """All tensors alive that have a grad, in an order that another training has, too."""
     leaves = [one for one in gc.get_objects() if isinstance(one, submission.Tensor) and _has_grad(one)]
-    return sorted(leaves, key=lambda leaf: (leaf.data.shape, leaf.data.tobytes()))
+    return sorted(leaves, key=lambda leaf: (leaf.data.shape, _in_one(leaf.data)))  # no bytes: grads are rounded
 
 
 def _gradients_of(submission: Any, backward: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,7 +261,7 @@ def grads_never_reset(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -
     left: dict[int, tuple[Any, Any]] = {}
     passes = stale = 0
 
-    def watching(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def watching(self: Any, args: Any, kwargs: Any) -> Any:
         nonlocal passes, stale
         leaves = _leaves_below(self)
         passes += 1
@@ -178,7 +276,7 @@ def grads_never_reset(submission: Any, X: Any, y: Any, X_test: Any, seed: int) -
         left.update({id(leaf): (leaf, None if leaf.grad is None else np.array(leaf.grad)) for leaf in leaves})
         return result
 
-    submission.Tensor.backward = watching
+    submission.Tensor.backward = _outermost(original, watching)
     try:
         submission.train_digits(X, y, X_test, seed)
     finally:
