@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from autograder.classroom import called_alike
 from autograder.classroom.archives import OF_A_CLASS, unpack
 from autograder.classroom.candidates import NO_LESSON, Candidate, Reader, choose, recognised
 from autograder.classroom.class_level import class_in
@@ -31,6 +32,7 @@ from autograder.classroom.hand_in_files import (
 from autograder.classroom.lesson_names import lessons_named
 from autograder.judging.records.results import SubmissionResult
 from autograder.submission import SubmissionError, read_bytes, stem_of
+from autograder.wording import clean
 
 TIMESTAMP = "timestamp.txt"
 """In which nbgrader keeps when an assignment was handed in."""
@@ -110,6 +112,7 @@ def find_work(
     folder = Path(os.path.realpath(folder))  # `..` and links have no name of their own, by which files are inside
     hand_ins, remarks = hand_ins_of(folder, left_out, participants)
     found.remarks += [remark.replace(str(folder), str(called), 1) for remark in remarks]
+    hand_ins, renamed = called_alike.told_apart(hand_ins)
     by_student: dict[str, list[HandIn]] = defaultdict(list)
     for hand_in in hand_ins:
         by_student[hand_in.student].append(hand_in)
@@ -131,8 +134,30 @@ def find_work(
             rows[MOST_ROWS:] = [Unrecognised(student, REST, f"and {len(rows) - MOST_ROWS:,} more files")]
         found.work += work
         found.not_recognised += rows
+    _pass_over_what_is_there_twice(found, renamed)
+    found.remarks += called_alike.remarks_on(called, renamed)
     _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
     return found
+
+
+def _pass_over_what_is_there_twice(found: ClassFolder, renamed: dict[str, tuple[str, str]]) -> None:
+    """Let entries go that hold the very work of one that is called alike: a zip, and what was unpacked of it."""
+    work: dict[str, dict[str, Work]] = defaultdict(dict)
+    for item in found.work:
+        work[item.student][item.lesson] = item
+    for name, (student, _) in list(renamed.items()):
+        pairs = [(item.file, work[student].get(lesson)) for lesson, item in work[name].items()]
+        if pairs and all(other and _fingerprint(file) == _fingerprint(other.file) != "" for file, other in pairs):
+            del renamed[name]
+            found.work = [item for item in found.work if item.student != name]
+            found.not_recognised = [row for row in found.not_recognised if row.student != name]
+            found.earlier = [one for one in found.earlier if one.student != name]
+    found.work = [
+        replace(item, remark=f"'{clean(renamed[item.student][1], 80)}' is called like another's. {item.remark}".strip())
+        if item.student in renamed
+        else item
+        for item in found.work
+    ]
 
 
 def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:

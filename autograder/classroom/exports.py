@@ -20,7 +20,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,8 @@ class HandIn:
     """Whether the platform says that it came late."""
     at: str = ""
     """When it came, ISO 8601, where the platform says it."""
+    of: str = ""
+    """What tells whose it is: the name of its entry, or the platform's word; two of one name may be two students'."""
     perhaps: bool = False
     """Whether it is a student's only if there is something to grade in it: its name is like a system's."""
 
@@ -147,7 +149,7 @@ def hand_ins_of(
             hand_ins += [
                 HandIn(student, folder / parts[0] if parts else folder, file or name, why=why) for student in students
             ]
-    return hand_ins, remarks
+    return [replace(one, of=named.word_for(one.path.name)) for one in hand_ins], remarks
 
 
 def _holds_work(folder: Path) -> bool:
@@ -238,6 +240,17 @@ class _Students:
         if match := BRIGHTSPACE.fullmatch(path.name):
             return [self._brightspace(match)]
         return [as_folder(path.name.removeprefix(self._prefix))]
+
+    def word_for(self, name: str) -> str:
+        """What tells whose an entry is: the platform's number or user, or else the entry's name."""
+        if name in self._submitters:
+            return "Gradescope's list"
+        match = self._platform(name)[1] or MOODLE.fullmatch(name) or BRIGHTSPACE.fullmatch(name)
+        if match is None:
+            return name
+        if match.re is BLACKBOARD:
+            return f"user {self._receipts.user(match)}"
+        return f"number {match['user' if match.re is CANVAS else 'number']}"
 
     def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
         """Whose an archive's entry is that was not unpacked, and its name below their folder, if it has one."""
