@@ -276,13 +276,12 @@ class Judge:
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
         lacking = without_technique(exercise, items, records)
         if lacking is not None and status_of(records, share) != "missing":
-            values = [
-                record
+            wrong = any(
+                has_wrong_values(record)
                 for item, record in zip(items, records, strict=True)
                 if (check := identify(item)) and check.name not in exercise.technique
-            ]
-            wrong = any(map(has_wrong_values, values))
-            if not wrong or any(record.passed for record in values):  # else the technique has cost nothing
+            )
+            if not wrong or earned_share(replace(exercise, technique=()), items, records):  # else it has cost nothing
                 diagnosis = replace(diagnosis, message=with_technique(exercise, lacking, diagnosis.message, wrong))
         return ExerciseResult(
             name=exercise.name,

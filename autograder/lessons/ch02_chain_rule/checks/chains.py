@@ -1,16 +1,19 @@
 """Chains of matrices, and how wide they are.
 
-Functions whose calls count (`f`, `jvp`, `vjp`) stay in this process and are called back, so that they are counted where
-nobody can change the count.
+Functions whose calls count (`f`, `jvp`, `vjp`, products) stay in this process and are called back, so that they are
+counted where nobody can change the count.
 """
 
 from __future__ import annotations
 
 import itertools
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from autograder.judging import expect, expect_close
+from autograder.judging.checking.measured import shown_as
 from autograder.lessons.ch02_chain_rule.checks.tolerances import EXACT
 
 CHAINS = {  # widths n_0, …, n_k
@@ -28,17 +31,36 @@ def chain(rng, dims) -> list[np.ndarray]:
     return [rng.normal(size=(rows, columns)) for columns, rows in itertools.pairwise(dims)]
 
 
+class Products:
+    """Matrices as a submission meets them: it asks for a product with one vector, which is made and counted here."""
+
+    def __init__(self, Ws: list[np.ndarray]) -> None:
+        self._Ws = Ws
+        self.count = 0
+
+    def multiply(self, number: Any, vector: Any, from_the_left: Any) -> np.ndarray:
+        """`vector @ W` or `W @ vector`, of the matrix of this number."""
+        W, v = self._Ws[number], np.asarray(vector, dtype=np.float64)
+        if v.ndim != 1:
+            raise ValueError("the vector must have one axis")
+        self.count += 1
+        return np.asarray(v @ W if from_the_left else W @ v)
+
+
 def one_vector_at_a_time(name, learner, reference, rng, end):
     """A chain's product with matrices that multiply vectors only: its value, and the number of products."""
     chains = {"two matrices": (2, 3, 4), **CHAINS, **SQUARE}  # a product of matrices shows in the first case
     for case, dims in chains.items():
         Ws, vector = chain(rng, dims), rng.normal(size=dims[end])
-        got = getattr(learner.scenario, f"{name}_one_vector_at_a_time")(Ws, vector)
+        products = Products(Ws)
+        arguments = name, [W.shape for W in Ws], products.multiply, vector
+        ask = partial(learner.scenario.chain_one_vector_at_a_time, *arguments)
+        got = shown_as(ask, {"Ws": Ws, "v" if name == "jvp_chain" else "u": vector})
         expected = getattr(reference, name)(Ws, vector)
-        expect_close(got["result"], expected, names=("the result",), case=case, **EXACT)
-        products, enough = got["products"], len(Ws)
-        message = f"{products} matrix–vector products for {enough} matrices: one for each is enough, and needed"
-        expect(products == enough, message, case=case)
+        expect_close(got, expected, names=("the result",), case=case, **EXACT)
+        count, enough = products.count, len(Ws)
+        message = f"{count} matrix–vector products for {enough} matrices: one for each is enough, and needed"
+        expect(count == enough, message, case=case)
 
 
 def widths(rng, count: int) -> list[int]:

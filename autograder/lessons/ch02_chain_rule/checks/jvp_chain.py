@@ -31,7 +31,7 @@ def test_jvp_of_degenerate_chains(learner, reference, rng):
         expect_close(learner.jvp_chain(Ws, v), reference.jvp_chain(Ws, v), case=case, **EXACT)
 
 
-@exercise("jvp_chain", promise="instrumented")
+@exercise("jvp_chain")
 def test_jvp_one_vector_at_a_time(learner, reference, rng):
     """One matrix–vector product for each matrix, and no matrix times a matrix."""
     one_vector_at_a_time("jvp_chain", learner, reference, rng, 0)

@@ -31,7 +31,7 @@ def test_vjp_of_degenerate_chains(learner, reference, rng):
         expect_close(learner.vjp_chain(Ws, u), reference.vjp_chain(Ws, u), case=case, **EXACT)
 
 
-@exercise("vjp_chain", promise="instrumented")
+@exercise("vjp_chain")
 def test_vjp_one_vector_at_a_time(learner, reference, rng):
     """One matrix–vector product for each matrix, and no matrix times a matrix."""
     one_vector_at_a_time("vjp_chain", learner, reference, rng, -1)

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 ALLOWED = "W @ v, v @ W and W.dot(v), or the same with W.T, for a v with one axis"
 
+Multiply = Callable[[int, np.ndarray, bool], np.ndarray]
+"""A matrix by its number, times a vector from the right, or if so from the left: asked of the judge."""
+
 
 class VectorsOnly:
-    """A matrix that multiplies one vector at a time, counts how often, and refuses all else in words."""
+    """A matrix that multiplies one vector at a time, and refuses all else in words.
 
-    def __init__(self, array: np.ndarray, uses: list[int]) -> None:
-        self._array = array
-        self._uses = uses
+    Its numbers are not here but with the judge, who makes the products and counts them.
+    """
+
+    def __init__(self, shape: tuple[int, int], times: Callable[[np.ndarray, bool], np.ndarray]) -> None:
+        self.shape = shape
+        self._times = times
 
     @property
     def T(self) -> VectorsOnly:
-        return VectorsOnly(self._array.T, self._uses)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._array.shape
+        return VectorsOnly(self.shape[::-1], lambda v, from_the_left: self._times(v, not from_the_left))
 
     def __matmul__(self, v: Any) -> np.ndarray:
-        v = _vector(v)
-        self._uses.append(1)
-        return self._array @ v
+        return self._times(_vector(v), False)
 
     def __rmatmul__(self, v: Any) -> np.ndarray:
-        v = _vector(v)
-        self._uses.append(1)
-        return v @ self._array
+        return self._times(_vector(v), True)
 
     def dot(self, v: Any) -> np.ndarray:
         return self @ v
@@ -67,15 +67,9 @@ def _vector(v: Any) -> np.ndarray:
     return v
 
 
-def jvp_chain_one_vector_at_a_time(submission: Any, Ws: list[np.ndarray], v: np.ndarray) -> dict[str, Any]:
-    """What `jvp_chain` returns for matrices that only multiply vectors, and how many products it took."""
-    uses: list[int] = []
-    result = submission.jvp_chain([VectorsOnly(W, uses) for W in Ws], v)
-    return {"result": result, "products": len(uses)}
-
-
-def vjp_chain_one_vector_at_a_time(submission: Any, Ws: list[np.ndarray], u: np.ndarray) -> dict[str, Any]:
-    """What `vjp_chain` returns for matrices that only multiply vectors, and how many products it took."""
-    uses: list[int] = []
-    result = submission.vjp_chain([VectorsOnly(W, uses) for W in Ws], u)
-    return {"result": result, "products": len(uses)}
+def chain_one_vector_at_a_time(
+    submission: Any, function: str, shapes: list[tuple[int, int]], multiply: Multiply, vector: np.ndarray
+) -> Any:
+    """What `jvp_chain` or `vjp_chain` returns for matrices of these shapes that only multiply vectors."""
+    Ws = [VectorsOnly(shape, partial(multiply, number)) for number, shape in enumerate(shapes)]
+    return getattr(submission, function)(Ws, vector)

@@ -17,7 +17,7 @@ from autograder.judging import (
     random,
 )
 from autograder.lessons.ch11_checkpointing.checks.layers import runs, stack
-from autograder.lessons.ch11_checkpointing.checks.second_runs import SLACK, followed, three_slopes, told
+from autograder.lessons.ch11_checkpointing.checks.second_runs import ROUNDING, SLACK, followed, three_factors, told
 
 
 def in_segments(learner, reference, rng, n_layers: int, segments: int, *, case: str, **options: Any):
@@ -64,11 +64,11 @@ def test_random_layers(learner, reference, rng):
 
 @exercise("checkpoint_sequential", promise="instrumented")
 def test_segments_computed_again(learner, reference, rng):
-    """The technique: the gradients, right or wrong, are those of second runs; the last half is not asked."""
+    """The technique: the first half's gradients are those of second runs, and right; the last half is not asked."""
     for n_layers, segments in [(4, 2), (8, 4)]:
         arguments = random(rng, (2, 3)), stack(rng, [3] * (n_layers + 1)), segments, random(rng, (2, 3))
         case = f"layers change between the passes, {cut(n_layers, segments)}"
-        followed("segments_computed_again", learner, reference, *arguments, three_slopes(rng), case=case)
+        followed("segments_computed_again", learner, reference, *arguments, three_factors(rng, (2, 3)), case=case)
 
 
 @exercise("checkpoint_sequential", promise="instrumented")
@@ -77,6 +77,7 @@ def test_every_segment(learner, reference, rng):
     for n_layers, segments in [(4, 2), (3, 3), (2, 1), (5, 2), (7, 3), (8, 3), (11, 4), (10, 6)]:
         case = cut(n_layers, segments)
         arguments = random(rng, (2, 3)), stack(rng, [3] * (n_layers + 1)), segments, random(rng, (2, 3))
+        arguments = *arguments, three_factors(rng, (2, 3))
         expected, got = (who.scenario.order_of_calls(*arguments) for who in (reference, learner))
         if not fine(got, expected, case=case):
             continue
@@ -101,6 +102,10 @@ def test_every_segment(learner, reference, rng):
             if right:
                 even = max(lengths) - min(lengths) <= 1
                 expect(even, f"The segments have {sizes} layers. Sizes may differ by one at most.", case=case)
+            gradients = {key: value for key, value in expected.items() if key.startswith("dW")}
+            mine = {key: got[key] for key in gradients}
+            changing = f"layers change between the passes, {case}"
+            expect_close(mine, gradients, case=changing, **ROUNDING)  # what was noted did run
 
 
 @exercise("checkpoint_sequential", promise="instrumented")

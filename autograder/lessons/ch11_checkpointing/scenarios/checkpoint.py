@@ -16,9 +16,9 @@ from autograder.lessons.ch11_checkpointing.scenarios.second_runs import (
     KEPT_ALL_THE_SAME,
     NOT_USED,
     _alike,
-    _Counted,
+    _by_pass,
+    _counted,
     _refuses,
-    _Steered,
 )
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
     NO_TENSOR,
@@ -137,21 +137,21 @@ def with_dropout(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, s
 
 
 @torch.enable_grad()
-def calls(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray) -> dict[str, Any]:
-    """How often fn runs in the forward pass, and in all; the gradient."""
+def calls(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, factors: np.ndarray) -> dict[str, Any]:
+    """How often fn runs in each pass; the gradient, which is another one in each run."""
     leaf = _leaf(x)
     weight = _parameter(w)
-    fn = _Counted(lambda x: torch.sin(x * weight))
+    fn, ran = _counted(_by_pass(lambda x: torch.sin(x * weight), *factors[:2]))
     y = submission.checkpoint(fn, leaf)
-    first = fn.calls
     _backward(y, g)
-    return {**_of_result(y), "forward": first, "backward": fn.calls - first, "dx": _data(leaf.grad)}
+    forward, backward = ran()
+    return {**_of_result(y), "forward": forward, "backward": backward, "dx": _data(leaf.grad)}
 
 
 @torch.enable_grad()
 def without_gradients(submission: Any, x: np.ndarray, w: np.ndarray) -> dict[str, Any]:
     """Under no_grad."""
-    fn = _Counted(Layer(w, np.zeros_like(w[0])))
+    fn, ran = _counted(Layer(w, np.zeros_like(w[0])))
     with torch.no_grad():
         y = submission.checkpoint(fn, _leaf(x))
         still_off = not torch.is_grad_enabled()
@@ -160,7 +160,7 @@ def without_gradients(submission: Any, x: np.ndarray, w: np.ndarray) -> dict[str
         GRAPH_WITHOUT_GRADIENTS: isinstance(y, Tensor) and y.requires_grad,
         "checkpoint switched gradients on, and left them on": not still_off,
         "y": _data(y),
-        "calls": fn.calls,
+        "calls": sum(ran()),
     }
 
 
@@ -182,24 +182,23 @@ def kept(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, Any]:
 
 
 @torch.enable_grad()
-def computed_again(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, slopes: list[float]) -> dict[str, Any]:
-    """Which run of fn the gradients come from, and whether as much is kept as without a checkpoint."""
+def computed_again(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, factors: np.ndarray) -> dict[str, Any]:
+    """Which run of fn the gradients come from, and whether as much is kept as without a checkpoint; the gradients."""
 
-    def gradients(first: float, second: float) -> list[Tensor]:
+    def gradients(first: np.ndarray, second: np.ndarray) -> list[Tensor]:
         leaf, weight = _leaf(x), _parameter(w)
-        fn = _Steered(lambda x: torch.exp(torch.sin(x * weight)))
-        fn.slope = first
-        y = submission.checkpoint(fn, leaf)
-        fn.slope = second
-        _backward(y, g)
+        fn = _by_pass(lambda x: torch.exp(torch.sin(x * weight)), first, second)
+        _backward(submission.checkpoint(fn, leaf), g)
         return _gradients([leaf, weight])
 
-    one, two, three = slopes
+    one, two, three = factors
     here = gradients(one, three)
     return {
         KEPT_ALL_THE_SAME.format("fn computed", "it"): not _alike(here, gradients(two, three)),
         NOT_USED.format("fn"): _alike(here, gradients(one, two)),
         "Between the passes as much is kept as without a checkpoint": _keeps_as_much(submission.checkpoint, x, w),
+        "dx": _data(here[0]),
+        "dw": _data(here[1]),
     }
 
 

@@ -7,9 +7,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from autograder.lessons.ch11_checkpointing.scenarios.second_runs import KEPT_ALL_THE_SAME, NOT_USED, _alike, _sloped
+from autograder.lessons.ch11_checkpointing.scenarios.second_runs import (
+    KEPT_ALL_THE_SAME,
+    NOT_USED,
+    Function,
+    _alike,
+    _by_pass,
+    _in_backward,
+)
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
     Layer,
     _backward,
@@ -52,15 +59,25 @@ def in_segments(
 
 @torch.enable_grad()
 def order_of_calls(
-    submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray
+    submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray, factors: np.ndarray
 ) -> dict[str, Any]:
-    """The numbers of the layers as they are called in each pass."""
-    log: list[int] = []
-    modules = [Layer(**layer, number=i, log=log) for i, layer in enumerate(layers)]
-    y = submission.checkpoint_sequential(modules, _leaf(x), segments)
-    n = len(log)
+    """The numbers of the layers as they are called in each pass; gradients, which are others in each run of a layer."""
+    forward: list[int] = []
+    backward: list[int] = []
+
+    def noting(number: int, run: Function) -> Function:
+        def noted(x: Tensor) -> Tensor:
+            (backward if _in_backward() else forward).append(number)
+            return run(x)
+
+        return noted
+
+    modules = [Layer(**layer) for layer in layers]
+    runs = [noting(i, _by_pass(module, *factors[:2])) for i, module in enumerate(modules)]
+    y = submission.checkpoint_sequential([_Running(run) for run in runs], _leaf(x), segments)
     _backward(y, g)
-    return {**_of_result(y), "y": _data(y), "forward": log[:n], "backward": log[n:]}
+    gradients = {f"dW of layer {i}": _data(module.W.grad) for i, module in enumerate(modules, start=1)}
+    return {**_of_result(y), "y": _data(y), "forward": list(forward), "backward": list(backward), **gradients}
 
 
 @torch.enable_grad()
@@ -77,33 +94,32 @@ def kept_by_segments(submission: Any, x: np.ndarray, layers: list[dict[str, Any]
 
 @torch.enable_grad()
 def segments_computed_again(
-    submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray, slopes: list[float]
+    submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int, g: np.ndarray, factors: np.ndarray
 ) -> dict[str, Any]:
-    """Which runs of the first half of the layers the gradients come from."""
+    """Which runs of the first half of the layers the gradients come from; that half's gradients."""
 
-    def gradients(first: float, second: float) -> list[Tensor]:
-        modules = [_SteeredLayer(**layer) for layer in layers]
-        half = modules[: len(modules) // 2]
-        for module in half:
-            module.slope = first
-        y = submission.checkpoint_sequential(list(modules), _leaf(x), segments)
-        for module in half:
-            module.slope = second
-        _backward(y, g)
+    def gradients(first: np.ndarray, second: np.ndarray) -> list[Tensor]:
+        modules = [Layer(**layer) for layer in layers]
+        half = len(modules) // 2
+        steered = [_Running(_by_pass(module, first, second)) for module in modules[:half]]
+        _backward(submission.checkpoint_sequential([*steered, *modules[half:]], _leaf(x), segments), g)
         return _gradients(module.W for module in modules)
 
-    one, two, three = slopes
+    one, two, three = factors
     here = gradients(one, three)
     return {
         KEPT_ALL_THE_SAME.format("the first layers computed", "them"): not _alike(here, gradients(two, three)),
         NOT_USED.format("the layers"): _alike(here, gradients(one, two)),
+        **{f"dW of layer {i}": _data(of) for i, of in enumerate(here[: len(layers) // 2], start=1)},
     }
 
 
-class _SteeredLayer(Layer):
-    """A layer whose gradient is multiplied by `slope`, as it is when the layer runs."""
+class _Running(nn.Module):
+    """A module that runs a function."""
 
-    slope = 1.0
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.function = function
 
     def forward(self, x: Tensor) -> Tensor:
-        return _sloped(super().forward(x), self.slope)
+        return self.function(x)

@@ -14,9 +14,10 @@ from autograder.lessons.ch11_checkpointing.scenarios.second_runs import (
     KEPT_ALL_THE_SAME,
     NOT_USED,
     _alike,
-    _Counted,
+    _by_pass,
+    _counted,
+    _in_backward,
     _refuses,
-    _Steered,
 )
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import NO_GRAPH, Layer, _data, _gradients, _leaf
 from course.instruments.live import LiveStorages, storage_bytes
@@ -123,44 +124,52 @@ def computed_back(
     W: np.ndarray,
     dy1: np.ndarray,
     dy2: np.ndarray,
-    slopes: list[float],
+    factors: np.ndarray,
 ) -> dict[str, Any]:
-    """Which runs of f and g the gradients come from, and whether x2 is computed back: then g's second run moves it."""
+    """Which runs of f and g the gradients come from, and whether x2 is computed back: then g's second run moves it.
 
-    def gradients(first: float, second: float, shift: float) -> list[Tensor]:
+    Also the gradients that f's second run gives, at the x2 that g's second run gives.
+    """
+
+    def gradients(first: np.ndarray, second: np.ndarray, shift: float) -> list[Tensor]:
         F_, G_ = (Layer(W, np.zeros_like(W[0])) for _ in range(2))
-        f, g = _Steered(F_), _Steered(G_)
+        f, g = _by_pass(F_, first, second), _by_pass(G_, first, second)
         leaves = [_leaf(x1), _leaf(x2), F_.W, G_.W]
-        f.slope = g.slope = first
-        ys = _block(submission, f, g, leaves[0], leaves[1])
-        f.slope = g.slope = second
-        g.shift = shift
+        ys = _block(submission, f, lambda y1: g(y1) + shift * _in_backward(), leaves[0], leaves[1])
         _backward_of_pair(ys, (dy1, dy2))
         return _gradients(leaves)
 
-    one, two, three = slopes
-    here = gradients(one, three, 0.0)
+    one, two, three = factors
+    here, moved = gradients(one, three, 0.0), gradients(one, three, 0.5)
     return {
         KEPT_ALL_THE_SAME.format("f and g computed", "them"): not _alike(here, gradients(two, three, 0.0)),
         NOT_USED.format("f and g"): _alike(here, gradients(one, two, 0.0)),
-        "x2 was kept: the backward pass is to compute it back, y2 − g(y1)": _alike(here, gradients(one, three, 0.5)),
+        "x2 was kept: the backward pass is to compute it back, y2 − g(y1)": _alike(here, moved),
+        "dx2": _data(moved[1]),
+        "dW of f": _data(moved[2]),
     }
 
 
 @torch.enable_grad()
 def calls_of_block(
-    submission: Any, x1: np.ndarray, x2: np.ndarray, W: np.ndarray, dy1: np.ndarray, dy2: np.ndarray
+    submission: Any,
+    x1: np.ndarray,
+    x2: np.ndarray,
+    W: np.ndarray,
+    dy1: np.ndarray,
+    dy2: np.ndarray,
+    factors: np.ndarray,
 ) -> dict[str, Any]:
-    """How often f and g run in each pass."""
-    f, g = (_Counted(Layer(W, np.zeros_like(W[0]))) for _ in range(2))
+    """How often f and g run in each pass; the gradient of x1, which is another one in each run of g."""
+    (f, f_ran), (g, g_ran) = (_counted(_by_pass(Layer(W, np.zeros_like(W[0])), *factors[:2])) for _ in range(2))
     x1_leaf, x2_leaf = _leaf(x1), _leaf(x2)
     ys = _block(submission, f, g, x1_leaf, x2_leaf)
-    forward = {"f": f.calls, "g": g.calls}
     _backward_of_pair(ys, (dy1, dy2))
+    of_f, of_g = f_ran(), g_ran()
     return {
         **_of_pair(*ys),
-        "forward": forward,
-        "backward": {"f": f.calls - forward["f"], "g": g.calls - forward["g"]},
+        "forward": {"f": of_f[0], "g": of_g[0]},
+        "backward": {"f": of_f[1], "g": of_g[1]},
         "dx1": _data(x1_leaf.grad),
     }
 

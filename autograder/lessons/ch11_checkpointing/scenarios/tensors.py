@@ -43,16 +43,14 @@ def _of_result(y: Any) -> dict[str, bool]:
 
 
 class Layer(nn.Module):
-    """tanh(x W + b), perhaps with dropout; notes its number in `log` when it is called."""
+    """tanh(x W + b), perhaps with dropout."""
 
-    def __init__(self, W: np.ndarray, b: np.ndarray, dropout: float = 0.0, number: int = 0, log: Any = None) -> None:
+    def __init__(self, W: np.ndarray, b: np.ndarray, dropout: float = 0.0) -> None:
         super().__init__()
         self.W, self.b = _parameter(W), _parameter(b)
-        self.dropout, self.number, self.log = dropout, number, log
+        self.dropout = dropout
 
     def forward(self, x: Tensor) -> Tensor:
-        if self.log is not None:
-            self.log.append(self.number)
         out = torch.tanh(x @ self.W + self.b)
         return F.dropout(out, self.dropout) if self.dropout else out
 
