@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course.own import FILE, CourseError, extends_ours, own_course, title_of
+from course.own import FILE, OURS, CourseError, extends_ours, own_course, title_of
 
 SYLLABUS = Path(__file__).with_name("syllabus.toml")
 OWN_SLUG = re.compile(r"ch\d\d_[a-z][a-z0-9_]*")
@@ -112,6 +112,11 @@ class Lesson:
         raise KeyError(f"{self.slug} has no exercise {name!r}; it has {', '.join(names)}.{guess}")
 
 
+@cache
+def _raw_ours() -> dict[str, Any]:
+    return tomllib.loads(SYLLABUS.read_text(encoding="utf-8"))
+
+
 def read_syllabus(path: Path) -> dict[str, Lesson]:
     """Read a syllabus file; lessons by slug, in order. `SyllabusError` names the entry that is wrong."""
     try:
@@ -121,10 +126,11 @@ def read_syllabus(path: Path) -> dict[str, Lesson]:
     return _of_own(path, raw) if path.name == FILE else _listed(raw, path.name)
 
 
-def _listed(raw: dict[str, Any], name: str, more: Set[str] = frozenset()) -> dict[str, Lesson]:
-    """The lessons that a syllabus lists; `more`: what it may say beside them."""
-    _only_known("", raw, {"forbidden", "lesson"} | more)
-    lessons = [_lesson(entry, raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
+def _listed(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
+    """The lessons that a syllabus lists. A course that extends this one may name our groups of forbidden functions."""
+    _only_known("", raw, {"forbidden", "lesson"} | (OF_OWN if name == FILE else set()))
+    ours = _raw_ours().get("forbidden", {}) if raw.get("extends") == OURS else {}
+    lessons = [_lesson(entry, ours | raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
     slugs = [lesson.slug for lesson in lessons]
     if len(set(slugs)) != len(slugs):
         raise SyllabusError(f"{name}: a lesson is listed twice: {', '.join(slugs)}")
@@ -135,7 +141,7 @@ def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
     """The lessons of a course of one's own. Their names are numbers and topics, by which files are known."""
     title_of(file.parent)
     try:
-        lessons = _listed(raw, file.name, OF_OWN)
+        lessons = _listed(raw, file.name)
         if extends_ours(file.parent):
             lessons = _extended(read_syllabus(SYLLABUS), raw, lessons)
         elif raw.keys() & {"without", "change"}:
@@ -157,8 +163,12 @@ def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
 
 
 def _extended(ours: dict[str, Lesson], raw: dict[str, Any], own: dict[str, Lesson]) -> dict[str, Lesson]:
-    """This course without what the file takes out, with what it changes, and with its own lessons among ours."""
-    exercises = {f"{slug[:4]}/{one.name}": one for slug, lesson in ours.items() for one in lesson.exercises}
+    """This course without what the file takes out, with what it changes, and with its own lessons among ours.
+
+    An own one that is called as ours is that lesson, taken over: it stands in its place.
+    """
+    listed = ours | own
+    exercises = {f"{slug[:4]}/{one.name}": one for slug, lesson in listed.items() for one in lesson.exercises}
     gone = [
         _known(str(name), {slug[:4]: slug for slug in ours} | {name: name for name in exercises}, "without")
         for name in raw.get("without", [])
@@ -169,15 +179,15 @@ def _extended(ours: dict[str, Lesson], raw: dict[str, Any], own: dict[str, Lesso
     }
     for name, entry in changed.items():
         _refuse_a_wrong_change(f"change {name}", entry)
-    found = dict(own)
-    for slug, lesson in ours.items():
-        if slug in gone:
+    found = {}
+    for slug, lesson in listed.items():
+        if slug in gone and slug not in own:
             continue
         kept = [one for one in lesson.exercises if f"{slug[:4]}/{one.name}" not in gone]
         asked = tuple(_changed(one, changed.get(f"{slug[:4]}/{one.name}", {})) for one in kept)
-        if asked and slug in own:
-            raise SyllabusError(f"{slug} is a lesson of ours: take that out, by without, or find another name")
-        if asked:
+        if asked == lesson.exercises:
+            found[slug] = lesson
+        elif asked:
             left = tuple(one for one in lesson.exercises if one not in kept)
             minutes = round(lesson.minutes * sum(one.points for one in kept) / lesson.points)
             found[slug] = replace(lesson, exercises=asked, minutes=minutes, taken_out=left)
@@ -215,7 +225,8 @@ def whole_lessons() -> dict[str, Lesson]:
     own = own_course()
     if own is None or not extends_ours(own):
         return syllabus()
-    return _syllabus(None) | {slug: lesson for slug, lesson in _syllabus(own).items() if not lesson.taken_out}
+    whole = {slug: lesson for slug, lesson in _syllabus(own).items() if not lesson.taken_out}
+    return _syllabus(None) | whole | _own_lessons(own)
 
 
 def syllabus() -> dict[str, Lesson]:
@@ -226,6 +237,12 @@ def syllabus() -> dict[str, Lesson]:
 @cache
 def _syllabus(own: Path | None) -> dict[str, Lesson]:
     return read_syllabus(SYLLABUS if own is None else own / FILE)
+
+
+@cache
+def _own_lessons(own: Path) -> dict[str, Lesson]:
+    """What the file of an own course lists itself, all exercises of it."""
+    return _listed(tomllib.loads((own / FILE).read_text(encoding="utf-8")), FILE)
 
 
 def course_title() -> str:

@@ -101,3 +101,6 @@ def test_this_course_with_changes(followed: Callable[[str], Path]) -> None:
     relu = robots.lessons["ch06_vjps"].exercise("relu_vjp")
     assert (relu.points, relu.tier, relu.weights) == (4, "stretch", {"test_relu_at_zero": 3})
     assert list(robots.lessons)[-2:] == ["ch13_beyond_first_order", "ch15_robots"]
+    names = [one.name for one in robots.lessons["ch06_vjps"].exercises]
+    assert names[names.index("relu_vjp") + 1] == "abs_vjp"
+    assert not {"conv2d_vjp", "maxpool2d_vjp"} & set(names)

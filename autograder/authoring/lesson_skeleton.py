@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autograder.authoring.contracts import HEADER
 from autograder.authoring.skeleton import CELLS, ENTRY, SECTION, exercise_files, written_or_nothing
+from autograder.authoring.syllabus_text import before_lesson
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.places import ROOT, Places
 from autograder.toml_text import toml_value
@@ -139,7 +140,7 @@ def new_lesson(
     part = _line(part) or (earlier[-1].part if earlier else title)
     new = _lesson_files(course, slug, name, title, has_chapter=course.chapters.is_dir(), tier=tier)
     entries = _entries(slug, name, title, part, tier)
-    changed = {course.syllabus: _before(course.syllabus.read_text(encoding="utf-8"), later, entries)}
+    changed = {course.syllabus: before_lesson(course.syllabus.read_text(encoding="utf-8"), later, entries)}
     contents = course.chapters / "_toc.yml"
     if contents.is_file():
         listed = _listed(contents.read_text(encoding="utf-8"), slug, earlier[-1].slug if earlier else "", later)
@@ -212,16 +213,6 @@ def _lesson_files(places: Places, slug: str, name: str, title: str, *, has_chapt
         section = SECTION.format(**words)
         files[places.chapter(slug)] = CHAPTER.format(slug=slug, number=slug[:4], title=title, section=section)
     return files
-
-
-def _before(text: str, later: str, entries: str) -> str:
-    """A syllabus with these entries before the lesson `later`, or at its end."""
-    lines = text.rstrip("\n").splitlines(keepends=True)
-    if later:
-        at = next(i for i, line in enumerate(lines) if line.strip() == f'slug = "{later}"')
-        at = max(i for i in range(at) if lines[i].startswith("[[lesson]]"))
-        return "".join([*lines[:at], entries, *lines[at:]]) + "\n"
-    return "".join([*lines, "\n\n", entries.rstrip("\n"), "\n"])
 
 
 def _listed(text: str, slug: str, earlier: str, later: str) -> str | None:

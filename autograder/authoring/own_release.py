@@ -35,10 +35,10 @@ def write_own(
         left_out: which names in a folder of lessons are not handed out, as `shutil.copytree` asks.
     """
     wanted = list(slugs)
-    shorts = {slug[:4] for slug in wanted if course.of(slug) is not course}
+    known = {f"{slug[:4]}/{one.name}" for slug in wanted for one in course.lessons[slug].whole.exercises}
     folder.mkdir()
     raw = tomllib.loads(course.syllabus.read_text(encoding="utf-8"))
-    (folder / FILE).write_text(released_syllabus(raw, set(wanted), shorts), encoding="utf-8")
+    (folder / FILE).write_text(released_syllabus(raw, set(wanted), known), encoding="utf-8")
     if (course.root / "published.toml").is_file():
         shutil.copy(course.root / "published.toml", folder)
     released = Places(folder)
@@ -54,17 +54,21 @@ def write_own(
     return released
 
 
-def released_syllabus(raw: dict[str, Any], slugs: set[str], extended: set[str]) -> str:
+def released_syllabus(raw: dict[str, Any], slugs: set[str], exercises: set[str]) -> str:
     """The text of `backprop-course.toml` for these lessons alone; not why solutions are as they are, and no comment.
 
     Args:
-        extended: the numbers of the lessons that are the extended course's; of that a release has no others.
+        exercises: of all lessons that are handed out, the extended course's too, as `ch06/relu_vjp`.
     """
     head = {key: raw[key] for key in ("title", "extends") if key in raw}
-    gone = [name for name in raw.get("without", []) if "/" in name and name[:4] in extended]
+
+    def known(name: str) -> bool:
+        return f"{name[:4]}/{name.partition('/')[2]}" in exercises
+
+    gone = [name for name in raw.get("without", []) if known(name)]
     parts = [toml_table(head | ({"without": gone} if gone else {}))]
     for name, entry in raw.get("change", {}).items():
-        if name[:4] in extended:
+        if known(name):
             parts.append(f"[change.{toml_key(name)}]\n{toml_table(entry)}")
     if "forbidden" in raw:
         parts.append(f"[forbidden]\n{toml_table(raw['forbidden'])}")

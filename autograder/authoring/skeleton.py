@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from autograder.authoring.taken_over import taken_over
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.places import Places, file_of
 from course.syllabus import Lesson
@@ -98,6 +99,8 @@ def test_{lower}(reference, rng):
 def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier: str = "core") -> list[Path]:
     """Begin the exercise `name` of a lesson in all of its places, and return these files.
 
+    A lesson of the course that this one extends is taken over first: its copies are none of these files.
+
     Args:
         after: the exercise that it comes after in syllabus, solution and chapter; the lesson's last if not given.
 
@@ -105,15 +108,13 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
         AuthoringError: it cannot be begun; then nothing is written.
     """
     lesson = course.lessons[slug]
-    if course.of(slug) is not course:
-        raise AuthoringError(
-            f"{slug} is a lesson of the course that this one extends; begin one of yours: "
-            f"'backprop new lesson ch15_topic/{name}'"
-        )
-    if any(one.name == name for one in lesson.exercises):
+    if any(one.name == name for one in lesson.whole.exercises):
         raise AuthoringError(f"{slug} has an exercise {name} already")
+    if course.of(slug) is not course:
+        with taken_over(course, slug) as own:
+            return new_exercise(own, slug, name, after=after, tier=tier)
     after = after or lesson.exercises[-1].name
-    before = lesson.exercise(after)
+    before = lesson.whole.exercise(after)
     has_chapter = course.chapter(slug).exists()  # a course of one's own may have none
     words, new = exercise_files(course, slug, name, tier=tier, has_chapter=has_chapter)
     changed = {

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from nbformat import NotebookNode
 
 from autograder.authoring.regions import BEGIN, END, regions
-from autograder.places import ROOT, Places, files_of, modules_in
+from autograder.places import Places, files_of, modules_in
 from autograder.sections import LINK
 from course.syllabus import Lesson
 
@@ -48,7 +48,7 @@ def without_taken_out(cells: list[NotebookNode], lesson: Lesson) -> list[Noteboo
 
 def _grader_of_the_others(lesson: Lesson, out: set[str]) -> str:
     """The checks and scenarios of the exercises that stay, as one text."""
-    folders = Places(ROOT).checks(lesson.slug), Places(ROOT).scenarios(lesson.slug)
+    folders = Places().checks(lesson.slug), Places().scenarios(lesson.slug)
     files = [file for folder in folders for file in modules_in(folder) if file not in files_of(folder, out)]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 

@@ -16,6 +16,7 @@ from autograder.classroom.exports import HandIn
 from autograder.classroom.lesson_names import copy_number, lessons_named
 from autograder.submission import stem_of
 from autograder.wording import enumeration
+from course.own import FILE as COURSE_FILE
 from course.syllabus import syllabus
 
 MOST_FILES = 200
@@ -35,10 +36,10 @@ MOST_HIDDEN = 2000
 NOT_WORK = (
     *("__pycache__", "__MACOSX", "__init__.py", "node_modules", "site-packages"),
     *("Thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt"),
-    *("progress.json", "kept"),
+    *("progress.json", "kept", COURSE_FILE),
 )
 """What systems and programs put among a student's files, beside what begins with a dot: the two `.txt` are nbgrader's,
-and the last two are what `backprop check` and `backprop reset` keep in a work folder."""
+and the last three are what `backprop check`, `reset` and `start` keep in a work folder."""
 ENVIRONMENT = "pyvenv.cfg"
 """By what a virtual environment is known."""
 OF_AN_ENVIRONMENT = frozenset({"bin", "include", "lib", "lib64", "share", "etc", "man", "scripts", ENVIRONMENT})

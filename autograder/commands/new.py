@@ -19,6 +19,11 @@ USAGE = (
     "or 'backprop new course my-course ch01_powers/power'"
 )
 
+TAKEN_OVER = """\
+{slug} was this project's lesson. The course in {folder} has taken it over, with its solution and its chapter: \
+what this project corrects in it from now on, that copy does not get by itself.
+"""
+
 
 def new(
     words: Annotated[
@@ -73,7 +78,10 @@ def new(
 
             course = _checkout()
             lesson, _ = lesson_and_part(course, rest[0])
+            extended = course.of(lesson.slug) is not course
             files = new_exercise(course, lesson.slug, name, after=after, tier=tier)
+            if extended:
+                typer.echo(TAKEN_OVER.format(slug=lesson.slug, folder=course.root))
     except (AuthoringError, KeyError) as error:
         give_up(str(error.args[0]), code=ExitStatus.FAILED)
     except OSError as error:

@@ -224,7 +224,7 @@ def live_anchors(course: Course) -> list[Problem]:
         source = course.source(slug)
         for chapter, anchor in LINK.findall(source.read_text(encoding="utf-8")) if source.is_file() else ():
             there = chapter in course.lessons and course.chapter(chapter) in course.files(chapter)
-            there = there or (course.of(slug) is not course and course.chapter(chapter).is_file())
+            there = there or (course.of(chapter) is not course and course.chapter(chapter).is_file())
             if not there or (anchor and anchor not in labels.get(chapter, [anchor])):
                 what = f"the link to ../book/{chapter}.md{'#' if anchor else ''}{anchor} leads nowhere"
                 problems.append(Problem(course.relative(source), what, "mend the link or the label"))

@@ -1,0 +1,62 @@
+"""A lesson of this course, taken over by one that extends it: a copy, in which there may be other exercises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from autograder.authoring.syllabus_text import before_lesson, entry_of
+from autograder.authoring.tree import Course
+from autograder.places import OWN_LESSONS, ROOT, Places
+
+NOT_TAKEN = ("rejections.toml", "*.book", "*.pyc", "answers/*")
+"""What `backprop build` and `backprop release` write."""
+
+
+@contextmanager
+def taken_over(course: Course, slug: str) -> Iterator[Course]:
+    """The course with a copy of a lesson of the one that it extends; without it again if what follows fails.
+
+    The copy is all that a lesson consists of, its entry in the syllabus included. Its modules import each other.
+    """
+    texts = _copies(course, slug)
+    listed = course.syllabus.read_bytes()
+    folders = [folder for path in texts for folder in reversed(path.parents) if not folder.exists()]
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        yield Course.at(course.root)
+    except BaseException:
+        course.syllabus.write_bytes(listed)
+        for path in texts.keys() - {course.syllabus}:
+            path.unlink(missing_ok=True)
+        for folder in reversed(list(dict.fromkeys(folders))):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _copies(course: Course, slug: str) -> dict[Path, str]:
+    """What is written to take a lesson over."""
+    ours = Places(ROOT)
+    folder = course.root / OWN_LESSONS / slug
+    copied = {folder / file.relative_to(ours.folder(slug)): file for file in _sources(ours.folder(slug))}
+    copied[course.solutions / f"{slug}.py"] = ours.source(slug)
+    copied[course.chapters / f"{slug}.md"] = ours.chapter(slug)
+    texts = {path: file.read_text(encoding="utf-8") for path, file in copied.items()}
+    for path in texts:
+        if path.suffix == ".py":
+            texts[path] = re.sub(rf"\bautograder\.{OWN_LESSONS}\.{slug}\b", f"{OWN_LESSONS}.{slug}", texts[path])
+    later = next((one for one in course.lessons if one > slug and course.of(one) is course), "")
+    entry = entry_of(ours.syllabus.read_text(encoding="utf-8"), slug)
+    texts[course.syllabus] = before_lesson(course.syllabus.read_text(encoding="utf-8"), later, entry)
+    return texts
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and not any(file.relative_to(folder).match(pattern) for pattern in NOT_TAKEN):
+            yield file
