@@ -43,7 +43,7 @@ NO_PROCESSES = (
     *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
     *("worker/bootstrap", "worker/forkserver", "worker/landlock", "worker/mounts", "worker/policy"),
     *("worker/privileges", "worker/process_name", "worker/seccomp", "worker/serve", "worker/tasks", "worker/zygote"),
-    *("__main__", "begun", "distribution", "workbook"),
+    *("__main__", "begun", "distribution", "toml_text", "workbook"),
 )
 """Modules of the grader that start and confine processes, which a browser has none of, or that commands begin with."""
 NO_COURSE = (
