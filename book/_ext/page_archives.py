@@ -28,7 +28,7 @@ GRADER = ("answerbook", "diagnosis", "isolation", "judging", "page", "worker")
 """The parts of the grader that judge; the others are commands, reports and classes."""
 ALONE = ("notebook/card.py",)
 """Single files that these need, of parts that they do not need."""
-PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig", "py")
+PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig")
 LEFT_OUT = ("packaging", "pygments")
 """What pytest would import as well: for versions and for colours."""
 NOT_ASKED_FOR = (
@@ -38,6 +38,8 @@ NOT_ASKED_FOR = (
     *("unittest", "unraisableexception", "warnings"),
 )
 """Modules of pytest that checks do without: plugins that the judge switches off, and what only these import."""
+OLD_PATHS = b"class path:\n    class local:\n        pass\n"
+"""Of pytest's `py`, the type that it names: 35 KB of old paths, which no check asks for, stay out."""
 NO_PROCESSES = (
     *("isolation/allowed", "isolation/forking", "isolation/launched", "isolation/process", "isolation/python"),
     *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
@@ -72,7 +74,7 @@ def common(release: Path, slugs: Iterable[str]) -> bytes:
     for name in PACKAGES:
         files |= {at: text for at, text in _package(name).items() if not _never_asked_for(at)}
     files = {at: short(content, LEFT_OUT) if at.endswith(".py") else content for at, content in files.items()}
-    return _archive(files | {"pytest/__init__.py": lazy(files["pytest/__init__.py"])})
+    return _archive(files | {"pytest/__init__.py": lazy(files["pytest/__init__.py"]), "py.py": OLD_PATHS})
 
 
 def _only(syllabus: str, slugs: Iterable[str]) -> str:
@@ -95,12 +97,12 @@ def needs_data(release: Path, slug: str) -> bool:
 
 
 def _package(name: str) -> dict[str, bytes]:
-    """The files of a package that is installed here, or of a module."""
+    """The files of a package that is installed here."""
     found = importlib.util.find_spec(name)
     assert found is not None
     assert found.origin is not None
-    file = Path(found.origin)
-    return {file.name: file.read_bytes()} if file.stem == name else _tree(file.parent, [file.parent], name)
+    folder = Path(found.origin).parent
+    return _tree(folder, [folder], name)
 
 
 def of_lesson(release: Path, slug: str) -> tuple[bytes, dict[str, bytes]]:
@@ -131,7 +133,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _never_asked_for(at: str) -> bool:
-    return at in {f"_pytest/{name}.py" for name in NOT_ASKED_FOR}
+    return at.startswith("_pytest/_py/") or at in {f"_pytest/{name}.py" for name in NOT_ASKED_FOR}
 
 
 def _archive(files: dict[str, bytes]) -> bytes:
