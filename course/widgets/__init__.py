@@ -33,7 +33,7 @@ _LOADER = """{
 
 
 def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in HTML, with names in the first row and in the first column."""
+    """A table in HTML, with names in the first row and in the first column; on a narrow screen it scrolls by itself."""
     first = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
     others = "".join(
         f'<tr><th scope="row">{html.escape(name)}</th>'
@@ -41,7 +41,9 @@ def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         + "</tr>"
         for name, *cells in rows
     )
-    return f"<table><thead><tr>{first}</tr></thead><tbody>{others}</tbody></table>"
+    look = "border-collapse: separate; border-spacing: 0.75rem 0"
+    table = f'<table style="{look}"><thead><tr>{first}</tr></thead><tbody>{others}</tbody></table>'
+    return f'<div style="overflow-x: auto">{table}</div>'
 
 
 def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None, instead: str = "") -> HTML:

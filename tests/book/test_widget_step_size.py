@@ -216,8 +216,9 @@ def test_it_fits_and_can_be_read(chromium: Browser, site: str, width: int, theme
 
 def test_without_scripts_the_page_has_a_table(chromium: Browser, site: str) -> None:
     """All four errors at each power of ten."""
-    chromium.open(site, script=False)
+    chromium.open(site, 360, script=False)
     chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert chromium.js("document.documentElement.scrollWidth") <= 360
     cells = chromium.js(
         "[...document.querySelectorAll('.widget noscript tr')].map((row) => [...row.children].map((cell) =>"
         " cell.textContent.replaceAll('\\u00a0', ' ')))"
