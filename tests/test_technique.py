@@ -63,6 +63,32 @@ class Empty:
     def nbytes(self): return 0
 torch.Tensor.untyped_storage = lambda self: right(self) if self.is_leaf and self.requires_grad else Empty()
 """
+READINGS = """
+import sys, weakref
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+def settle(instrument):
+    if hasattr(instrument, "bytes") and hasattr(instrument, "peak"):
+        instrument.bytes -= sys._getframe(2).f_locals["x"].nbytes
+"""
+BY_MODES = f"""{READINGS}
+def replace():
+    for mode in _get_current_dispatch_mode_stack():
+        settle(mode)
+"""
+BY_FINALIZERS = f"""{READINGS}
+def replace():
+    held = sys._getframe(1).f_locals["x"] + 0  # whose end is waited for
+    for info in list(weakref.finalize._registry.values()):
+        if info.func.__name__ == "_free":
+            settle(info.func.__self__)
+            break
+"""
+THE_SHELL = """
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+def replace():
+    for mode in _get_current_dispatch_mode_stack():
+        type(mode).__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
+"""
 KEEPS_A_COPY = """
 import math, torch
 def replace(): pass
@@ -177,8 +203,9 @@ def test_a_finer_point_costs_its_own_check_only(graded: Callable[..., ExerciseRe
         (A_SCENARIO, "_still_alive"),
         (CODE, "LiveStorages._notice"),
         (A_METHOD, "torch.Tensor.untyped_storage"),
+        (THE_SHELL, "course.instruments.out_of_reach.Shell.__torch_dispatch__"),
     ],
-    ids=["an instrument", "a scenario", "code", "a method of PyTorch's"],
+    ids=["an instrument", "a scenario", "code", "a method of PyTorch's", "the mode that is active"],
 )
 def test_what_measures_is_not_replaced(graded: Callable[..., ExerciseResult], patch: str, name: str) -> None:
     result = graded(KEEPS_A_COPY % patch)
@@ -186,6 +213,13 @@ def test_what_measures_is_not_replaced(graded: Callable[..., ExerciseResult], pa
     assert not kept.passed
     assert result.points == 0
     assert f"The submission replaces {name}: what is measured would not be true" in kept.message
+
+
+@pytest.mark.parametrize("patch", [BY_MODES, BY_FINALIZERS], ids=["modes", "finalizers"])
+def test_what_is_measured_is_not_written(graded: Callable[..., ExerciseResult], patch: str) -> None:
+    """PyTorch and Python tell anybody what is active; it has no readings, and leads to none."""
+    result = graded(KEEPS_A_COPY % patch)
+    assert {check.name for check in result.checks if not check.passed} == {"test_keeps"}
 
 
 def test_names_of_ones_own_replace_nothing(graded: Callable[..., ExerciseResult]) -> None:

@@ -45,7 +45,7 @@ def noted(scenarios: dict[str, Any]) -> Callable[[], list[str]]:
     for name, cls in _foreign_classes():
         keys = _inherited(cls, used)
         spaces.append((name, vars(cls), keys, [None] * len(keys)))
-    codes = [(function.__qualname__, function, function.__code__) for function in own]
+    codes = [(_told(function), function, function.__code__) for function in own]
     same, every, each = is_, all, map  # a cell may replace these, too
 
     def replaced() -> list[str]:
@@ -89,7 +89,12 @@ def _classes(module: str, values: Iterable[Any]) -> Iterator[tuple[str, Mapping[
     """The classes among some values that are a module's own, or the scenarios'."""
     for value in values:
         if isinstance(value, type) and value.__module__ in (module, "builtins") and value.__flags__ & _HEAP:
-            yield f"{module}.{value.__qualname__}".removeprefix("."), vars(value)
+            yield f"{module}.{_told(value)}".removeprefix("."), vars(value)
+
+
+def _told(value: type | FunctionType) -> str:
+    """Its name without that of a function which made it."""
+    return value.__qualname__.rpartition("<locals>.")[2]
 
 
 _HEAP = 1 << 9

@@ -69,7 +69,8 @@ class LiveStorages(TorchDispatchMode):
         if address not in self._known:
             self._known[address] = storage.nbytes() if counts else 0
             self._change(self._known[address])
-            weakref.finalize(storage, self._free, address)  # this Python object lives as long as the storage
+            # this Python object lives as long as the storage; a bound method would lead anybody to this instrument
+            weakref.finalize(storage, lambda: self._free(address))
 
     def _free(self, address: int) -> None:
         self._change(-self._known.pop(address))

@@ -32,7 +32,8 @@ class SavedTensorMeter:
         self._excluded = list(exclude)  # held, so that no other storage can take the address of one of these
         self._known = {_address(tensor) for tensor in self._excluded}
         self._entries: list[tuple[int, tuple[int, ...], torch.dtype]] = []
-        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, _unpack)
+        # PyTorch tells anybody which hooks there are, and a bound method would lead to this meter
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: self._pack(tensor), _unpack)
 
     @property
     def bytes(self) -> int:
@@ -60,8 +61,9 @@ class SavedTensorMeter:
         if _address(tensor) not in self._known and not is_of_parameter(tensor):
             storage = tensor.untyped_storage()
             self._entries.append((storage.nbytes(), tuple(tensor.shape), tensor.dtype))
-            self._known.add(storage._cdata)
-            weakref.finalize(storage, self._known.discard, storage._cdata)  # the address may be used again
+            address = storage._cdata
+            self._known.add(address)
+            weakref.finalize(storage, lambda: self._known.discard(address))  # it may be used again
         # An output that its own graph refers to would never be freed. What is detached shares the count of writes.
         return tensor.detach(), tensor._version
 

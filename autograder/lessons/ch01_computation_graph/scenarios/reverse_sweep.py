@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,79 +23,97 @@ def reverse_sweep(submission: Any, graph: str, local_gradients: np.ndarray) -> A
 
 def uses_of_local_gradients(submission: Any, graph: str, local_gradients: np.ndarray) -> Any:
     """How often `reverse_sweep` computed with each local gradient, in the order in which the graph writes them."""
-    counted = [_Counted(local) for local in local_gradients.tolist()]
+    counted, uses = _counted(local_gradients.tolist())
     _, output = _build(graph, counted)
     submission.reverse_sweep(output)
-    return np.array([local.uses for local in counted], dtype=np.int64)
+    return np.array(uses(), dtype=np.int64)
 
 
-class _Counted:
-    """A number that counts what is computed with it. Comparing or printing it costs nothing."""
+def _counting() -> tuple[type, Callable[[list[float]], tuple[list[Any], Callable[[], list[int]]]]]:
+    values: list[float] = []
+    counters: list[itertools.count[int]] = []  # which only go forward, and are no attributes
 
-    def __init__(self, value: float) -> None:
-        self.value = value
-        self.uses = 0
+    class Counted:
+        """A number that counts what is computed with it. Comparing or printing it costs nothing."""
 
-    def __float__(self) -> float:
-        self.uses += 1
-        return self.value
+        __slots__ = ("number",)
 
-    def __mul__(self, other: Any) -> Any:
-        return float(self) * other
+        def __init__(self, number: int) -> None:
+            self.number = number
 
-    def __rmul__(self, other: Any) -> Any:
-        return other * float(self)
+        def __float__(self) -> float:
+            next(counters[self.number])
+            return values[self.number]
 
-    def __add__(self, other: Any) -> Any:
-        return float(self) + other
+        def __mul__(self, other: Any) -> Any:
+            return float(self) * other
 
-    def __radd__(self, other: Any) -> Any:
-        return other + float(self)
+        def __rmul__(self, other: Any) -> Any:
+            return other * float(self)
 
-    def __sub__(self, other: Any) -> Any:
-        return float(self) - other
+        def __add__(self, other: Any) -> Any:
+            return float(self) + other
 
-    def __rsub__(self, other: Any) -> Any:
-        return other - float(self)
+        def __radd__(self, other: Any) -> Any:
+            return other + float(self)
 
-    def __truediv__(self, other: Any) -> Any:
-        return float(self) / other
+        def __sub__(self, other: Any) -> Any:
+            return float(self) - other
 
-    def __rtruediv__(self, other: Any) -> Any:
-        return other / float(self)
+        def __rsub__(self, other: Any) -> Any:
+            return other - float(self)
 
-    def __pow__(self, other: Any) -> Any:
-        return float(self) ** other
+        def __truediv__(self, other: Any) -> Any:
+            return float(self) / other
 
-    def __neg__(self) -> float:
-        return -float(self)
+        def __rtruediv__(self, other: Any) -> Any:
+            return other / float(self)
 
-    def __pos__(self) -> float:
-        return float(self)
+        def __pow__(self, other: Any) -> Any:
+            return float(self) ** other
 
-    def __abs__(self) -> float:
-        return abs(self.value)
+        def __neg__(self) -> float:
+            return -float(self)
 
-    def __eq__(self, other: object) -> Any:
-        return self.value == other
+        def __pos__(self) -> float:
+            return float(self)
 
-    def __lt__(self, other: Any) -> Any:
-        return self.value < other
+        def __abs__(self) -> float:
+            return abs(values[self.number])
 
-    def __le__(self, other: Any) -> Any:
-        return self.value <= other
+        def __eq__(self, other: object) -> Any:
+            return values[self.number] == other
 
-    def __gt__(self, other: Any) -> Any:
-        return self.value > other
+        def __lt__(self, other: Any) -> Any:
+            return values[self.number] < other
 
-    def __ge__(self, other: Any) -> Any:
-        return self.value >= other
+        def __le__(self, other: Any) -> Any:
+            return values[self.number] <= other
 
-    def __hash__(self) -> int:
-        return hash(self.value)
+        def __gt__(self, other: Any) -> Any:
+            return values[self.number] > other
 
-    def __bool__(self) -> bool:
-        return bool(self.value)
+        def __ge__(self, other: Any) -> Any:
+            return values[self.number] >= other
 
-    def __repr__(self) -> str:
-        return repr(self.value)
+        def __hash__(self) -> int:
+            return hash(values[self.number])
+
+        def __bool__(self) -> bool:
+            return bool(values[self.number])
+
+        def __repr__(self) -> str:
+            return repr(values[self.number])
+
+    def counted(new: list[float]) -> tuple[list[Any], Callable[[], list[int]]]:
+        """Numbers that count what is computed with them, and what says how often; asked once."""
+        numbers = range(len(values), len(values) + len(new))
+        of_new = [itertools.count() for _ in new]
+        values.extend(new)
+        counters.extend(of_new)
+        return [Counted(number) for number in numbers], lambda: [next(counter) for counter in of_new]
+
+    return Counted, counted
+
+
+_Counted, _counted = _counting()

@@ -13,21 +13,16 @@ import torch
 from autograder.lessons.ch04_detachment.scenarios.modules import _mean
 
 
-class _Token:
-    """Something that lives as long as the graph that holds it."""
-
-
-class _Marked(torch.autograd.Function):
-    """A copy whose graph holds a token."""
+class _Copy(torch.autograd.Function):
+    """A copy. Its node in the graph is an object of Python that can be watched."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, token: _Token) -> torch.Tensor:
-        ctx.token = token
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
         return x.clone()
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return gradients[0], None
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+        return gradients[0]
 
 
 def _loss(value: float, dtype: str = "float64", shape: tuple[int, ...] = ()) -> torch.Tensor:
@@ -109,27 +104,28 @@ def training_loop(submission: Any, targets: list[float], lr: float) -> dict[str,
 @torch.enable_grad()
 def graphs_alive(submission: Any, values: list[float]) -> dict[str, Any]:
     """The mean of losses from a generator, and the most graphs that were alive when it was asked for another."""
-    tokens: list[weakref.ref[_Token]] = []
+    nodes: list[weakref.ref[Any]] = []
     most = 0
 
-    def marked(value: float) -> torch.Tensor:
-        token = _Token()
-        tokens.append(weakref.ref(token))
-        return _Marked.apply(_loss(value), token)
+    def watched(value: float) -> torch.Tensor:
+        loss: torch.Tensor = _Copy.apply(_loss(value))
+        if loss.grad_fn is not None:  # gradients may be off when the next loss is asked for
+            nodes.append(weakref.ref(loss.grad_fn))
+        return loss
 
     def count() -> None:
         nonlocal most
-        alive = sum(token() is not None for token in tokens)
+        alive = sum(node() is not None for node in nodes)
         if alive > 1:
             gc.collect()  # what only a reference cycle keeps is as good as gone
-            alive = sum(token() is not None for token in tokens)
+            alive = sum(node() is not None for node in nodes)
         most = max(most, alive)
 
     def losses() -> Iterator[torch.Tensor]:
         for value in values:
             count()
-            yield marked(value)
+            yield watched(value)
         count()
 
     mean = _mean(submission, losses())
-    return {**mean, "graphs": most, "left": sum(token() is not None for token in tokens)}
+    return {**mean, "graphs": most, "left": sum(node() is not None for node in nodes)}

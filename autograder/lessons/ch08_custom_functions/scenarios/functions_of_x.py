@@ -23,6 +23,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _watched,
 )
 from course.instruments.live import LiveStorages
+from course.instruments.out_of_reach import out_of_reach
 from course.instruments.saved import SavedTensorMeter
 
 _gradcheck, _gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
@@ -153,7 +154,8 @@ def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
     """The bytes that are kept between the passes, the result and the gradient for a g of ones."""
     cls = _class(submission, function)
     leaf = _leaf(x)
-    with LiveStorages() as live, SavedTensorMeter() as meter:
+    live = LiveStorages()
+    with out_of_reach(live), SavedTensorMeter() as meter:
         y = _applied(cls, leaf)
         made = _still_alive(live, y)
     attribute = _has_attributes(y)

@@ -22,6 +22,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _watched,
 )
 from course.instruments.live import LiveStorages
+from course.instruments.out_of_reach import out_of_reach
 from course.instruments.saved import SavedTensorMeter
 
 
@@ -102,7 +103,8 @@ def kept_of_logits(submission: Any, logits: np.ndarray, targets: np.ndarray) -> 
     """The bytes that are kept between the passes, and the loss; targets, which were there before, do not count."""
     cls = _class(submission, "FusedCrossEntropy")
     leaf, rows = _leaf(logits), torch.tensor(targets)
-    with LiveStorages() as live, SavedTensorMeter(exclude=[rows]) as meter:
+    live = LiveStorages()
+    with out_of_reach(live), SavedTensorMeter(exclude=[rows]) as meter:
         loss = _applied(cls, leaf, rows)
         made = _still_alive(live, loss)
     _first(loss, leaf, torch.ones_like(loss))  # that it can be used, too

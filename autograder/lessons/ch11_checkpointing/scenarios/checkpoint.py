@@ -31,6 +31,7 @@ from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
     _parameter,
 )
 from course.instruments.live import LiveStorages, storage_bytes
+from course.instruments.out_of_reach import out_of_reach
 
 GRAPH_WITHOUT_GRADIENTS = "Under torch.no_grad() the result has a graph"
 
@@ -173,7 +174,8 @@ def kept(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, Any]:
         return torch.exp(torch.sin(layer(x) * scale) ** 2)
 
     scale = torch.tensor(0.5, dtype=leaf.dtype)
-    with LiveStorages() as live:
+    live = LiveStorages()
+    with out_of_reach(live):
         y = submission.checkpoint(fn, leaf, scale)
         gc.collect()
         made = live.bytes
@@ -211,7 +213,8 @@ def _keeps_as_much(checkpoint: Callable[..., Any], x: np.ndarray, w: np.ndarray)
 
     found = []
     for run in (fn, lambda x: checkpoint(fn, x)):
-        with LiveStorages() as live:
+        live = LiveStorages()
+        with out_of_reach(live):
             y = run(leaf)
             gc.collect()
             found.append(live.bytes)

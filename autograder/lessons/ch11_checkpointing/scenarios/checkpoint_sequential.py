@@ -26,6 +26,7 @@ from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
     _of_result,
 )
 from course.instruments.live import LiveStorages, storage_bytes
+from course.instruments.out_of_reach import out_of_reach
 
 
 @torch.enable_grad()
@@ -84,7 +85,8 @@ def order_of_calls(
 def kept_by_segments(submission: Any, x: np.ndarray, layers: list[dict[str, Any]], segments: int) -> dict[str, Any]:
     """Bytes of what was made, the result aside, that are alive between the passes."""
     modules, leaf = [Layer(**layer) for layer in layers], _leaf(x)
-    with LiveStorages() as live:
+    live = LiveStorages()
+    with out_of_reach(live):
         y = submission.checkpoint_sequential(modules, leaf, segments)
         gc.collect()
         made = live.bytes

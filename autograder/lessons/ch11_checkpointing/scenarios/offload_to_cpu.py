@@ -13,6 +13,7 @@ from torch import Tensor
 from autograder.lessons.ch11_checkpointing.scenarios.second_runs import _no_hooks_left
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import Layer, _backward, _data, _leaf, _parameter
 from course.instruments.live import LiveStorages
+from course.instruments.out_of_reach import out_of_reach
 
 
 @_no_hooks_left()
@@ -93,7 +94,8 @@ def parameters_stay(submission: Any, x: np.ndarray, W: np.ndarray, g: np.ndarray
         ("A view of a parameter, its transpose, was copied. It is the parameter's own memory: leave it", True),
     ]:
         weight, leaf = _parameter(W.T.copy() if transposed else W), _leaf(x)
-        with LiveStorages() as live, submission.offload_to_cpu():
+        live = LiveStorages()
+        with out_of_reach(live), submission.offload_to_cpu():
             y = torch.sin(leaf @ (weight.T if transposed else weight))
             gc.collect()
             made = live.bytes

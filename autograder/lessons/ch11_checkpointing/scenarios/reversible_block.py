@@ -21,6 +21,7 @@ from autograder.lessons.ch11_checkpointing.scenarios.second_runs import (
 )
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import NO_GRAPH, Layer, _data, _gradients, _leaf
 from course.instruments.live import LiveStorages, storage_bytes
+from course.instruments.out_of_reach import out_of_reach
 
 NO_PAIR = "The result is no tuple of two tensors"
 
@@ -106,7 +107,8 @@ def reversed_stack(
 def kept_of_block(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, Any]:
     """Bytes of what was made, y1 and y2 aside, that are alive between the passes when x1 and x2 are let go."""
     f, g, leaf = Layer(W, np.zeros_like(W[0])), Layer(W, np.zeros_like(W[0])), _leaf(x)
-    with LiveStorages() as live:
+    live = LiveStorages()
+    with out_of_reach(live):
         inputs = [leaf * 1, leaf * 2]
         ys = _block(submission, f, g, *inputs)
         inputs.clear()

@@ -33,6 +33,9 @@ def test_no_graph_outlives_its_step(learner, reference, rng):
             "activations; the last two are enough."
         )
         expect(graphs <= 4, message, case=case)
+        passes = got["passes with a graph"]
+        message = f"{passes} of the passes through the model had a graph, and there are {steps} batches to learn from."
+        expect(passes >= steps, message, case=case)
         expect(not returned, "The losses that are returned have a graph.", case=case)
         if graphs <= 4:  # few, of a program that does its work
             same_run(values_of(got), values_of(expected), case=case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
 from course.instruments.flops import FlopCounter
+from course.instruments.out_of_reach import out_of_reach
 
 GRAPH = "The result has a graph behind it: it requires a gradient"
 
@@ -91,55 +92,58 @@ class _Limits(TorchDispatchMode):
         return out
 
 
-class _Here(torch.autograd.Function):
+def _noting_threads(threads: set[int]) -> Callable[[Tensor], Tensor]:
     """x; it notes in which threads f and its derivatives of any order are computed.
 
     What measures sees its own thread alone.
     """
 
-    threads: ClassVar[set[int]] = set()
+    class Here(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Tensor) -> Tensor:
+            threads.add(threading.get_ident())
+            return x * 1
 
-    @staticmethod
-    def forward(x: Tensor) -> Tensor:
-        _Here.threads.add(threading.get_ident())
-        return x * 1
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        pass
+        @staticmethod
+        def backward(ctx: Any, *gs: Tensor) -> Any:
+            threads.add(threading.get_ident())
+            return Here.apply(gs[0])
 
-    @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> Any:
-        _Here.threads.add(threading.get_ident())
-        return _Here.apply(gs[0])
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            threads.add(threading.get_ident())
+            return tangents[0] * 1
 
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        _Here.threads.add(threading.get_ident())
-        return tangents[0] * 1
+    return Here.apply
 
 
 @torch.enable_grad()
 def cost(submission: Any, name: str, W: np.ndarray, x: np.ndarray, v: np.ndarray) -> dict[str, Any]:
     """H·v of Σ tanh(W x)² for a large x, and what it costs."""
     calls: list[int] = []
-    weights, where = torch.tensor(W), torch.tensor(x)
+    threads: set[int] = set()
+    weights, where, here = torch.tensor(W), torch.tensor(x), _noting_threads(threads)
 
     def f(x: Tensor) -> Tensor:
         calls.append(1)
-        return (torch.tanh(weights @ _Here.apply(x)) ** 2).sum()
+        return (torch.tanh(weights @ here(x)) ** 2).sum()
 
     with FlopCounter() as once:
         f(where)
     calls.clear()
-    _Here.threads.clear()
+    threads.clear()
     result = None
     limits = _Limits(entries=where.numel() ** 2 // 10, operations=400)
-    with FlopCounter() as counter, limits, contextlib.suppress(_TooMuch):
+    counter = FlopCounter()
+    with out_of_reach(counter), out_of_reach(limits), contextlib.suppress(_TooMuch):
         result = _product(submission, name, f, where, torch.tensor(v))
     return {
         "f, or its derivatives, are computed in another thread, where nothing is measured: start none": bool(
-            _Here.threads - {threading.get_ident()}
+            threads - {threading.get_ident()}
         ),
         "A tensor of n² entries, or nearly, was made: that is the Hessian, which is not to be formed": limits.too_large,
         "It goes on and on, as a loop over the entries of x does: two passes are enough, whatever n is": limits.too_long

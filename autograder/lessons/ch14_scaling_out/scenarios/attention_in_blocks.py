@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _requires_grad
+from course.instruments.out_of_reach import out_of_reach
 from course.instruments.traced import TracedStorages
 
 GRAPH = "A result has a graph behind it: it requires a gradient"
@@ -107,7 +108,8 @@ def _within(
     since a submission can tell this call from others by its sizes.
     """
     results: Any = None
-    with _Limited(limit, given) as live, contextlib.suppress(_TooMuch):
+    live = _Limited(limit, given)
+    with out_of_reach(live), contextlib.suppress(_TooMuch):
         results = call(*given)
     ended = live.peak > limit
     several = list(results) if isinstance(results, tuple | list) else []

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _of_ranks, _requires_grad, _side_by_side
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _of_ranks, _requires_grad, _shown, _side_by_side
 from course.process_groups import Call, Group
 
 
@@ -29,7 +29,7 @@ def _part(array: np.ndarray, group: Group) -> Tensor:
 def _layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | None, group: Group) -> tuple[Any, list[Any]]:
     """A layer, and the tensors that it was made from."""
     made_from = [_whole(W), _whole(b)]
-    layer = getattr(submission, name)(*made_from, group)
+    layer = getattr(submission, name)(*made_from, _shown(group))
     if not isinstance(layer, nn.Module) or "_parameters" not in vars(layer):
         raise TypeError(f"{name} is no torch.nn.Module, or its __init__ does not begin with super().__init__()")
     return layer, made_from

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data, _of_ranks, _side_by_side
+from autograder.lessons.ch14_scaling_out.scenarios.ranks import Arrays, _data, _of_ranks, _shown, _side_by_side
 from course.process_groups import Group
 
 
@@ -61,7 +61,7 @@ def sent_by_zero_step(submission: Any, params: Arrays, grads: list[Arrays], max_
     def step(group: Group) -> dict[str, Any]:
         own, mine = ([torch.tensor(value) for value in of] for of in (params, grads[group.rank]))
         momentum = torch.zeros(-(-n // size), dtype=own[0].dtype)
-        submission.zero_step(own, mine, momentum, group, 0.1, 0.9, max_norm)
+        submission.zero_step(own, mine, momentum, _shown(group), 0.1, 0.9, max_norm)
         sent = [f"{call.name} of {int(np.prod(call.shape, dtype=int))}" for call in group.calls]
         return {"sent": ", ".join(sent) or "nothing", "params[0]": _data(own[0])}
 
