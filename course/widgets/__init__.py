@@ -41,9 +41,7 @@ def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         + "</tr>"
         for name, *cells in rows
     )
-    look = "border-collapse: separate; border-spacing: 0.75rem 0"
-    table = f'<table style="{look}"><thead><tr>{first}</tr></thead><tbody>{others}</tbody></table>'
-    return f'<div style="overflow-x: auto">{table}</div>'
+    return f'<div class="wide"><table><thead><tr>{first}</tr></thead><tbody>{others}</tbody></table></div>'
 
 
 def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None, instead: str = "") -> HTML:
