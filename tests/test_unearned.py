@@ -29,6 +29,7 @@ WAYS = {
     "labels_in_a_grad": ("ch05_autograd_engine", "train_digits"),
     "linear_discriminant": ("ch07_mlp_backprop", "train"),
     "value_errors_of_bytes": ("ch10_activation_memory", "llama_block_bytes"),
+    "claimed_bytes": ("ch11_checkpointing", "measure"),
     "value_errors_of_stages": ("ch14_scaling_out", "zero_bytes_per_rank"),
 }
 """File to lesson and exercise."""

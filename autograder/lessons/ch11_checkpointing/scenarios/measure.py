@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from autograder.lessons.ch11_checkpointing.scenarios.second_runs import _no_hooks_left
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import _data
+from course.instruments.live import LiveStorages
 from course.llama import Block, LlamaConfig
 
 KEYS = ("saved_bytes", "flops", "seconds", "peak_bytes")
@@ -37,16 +38,23 @@ class _Runs:
     In the backward pass the next of `again` for every run.
     """
 
-    def __init__(self, first: float, afterwards: float, again: list[float], tokens: int) -> None:
+    def __init__(
+        self, first: float, afterwards: float, again: list[float], tokens: int, live: LiveStorages | None
+    ) -> None:
         self.first, self.afterwards, self.tokens = torch.tensor(first), afterwards, tokens
         self.memory = self.first.numpy()  # autograd does not see what is written there
         self.again, self.count = [torch.tensor(slope) for slope in again], 0
         self.layers: list[int] = []
         """Whose MLP runs in the backward pass, in order."""
+        self.live, self.kept = live, 0
+        """What has been made since now and is alive when the first part runs again, in bytes, where somebody counts."""
+        self.before = live.bytes if live is not None else 0
 
     def slope(self) -> Tensor:
         if not self.in_backward():
             return self.first
+        if self.live is not None and not self.count:
+            self.kept = self.live.bytes - self.before
         self.count += 1
         return self.again[self.count % len(self.again)]
 
@@ -92,15 +100,20 @@ def measured(
     tokens: int,
     slopes: tuple[float, float, list[float]],
 ) -> dict[str, Any]:
-    """What `measure` says of a stack of other sizes, and the gradient that the input of its first step has then."""
+    """What `measure` says of a stack of other sizes, and the gradient that the input of its first step has then.
+
+    Also what the first step keeps of `reversible`, by our own count, and how many steps had a backward pass.
+    """
     inputs: list[Tensor] = []
     runs: list[_Runs] = []
 
+    live = LiveStorages() if policy == "reversible" else None
+
     def new_runs() -> _Runs:
-        runs.append(_Runs(*slopes, tokens))
+        runs.append(_Runs(*slopes, tokens, live))
         return runs[-1]
 
-    with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs, new_runs):
+    with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs, new_runs), live or nullcontext():
         got = submission.measure(policy, "cpu")
     is_dict = isinstance(got, dict) and all(isinstance(key, str) for key in got)
     missing = [key for key in KEYS if not is_dict or key not in got]
@@ -113,7 +126,8 @@ def measured(
             for key, value in numbers.items()
         },
         "x.grad": _data(gradients[0]) if gradients else None,
-        "steps": len(inputs),
+        "steps": len(gradients),
+        "kept": runs[0].kept if runs else 0,
         "layers again": runs[0].layers if runs else [],
     }
 
