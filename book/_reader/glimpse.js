@@ -12,10 +12,16 @@ export function glimpse(page, id) {
   if (!target) return [];
   const figure = target.closest("figure");
   if (figure) return [figure];
-  if (target.matches("dt")) return [target, target.nextElementSibling].filter(Boolean);
+  if (target.matches("dt")) return [target, meaning(target)].filter(Boolean);
   const next = target.matches("span:empty") ? target.nextElementSibling : target; // a label stands before what it names
   const heading = target.matches("section") ? target.querySelector(HEADING) : next?.matches(HEADING) && next;
   return heading ? beginning(heading) : [next].filter(Boolean);
+}
+
+// What a list says of a term: several terms may share it.
+function meaning(term) {
+  const next = term.nextElementSibling;
+  return next?.matches("dt") ? meaning(next) : next;
 }
 
 // A heading and what follows it, until that is enough. Of a page, its TL;DR.

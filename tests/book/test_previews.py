@@ -27,6 +27,7 @@ KINDS = {
         "six writes in place",
     ),
     "chapter": ("ch01_computation_graph", "a.reference[href='ch02_chain_rule.html']", "The chain rule, two ways round"),
+    "glossary term": ("ch03_accumulation", "a.reference[href='glossary.html#term-VJP']", "from the left"),
     "citation": ("ch06_vjps", "a.reference[href^='bibliography.html#']", "Tri Dao"),
 }
 
