@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from autograder.places import Places  # noqa: E402
-from autograder.reading.labels import below_the_title, book  # noqa: E402
+from autograder.reading.labels import book  # noqa: E402
 from autograder.reading.plain import plain  # noqa: E402
 from course.published import Published, published  # noqa: E402
 from course.syllabus import syllabus  # noqa: E402
@@ -113,12 +113,9 @@ class PageNotebook(SphinxDirective):
 
 
 def offer(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the line below the chapter's title."""
+    """Put the line at the chapter's end: who begins to read has no use for it, and cells that need it link to it."""
     if docname in syllabus():
-        lines = source[0].splitlines()
-        top = below_the_title(lines)
-        lines[top:top] = ["", "```{page-notebook}", "```", ""]
-        source[0] = "\n".join(lines) + "\n"
+        source[0] = source[0].rstrip("\n") + "\n\n```{page-notebook}\n```\n"
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
@@ -136,6 +133,6 @@ def write(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("page-notebook", PageNotebook)
-    app.connect("source-read", offer, priority=400)  # so that it stands below how far one is
+    app.connect("source-read", offer)
     app.connect("build-finished", write, priority=400)  # before the service worker takes note of what there is
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -81,14 +81,12 @@ def test_outside_of_a_checkout_its_first_cell_says_where_it_belongs(module: Modu
     assert (there.returncode, there.stderr) == (0, "")
 
 
-def test_it_is_offered_below_the_title_of_every_chapter(module: ModuleType) -> None:
-    """And not below a comment of a cell above it."""
+def test_it_is_offered_at_the_end_of_every_chapter(module: ModuleType) -> None:
     for slug in syllabus():
-        source = [(ROOT / "book" / f"{slug}.md").read_text(encoding="utf-8")]
+        text = (ROOT / "book" / f"{slug}.md").read_text(encoding="utf-8")
+        source = [text]
         module.offer(None, slug, source)
-        before, _, _ = source[0].partition("\n\n```{page-notebook}\n")
-        assert before.splitlines()[-2] == f"({slug[:4]})=", slug
-        assert before.splitlines()[-1].startswith("# "), slug
+        assert source[0] == text.rstrip("\n") + "\n\n```{page-notebook}\n```\n", slug
 
 
 def test_with_a_repository_it_fetches_the_course(module: ModuleType) -> None:
