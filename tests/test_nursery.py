@@ -117,6 +117,23 @@ def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(nursery: Nurs
         connection.close()
 
 
+def test_one_has_ended_though_nobody_has_let_go_of_it(nursery: Nursery) -> None:
+    """A nursery may be too busy: the command had waited for ever for a process that was none any more."""
+    connection, process = nursery.start(SETTINGS)
+    assert hear(connection) == Ready()
+    of_nursery = process_of_nursery()
+    of_nursery.suspend()
+    try:
+        tell(connection, None)
+        process.join(30)
+        assert not process.is_alive()
+        process.kill()
+        process.join()
+    finally:
+        of_nursery.resume()
+        connection.close()
+
+
 def process_of_nursery() -> psutil.Process:
     (found,) = (child for child in psutil.Process().children() if child.name() == "bp-nursery")
     return found

@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
@@ -24,6 +26,9 @@ from autograder.isolation.zygote import start_judge
 from autograder.worker.process_name import name_process
 from autograder.worker.zygote import fork, reap
 from course.syllabus import Environment
+
+JOIN_SECONDS = 0.01
+"""How often it is asked whether a process that is not our child has ended."""
 
 
 class Nursery:
@@ -86,7 +91,10 @@ class Nursery:
 
 
 class ForkedProcess:
-    """A process that is not our child, as `multiprocessing.Process` shows one."""
+    """A process that is not our child, as `multiprocessing.Process` shows one.
+
+    It has ended where it is a zombie: its parent, which may be busy or stopped, is to let go of it, and not we.
+    """
 
     def __init__(self, pid: int) -> None:
         self._process: psutil.Process | None = None
@@ -94,7 +102,14 @@ class ForkedProcess:
             self._process = psutil.Process(pid)  # which knows it from a later one of that number
 
     def is_alive(self) -> bool:
-        return self._process is not None and self._process.is_running()
+        try:
+            return (
+                self._process is not None
+                and self._process.is_running()  # and no other has its number by now
+                and self._process.status() != psutil.STATUS_ZOMBIE
+            )
+        except psutil.NoSuchProcess:
+            return False
 
     def kill(self) -> None:
         if self._process is not None:
@@ -102,9 +117,9 @@ class ForkedProcess:
                 self._process.kill()
 
     def join(self, seconds: float | None = None) -> None:
-        if self._process is not None:
-            with contextlib.suppress(psutil.TimeoutExpired):
-                self._process.wait(seconds)
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        while self.is_alive() and time.monotonic() < deadline:
+            time.sleep(JOIN_SECONDS)
 
 
 def main(lifeline: int, packages: list[str]) -> None:
