@@ -48,12 +48,26 @@ class Browser:
         self.watch()
         self.buffer = b""
         self.session: str | None = None
+        self.profile: str | None = None
         self.count = 0
+        self.asked = ""
         self.events: list[dict[str, Any]] = []
-        page = next(one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page")
-        self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        self.fresh()
+
+    def fresh(self) -> None:
+        """Become a reader who has been nowhere yet: with a tab, a storage and a cache of one's own.
+
+        To clear a storage while its page is open is a race: what the page has just said is written later.
+        """
+        self.session, former = None, self.profile
+        self.profile = self.call("Target.createBrowserContext")["browserContextId"]
+        tab = self.call("Target.createTarget", url="about:blank", browserContextId=self.profile)["targetId"]
+        if former:
+            self.call("Target.disposeBrowserContext", browserContextId=former)
+        self.session = self.call("Target.attachToTarget", targetId=tab, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def watch(self) -> None:
         """From now on, a browser that says nothing does not hold up the tests."""
@@ -65,7 +79,7 @@ class Browser:
         while b"\0" not in self.buffer:
             piece = self.read.read(65536)
             if not piece:
-                raise EOFError("the browser has ended")
+                raise EOFError(f"the browser has ended: {self.process.wait()}; last asked: {self.asked}")
             self.buffer += piece
         text, self.buffer = self.buffer.split(b"\0", 1)
         return dict(json.loads(text))
@@ -73,6 +87,7 @@ class Browser:
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         self.count += 1
         request = {"id": self.count, "method": method, "params": params}
+        self.asked = f"{method} {params}"[:500]
         if self.session:
             request["sessionId"] = self.session
         self.write.write(json.dumps(request).encode() + b"\0")
@@ -90,14 +105,19 @@ class Browser:
         return result["result"].get("value")
 
     def open(self, address: str, width: int = 1200, theme: str = "light", script: bool = True) -> None:
-        """Open a page and wait for its widgets."""
+        """Open a page and wait for its widgets.
+
+        The load waited for is this page's own. Of two navigations in flight Chromium may forget one, and wait for ever.
+        """
         self.watchdog.cancel()
         self.watch()
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.events.clear()
-        self.call("Page.navigate", url=address)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        loader = self.call("Page.navigate", url=address).get("loaderId")
+        assert loader, f"this page is open, and only its hash is another: {address}"
+        loaded = {"name": "load", "loaderId": loader}
+        while not any(loaded.items() <= event.get("params", {}).items() for event in self.events):
             self.events.append(self.message())
         if script:
             ready = "[...document.querySelectorAll('.widget')].every((one) => one.querySelector('form'))"

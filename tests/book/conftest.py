@@ -28,10 +28,19 @@ def site(page: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    running = Browser(tmp_path_factory.mktemp("profile"))
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Browser]]:
+    running = [Browser(tmp_path_factory.mktemp("profile"))]
     yield running
-    running.close()
+    for browser in running:
+        browser.close()
+
+
+@pytest.fixture
+def chromium(browsers: list[Browser], tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    """The module's browser; another where it has ended in the test before, which alone is to fail."""
+    if browsers[-1].process.poll() is not None:
+        browsers.append(Browser(tmp_path_factory.mktemp("profile")))
+    return browsers[-1]
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from widget_pages import Browser, assert_it_fits, build_page
@@ -153,10 +152,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fresh(browser: Browser, address: str, width: int = 1200, theme: str = "light") -> None:
     """Open a page as one who has answered nothing."""
-    parts = urlsplit(address)
-    origin = f"{parts.scheme}://{parts.netloc}"
-    browser.call("Storage.clearDataForOrigin", origin=origin, storageTypes="local_storage")
-    browser.call("Page.navigate", url="about:blank")  # or a new hash would open no page
+    browser.fresh()
     browser.open(address, width, theme)
 
 
