@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -26,15 +26,17 @@ SEEN = """(() => {
 })()"""
 
 
+@cache
+def compressed(file: Path) -> int:
+    """Bytes of a file as a server sends it: as it is, or as gzip makes it where that is less."""
+    data = file.read_bytes()
+    return min(len(data), len(gzip.compress(data, 9)))
+
+
 def sizes(folder: Path, addresses: list[str]) -> dict[str, int]:
     """Bytes of each file that was asked for, compressed."""
-    found = {}
-    for address in addresses:
-        file = folder / unquote(urlsplit(address).path).lstrip("/")
-        if file.is_file():
-            data = file.read_bytes()
-            found[file.relative_to(folder).as_posix()] = min(len(data), len(gzip.compress(data, 9)))
-    return found
+    files = {folder / unquote(urlsplit(address).path).lstrip("/") for address in addresses}
+    return {file.relative_to(folder).as_posix(): compressed(file) for file in sorted(files) if file.is_file()}
 
 
 def asked_for(browser: Browser) -> list[str]:
@@ -45,12 +47,8 @@ def asked_for(browser: Browser) -> list[str]:
     return [url for url in urls if url.startswith("http")]
 
 
-def look(address: str, folder: Path) -> tuple[dict[str, Any], float]:
-    """What a fresh browser sees of a page, and the kilobytes that it asks for."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(Path(profile))
-        browser.open(address, width=1440)
-        seen = browser.js(SEEN)
-        kilobytes = sum(sizes(folder, asked_for(browser)).values()) / 1000
-        browser.close()
-    return seen, kilobytes
+def look(browser: Browser, address: str, folder: Path) -> tuple[dict[str, Any], float]:
+    """What a reader who comes here first sees of a page, and the kilobytes that it asks for."""
+    browser.fresh()
+    browser.open(address, width=1440)
+    return browser.js(SEEN), sum(sizes(folder, asked_for(browser)).values()) / 1000

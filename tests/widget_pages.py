@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from browser import program
 
 SOURCE = Path(__file__).parents[1] / "book"
 
@@ -31,12 +32,9 @@ class Browser:
     """Chromium under its DevTools protocol, spoken over a pair of pipes: JSON messages that end with a zero byte."""
 
     def __init__(self, profile: Path, *flags: str) -> None:
-        program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        if program is None:
-            pytest.fail("the browser test needs Chromium: apt-get install --no-install-recommends -y chromium")
         (its_in, our_out), (our_in, its_out) = os.pipe(), os.pipe()
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-        line = [program, *options, *flags, "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
+        line = [program(), *options, *flags, "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
         # Chromium reads from descriptor 3 and writes to 4; the shell puts the pipes there.
         shell = ["bash", "-c", f'exec 8<&{its_in} 9>&{its_out}; exec 3<&8 4>&9; exec "$@"', "bash", *line]
         self.process = subprocess.Popen(
@@ -161,23 +159,33 @@ class Browser:
 def page_of(*cells: str) -> str:
     """A page with these cells, which hide their code, and a place to lead to, `there`."""
     shown = "".join(f"\n```{{code-cell}} python3\n:tags: [remove-input]\n{cell.strip()}\n```\n" for cell in cells)
-    return f"---\nfile_format: mystnb\nkernelspec: {{name: python3}}\n---\n# Page\n\n(there)=\nA place.\n{shown}"
+    return (
+        f"---\nfile_format: mystnb\nkernelspec: {{name: python3}}\n---\n# Page\n\n<p id='there'>A place.</p>\n{shown}"
+    )
 
 
 def build_page(folder: Path, text: str) -> Path:
-    """A book of one page with the configuration of ours, warnings as errors."""
+    """A book of one page."""
+    return build_book(folder, {"index": text}) / "index.html"
+
+
+def build_book(folder: Path, pages: dict[str, str]) -> Path:
+    """The HTML of a book with these pages, by name, and the configuration of ours, warnings as errors."""
     pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
     for name in ("_ext", "_static", "node_modules"):
         (folder / name).symlink_to(SOURCE / name)
     shutil.copy(SOURCE / "_config.yml", folder)
     shutil.copy(SOURCE / "references.bib", folder)
-    (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
-    (folder / "index.md").write_text(text)
+    root, *chapters = pages
+    listed = "".join(f"- file: {name}\n" for name in chapters)
+    (folder / "_toc.yml").write_text(f"format: jb-book\nroot: {root}\n{'chapters:' if listed else ''}\n{listed}")
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text)
     builder = str(Path(sys.executable).with_name("jupyter-book"))
     command = [builder, "build", "-W", "-n", "--keep-going", str(folder)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    return folder / "_build" / "html" / "index.html"
+    return folder / "_build" / "html"
 
 
 def contrast(one: str, other: str) -> float:

@@ -12,10 +12,32 @@ from pathlib import Path
 
 import pytest
 from browser import served
+from filelock import FileLock
 from live_pages import Reader, Server, plain_server
-from widget_pages import Browser, Quiet
+from widget_pages import Browser, Quiet, build_book
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def widget_book(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page for each module that has the text of one: in one book, built by the process that comes first."""
+    modules = dict.fromkeys(item.module for item in request.session.items if isinstance(item, pytest.Function))
+    texts = {module.__name__: module.PAGE_TEXT for module in modules if hasattr(module, "PAGE_TEXT")}
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "widget-book"
+    with FileLock(f"{folder}.lock"):
+        if not folder.is_dir():
+            under_way = tmp_path_factory.mktemp("widget-book")
+            build_book(under_way, {"index": "# Pages of tests\n", **texts})
+            under_way.rename(folder)
+    return folder / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def page(request: pytest.FixtureRequest, widget_book: Path) -> Path:
+    """The module's own page."""
+    return widget_book / f"{request.module.__name__}.html"
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +45,7 @@ def site(page: Path) -> Iterator[str]:
     """The address of the page on a plain file server."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(page.parent)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/index.html"
+    yield f"http://127.0.0.1:{server.server_address[1]}/{page.name}"
     server.shutdown()
 
 

@@ -109,11 +109,13 @@ def test_pages_open_from_the_disk(folder: Path) -> None:
     assert "fig-index-loss" in seen.dom
 
 
-def test_pages_are_light(folder: Path, site: str) -> None:
+def test_pages_are_light(chromium: Browser, folder: Path, site: str) -> None:
     """What Chromium fetches for a page, each file as gzip makes it: no page waits for what it does not show."""
     names = [page.name for page in sorted(folder.glob("*.html"))]
     weights = {
-        name: round(look(f"{site}/{name}", folder)[1]) for name in names if name not in ("genindex.html", "search.html")
+        name: round(look(chromium, f"{site}/{name}", folder)[1])
+        for name in names
+        if name not in ("genindex.html", "search.html")
     }
     assert {name: weight for name, weight in weights.items() if weight > KILOBYTES} == {}
     assert min(weights.values()) > 50  # they were loaded

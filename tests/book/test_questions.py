@@ -11,7 +11,7 @@ from widget_pages import SOURCE, Browser, assert_it_fits, build_page
 
 pytestmark = pytest.mark.slow
 
-PAGE = """---
+PAGE_TEXT = """---
 file_format: mystnb
 kernelspec: {name: python3}
 ---
@@ -51,11 +51,6 @@ print("the gradient is", b + b)
 ```
 """
 QUIZ, SUMS, PREDICT, CELL = ".quiz:nth-of-type(1)", ".quiz:nth-of-type(2)", ".predict", ".cell"
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("questions"), PAGE)
 
 
 @pytest.fixture
@@ -187,7 +182,7 @@ WRONG = {
 def test_a_prediction_that_the_build_does_not_bear_out_fails_it(tmp_path: Path, options: str) -> None:
     cell = "```{code-cell} python3\nprint(4.0)\n```\n"
     with pytest.raises(AssertionError, match=re.escape(WRONG[options])):
-        build_page(tmp_path, f"{PAGE.split('# Page')[0]}# Page\n\n:::{{predict}} What?\n{options}\n:::\n\n{cell}")
+        build_page(tmp_path, f"{PAGE_TEXT.split('# Page')[0]}# Page\n\n:::{{predict}} What?\n{options}\n:::\n\n{cell}")
 
 
 def test_the_scripts_are_those_of_the_book() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, page_of
 
 from course.graph import Node, add, mul, power
 from course.widgets import backward_sweep
@@ -24,7 +24,7 @@ NEURON: list[tuple[str, ...]] = [
     ("L", "square", "r"),
 ]
 SHARED: list[tuple[str, ...]] = [("p", "mul", "x", "w"), ("q", "add", "p", "x"), ("L", "mul", "p", "q")]
-PAGE = page_of(
+PAGE_TEXT = page_of(
     f"""
 from course.widgets import backward_sweep
 
@@ -44,11 +44,6 @@ backward_sweep(
 )
 """,
 )
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("sweep"), PAGE)
 
 
 # ---- what the numbers should be

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_controls_fit, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_controls_fit, assert_it_fits, page_of
 
 from course.experiments.bracket_order import Tree, flops, products, written
 from course.widgets.bracket_order import CHAINS, ORDERS, WIDTHS, bracket_order
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets.bracket_order import bracket_order
 
@@ -25,11 +25,6 @@ bracket_order()
 """,
 )
 BOX = ".bracket-order"
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("brackets"), PAGE)
 
 
 def put(browser: Browser, widths: tuple[int, ...], order: str) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.widgets import ROWS, broadcasting
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets import broadcasting
 
@@ -27,11 +27,6 @@ broadcasting((4,), (3, 4), figure="there")
 )
 BOX = ".broadcasting"
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("broadcasting"), PAGE)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.experiments.schedules import Event, few_slots, keep_everything, peak, runs_again, segmented
@@ -19,7 +19,7 @@ pytest.importorskip("torch", reason="the reference of lesson 11 needs it")
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 LENGTHS = (2, 3, 5, 10, 32)
-PAGE = page_of(
+PAGE_TEXT = page_of(
     f"""
 import sys
 
@@ -42,11 +42,6 @@ checkpoint_schedule(schedules, "32/segments/6", figure="there")
 @pytest.fixture(scope="module")
 def lesson() -> ModuleType:
     return load_module(SOLUTIONS / "ch11_checkpointing.py")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("schedule"), PAGE)
 
 
 # ---- the schedules

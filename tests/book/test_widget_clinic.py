@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, page_of
 
 torch = pytest.importorskip("torch")
 
@@ -16,7 +16,7 @@ from course.widgets.clinic import clinic  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 import torch
 torch.set_num_threads(1)
@@ -29,10 +29,10 @@ clinic(*experiment.record(), experiment.UNINFORMED, figure="there")
 BOX = ".clinic"
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> None:
+    """As in the page, whose numbers are compared."""
     torch.set_num_threads(1)
-    return build_page(tmp_path_factory.mktemp("clinic"), PAGE)
 
 
 def text(browser: Browser, selector: str) -> str:

@@ -11,7 +11,6 @@ from widget_pages import (
     Browser,
     assert_a_figure_without_scripts,
     assert_it_fits,
-    build_page,
     page_of,
 )
 
@@ -20,7 +19,7 @@ from course.widgets.cut_edges import cut_edges
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets.cut_edges import cut_edges
 
@@ -29,11 +28,6 @@ cut_edges(figure="there")
 )
 BOX = ".cut-edges"
 Edge = tuple[str, str]
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("cuts"), PAGE)
 
 
 def says(number: Number | None) -> str:

@@ -15,7 +15,6 @@ from widget_pages import (
     assert_a_figure_without_scripts,
     assert_controls_fit,
     assert_it_fits,
-    build_page,
     page_of,
 )
 
@@ -25,7 +24,7 @@ from course.widgets.estimators import BASELINES, MUS, SIGMAS, SIZES, estimators
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets.estimators import estimators
 
@@ -36,11 +35,6 @@ BOX = ".estimators"
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 STOPS = {"mu": MUS, "sigma": SIGMAS, "baseline": BASELINES, "n": SIZES}
 NAMES = ("score", "baseline", "path")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("estimators"), PAGE)
 
 
 def put(browser: Browser, f: str, draw: int = 1, **values: float) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_it_fits, build_page
+from widget_pages import Browser, assert_it_fits
 
 from course.widgets.frames import Question
 
 pytestmark = pytest.mark.slow
 
-PAGE = """---
+PAGE_TEXT = """---
 file_format: mystnb
 kernelspec: {name: python3}
 ---
@@ -145,11 +145,6 @@ AFTER: dict[str, dict[str, str]] = {
 """What each question's `then` sets."""
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("frames"), PAGE)
-
-
 def fresh(browser: Browser, address: str, width: int = 1200, theme: str = "light") -> None:
     """Open a page as one who has answered nothing."""
     browser.fresh()
@@ -178,6 +173,13 @@ def state(browser: Browser, name: str) -> dict[str, str]:
             " ? String(Number(one.checked)) : String(one.stops ? one.stops[one.value] : one.value)]))"
         )
     )
+
+
+@pytest.fixture(scope="module")
+def start(browsers: list[Browser], site: str) -> dict[str, dict[str, str]]:
+    """What is set in each widget of a page that a reader comes to first."""
+    fresh(browsers[-1], site)
+    return {name: state(browsers[-1], name) for name in NAMES}
 
 
 def locked(browser: Browser, name: str) -> bool:
@@ -305,12 +307,12 @@ def test_steering_changes_the_address_and_its_start_has_none(chromium: Browser, 
         "#brackets?n0=3&n2=&n5=2&order=luck",
     ],
 )
-def test_what_no_control_can_be_set_to_changes_nothing(chromium: Browser, site: str, mark: str) -> None:
+def test_what_no_control_can_be_set_to_changes_nothing(
+    chromium: Browser, site: str, start: dict[str, dict[str, str]], mark: str
+) -> None:
     name = mark[1:].split("?")[0]
-    fresh(chromium, site)
-    before = state(chromium, name)
     fresh(chromium, site + mark)
-    assert state(chromium, name) == before
+    assert state(chromium, name) == start[name]
     assert chromium.faults() == []
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, page_of
 
 from course.widgets import gradient_account
 
 pytestmark = pytest.mark.slow
 
 STEPS = 5
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets import gradient_account
 
@@ -36,11 +36,6 @@ still = {"w": {"value": [0.0], "gradient": [0.0], "grad": [0.0]}, "": {"loss": [
 gradient_account(still, still)
 """,
 )
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("account"), PAGE)
 
 
 def said(browser: Browser, which: int = 0) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, page_of
 
 from course.memory import (
     LOSS_ROWS,
@@ -33,7 +33,7 @@ from course.widgets.predictions import BATCHES, CARDS, GPUS, SEQS
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets import memory_account
 
@@ -83,11 +83,6 @@ STEER = """(settings, which, measured) => settings.map((setting) => {
     apart: ticks.length > 1 && ticks.slice(1).every((e, i) => e.left > ticks[i].right + 3),
   };
 })"""
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("memory"), PAGE)
 
 
 def steer(

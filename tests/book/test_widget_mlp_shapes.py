@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_a_figure_without_scripts, assert_it_fits, page_of
 
 from autograder.judging.checking.reference import load_module
 from course.widgets import STOPS, mlp_shapes
@@ -18,7 +18,7 @@ from course.widgets import STOPS, mlp_shapes
 pytestmark = pytest.mark.slow
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets import mlp_shapes
 
@@ -33,11 +33,6 @@ START = (
     "From a batch of 30 on, it is more than the parameters."
 )
 PLAIN = {"W₁": "W1", "b₁": "b1", "W₂": "W2", "b₂": "b2"}
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("shapes"), PAGE)
 
 
 @pytest.fixture(scope="module")

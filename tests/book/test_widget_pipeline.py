@@ -12,7 +12,6 @@ from widget_pages import (
     assert_a_figure_without_scripts,
     assert_controls_fit,
     assert_it_fits,
-    build_page,
     page_of,
 )
 
@@ -21,7 +20,7 @@ from course.widgets.pipeline import MICROBATCHES, SCHEDULES, STAGES, pipeline, p
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets.pipeline import pipeline
 
@@ -31,11 +30,6 @@ pipeline(figure="there")
 BOX = ".pipeline"
 SETTINGS = [(p, m) for p in STAGES for m in MICROBATCHES]
 WORDS = {"F": "forward", "B": "backward", "W": "weights"}
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("pipeline"), PAGE)
 
 
 def slide(browser: Browser, name: str, place: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_pages import Browser, assert_controls_fit, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_controls_fit, assert_it_fits, page_of
 
 from course.experiments import step_size as curves
 from course.experiments.step_size import DTYPES, FORMULAS
@@ -16,7 +16,7 @@ from course.widgets.step_size import AT, EXPONENTS, step_size
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets.step_size import step_size
 
@@ -27,11 +27,6 @@ BOX = ".step-size"
 CASES = [*product(DTYPES, FORMULAS)]
 DECIMALS = {"float32": 7, "float64": 15}
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("step"), PAGE)
 
 
 def choose(browser: Browser, dtype: str, formula: str) -> None:

@@ -12,7 +12,6 @@ from widget_pages import (
     assert_a_figure_without_scripts,
     assert_controls_fit,
     assert_it_fits,
-    build_page,
     page_of,
 )
 
@@ -21,7 +20,7 @@ from course.widgets.straight_through import RATES, STEPS, TARGETS, WEIGHTS, stra
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets.straight_through import straight_through
 
@@ -37,11 +36,6 @@ SAYS = {
     "jumps": "jumps between",
     "on its way": "on its way",
 }
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("straight"), PAGE)
 
 
 def put(browser: Browser, q: str, **values: float) -> None:

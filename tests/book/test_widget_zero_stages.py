@@ -11,7 +11,6 @@ from widget_pages import (
     assert_a_figure_without_scripts,
     assert_controls_fit,
     assert_it_fits,
-    build_page,
     page_of,
 )
 
@@ -20,7 +19,7 @@ from course.widgets.zero_stages import GPUS, KINDS, SHAPES, STAGES, held_bytes, 
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets.zero_stages import zero_stages
 
@@ -30,11 +29,6 @@ zero_stages(figure="there")
 BOX = ".zero-stages"
 CARD = 80e9
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("zero"), PAGE)
 
 
 def put(browser: Browser, model: str, stage: int, gpus: int) -> None:

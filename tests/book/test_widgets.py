@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from widget_pages import Browser, assert_it_fits, build_page, page_of
+from widget_pages import Browser, assert_it_fits, page_of
 
 from course.widgets import FOLDER, gradient_flow
 
 pytestmark = pytest.mark.slow
 
-PAGE = page_of(
+PAGE_TEXT = page_of(
     """
 from course.widgets import gradient_flow
 
@@ -39,11 +39,6 @@ gradient_flow({"sigmoid/default/0/0/30": cases.pop("sigmoid/default/0/0/30"), **
 gradient_flow({"tanh/xavier/0/0/3": [0.1, 0.1, 0.1], "tanh/<!--<script>/0/0/3": [1.0, 1.0, 1.0]})
 """,
 )
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_page(tmp_path_factory.mktemp("widgets"), PAGE)
 
 
 def radio(group: str, value: str | int) -> str:
