@@ -7,13 +7,17 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
 from autograder.authoring.tree import Course
+from autograder.collection import with_judge
 from autograder.diagnosis import Misconception, misconceptions_in
 from autograder.judging.checking.reference import load_module
+from autograder.judging.session import Judge
 from autograder.places import modules_in
+from course.syllabus import find_lesson
 
 COURSE = Course.at()
 UNSEEDED = {"default_rng", "RandomState", "SeedSequence", "PCG64", "Random", "seed"}
@@ -48,3 +52,21 @@ def test_no_mistake_depends_on_luck(slug: str) -> None:
         if any(draws_from_outside(text) for text in texts(known))
     ]
     assert lucky == []
+
+
+def test_a_mistake_that_draws_anew_in_each_call_is_seen_alike() -> None:
+    """With this salt a training without the engine, begun at 3, once passed for one with it, by luck."""
+
+    def seen(judge: Judge) -> list[list[list[str]]]:
+        known = next(known for known in judge.mistakes.known if known.name == "unseeded")
+        assert known.function is not None
+        found = []
+        for start in (1, 3):
+            known.function.__globals__["_calls"] = count(start)
+            records = judge.observe(judge.items_of("train_digits"), judge.reference.mistaken(known))
+            found.append([[text for one in record.comparisons for text in one.problems] for record in records])
+        return found
+
+    one, other = with_judge(find_lesson("ch05_autograd_engine"), seen, salt="cc017762d11203bf", root=COURSE.root)
+    assert one == other
+    assert any(one)

@@ -147,18 +147,20 @@ def test_uses_the_engine(learner, rng):
     noise = of_noise(y, rng)
     sample = {name: rng.normal(size=shape) for name, shape in SAMPLE.items()}
     result = learner.scenario.noted_gradients(X, y, X_held, 0, sample)
-    moves = learner.scenario.grads_that_move_the_loss(X, y, X_held[:2], 0)
     message = (
         "train_digits never called Tensor.backward: build the loss from Tensors, and let your engine differentiate it."
     )
     case = "a training on 200 digits"
     expect(result["calls"] > 0, message, case=case)
+    if not result["calls"]:  # by luck, a training without grads may read the digits when they are replaced
+        return
+    moves = learner.scenario.grads_that_move_the_loss(X, y, X_held[:2], 0)
     message = (
         "What a pass leaves in the grads does not depend on the passes before: no parameter is moved by its grad. "
         "Build the loss of each pass from parameters that the passes before have moved."
     )
     moved = isinstance(moves, list) and any(one is True for one in moves)
-    expect(moved or not result["calls"], message, case=case)
+    expect(moved, message, case=case)
     x, W, b, V = (sample[name] for name in SAMPLE)
     gradients = {"dW": x.T @ V.T, "db": V[:, 0], "dV": (x @ W + b).T}
     right = all(
