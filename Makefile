@@ -95,7 +95,7 @@ book: .venv/.all book/node_modules/.package-lock.json
 # processor; where it cannot be had, any Chromium will do.
 browser:
 	@command -v chromium-headless-shell >/dev/null || { \
-	  echo "Installing Chromium" >&2; \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get && echo "Installing Chromium" >&2 && \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell; \
 	} >/dev/null || command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 	  || command -v google-chrome >/dev/null || { echo "Install Chromium: the tests open pages in a browser."; exit 1; }
