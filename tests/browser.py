@@ -32,7 +32,7 @@ FLAGS = [
     "--virtual-time-budget=4000",
     "--dump-dom",
 ]
-PROGRAMS = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome")
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first that is there: without windows of its own it takes a third less of a processor."""
 INSTALL = "this test needs Chromium: apt-get update && apt-get install --no-install-recommends -y chromium"
 
