@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
@@ -115,6 +116,35 @@ def test_one_that_was_killed_is_replaced_and_costs_nobody_anything(nursery: Nurs
         process.join(30)
         assert not process.is_alive()
         connection.close()
+
+
+class KilledAsItForks(Nursery):
+    """A nursery that is killed when it has forked for the first time, and has not said so yet."""
+
+    orphan: psutil.Process | None = None
+
+    def _forked(self) -> tuple[Connection, int]:
+        connection, pid = super()._forked()
+        if self.orphan is None:
+            self.orphan = psutil.Process(pid)
+            process_of_nursery().kill()
+            return connection, 0
+        return connection, pid
+
+
+def test_what_was_forked_by_one_that_could_not_say_so_takes_part_in_nothing() -> None:
+    """It had the same stream as the next: each read a part of what was meant for one, and the class waited for ever."""
+    nursery = KilledAsItForks([NUMPY])
+    connection, process = nursery.start(SETTINGS)
+    assert nursery.orphan is not None
+    psutil.wait_procs([nursery.orphan], timeout=60)
+    assert not nursery.orphan.is_running() or nursery.orphan.status() == psutil.STATUS_ZOMBIE
+    assert hear(connection) == Ready()
+    tell(connection, None)
+    process.join(60)
+    assert not process.is_alive()
+    connection.close()
+    nursery.stop()
 
 
 def test_one_has_ended_though_nobody_has_let_go_of_it(nursery: Nursery) -> None:

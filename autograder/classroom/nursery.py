@@ -55,25 +55,23 @@ class Nursery:
 
     def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:
         """A new grading process, and what we say to it and hear from it."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            pid = self._forked(theirs)
-            if not pid:  # it was killed, by a machine that is short of memory, say
-                self._end()
-                self._start()
-                pid = self._forked(theirs)
-        connection = Connection(ours.detach())
+        connection, pid = self._forked()
+        if not pid:  # it was killed, by a machine that is short of memory, say
+            connection.close()  # what it may have forked before it said so ends, and shares no stream with the next
+            self._end()
+            self._start()
+            connection, pid = self._forked()
         tell(connection, settings)
         return connection, ForkedProcess(pid)
 
-    def _forked(self, stream: socket.socket) -> int:
-        """The number of a new process, which has `stream`; NOBODY where there is no room for it, 0 without nursery."""
-        try:
-            socket.send_fds(self._control, [b"\n"], [stream.fileno()])
+    def _forked(self) -> tuple[Connection, int]:
+        """Our end of a new process's stream, and its number: NOBODY where there is no room, 0 where no nursery is."""
+        ours, theirs = socket.socketpair()
+        said = b""
+        with theirs, contextlib.suppress(OSError):
+            socket.send_fds(self._control, [b"\n"], [theirs.fileno()])
             said = self._control.recv(32)
-        except OSError:
-            return 0
-        return int(said or 0)
+        return Connection(ours.detach()), int(said or 0)
 
     def stop(self) -> None:
         """End it, and what it has forked."""
