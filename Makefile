@@ -91,8 +91,8 @@ book: .venv/.all book/node_modules/.package-lock.json
 	@rm -rf book/_build/html book/_build/.doctrees  # pages run again, whatever they import has changed
 	@$(BIN)/jupyter-book build -W -n --keep-going --quiet book
 
-# Tests look at pages of the book and of reports in a real browser. The one without windows takes a third less of a
-# processor; where it cannot be had, any Chromium will do.
+# Tests look at pages of the book and of reports in a real browser. The one without windows takes a quarter less
+# of the processor; where it cannot be had, any Chromium will do.
 browser:
 	@command -v chromium-headless-shell >/dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get && echo "Installing Chromium" >&2 && \
