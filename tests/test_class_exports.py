@@ -145,7 +145,7 @@ def test_what_gradescope_lists_and_is_not_there_is_a_row(tmp_path: Path) -> None
     assert "lists it, and it is not there" in rows(found)["33/."]
 
 
-@pytest.mark.parametrize("name", ["__reports__", ".regrade", "__ann", "class.json"])
+@pytest.mark.parametrize("name", ["__reports__", ".regrade", "__ann"])
 def test_a_student_may_be_called_as_we_call_files(tmp_path: Path, name: str) -> None:
     class_of(tmp_path, f"{name}/ch06_vjps.py", ".idea/settings.json", ".vscode/a.txt", "._ann/ch06_vjps.py")
     class_of(tmp_path, ".ipynb_checkpoints/ch06_vjps-checkpoint.ipynb", "__MACOSX/bob/._ch06_vjps.py")

@@ -211,7 +211,7 @@ def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop
     (tmp_path / "class" / "__reports__" / "ch06_vjps.py").write_text(RIGHT)
     done = backprop("grade", "class", "--out", "out")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "out" / "student __reports__" / "ch06_vjps.json").is_file()
+    assert (tmp_path / "out" / "students" / "student __reports__" / "ch06_vjps.json").is_file()
     shown = backprop("report", "out", "--student", "__reports__")
     assert "relu_vjp" in shown.stdout, shown.stderr
 
@@ -321,7 +321,7 @@ def test_report_shows_a_class_a_student_and_json(backprop: Command, tmp_path: Pa
     assert "the mask is x > 0" in backprop("report", "out", "--student", "bob").stdout
     data = json.loads(backprop("report", "out", "--format", "json").stdout)
     assert [entry["student"] for entry in data] == ["ann", "bob"]
-    (tmp_path / "out" / "bob" / "ch06_vjps.json").write_text("{")
+    (tmp_path / "out" / "students" / "bob" / "ch06_vjps.json").write_text("{")
     done = backprop("report", "out")
     assert "bob/ch06_vjps.json is not a result" in done.stderr
 

@@ -10,8 +10,14 @@ import typer
 from autograder.classroom.class_folder import ClassFolder
 from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
 from autograder.classroom.plan import Plan
-from autograder.classroom.results_folder import results_of, write_summary
-from autograder.commands.console import console, say
+from autograder.classroom.results_folder import (
+    STUDENTS,
+    FolderBusy,
+    move_to_students,
+    results_of,
+    write_summary,
+)
+from autograder.commands.console import console, give_up, say
 from autograder.gradebook.overrides import OVERRIDES
 from autograder.gradebook.people import People
 from autograder.gradebook.roster import Person
@@ -23,6 +29,18 @@ MOST_NAMED = 10
 """Students who handed in nothing that are named."""
 LINES = 100
 """Submissions that a terminal shows line by line, and remarks: more of them would push the rest out of sight."""
+
+
+def bring_up_to_date(results: Path) -> None:
+    """Move results that an older grader laid out in another way, and say so; end the command where that cannot be."""
+    try:
+        moved = move_to_students(results)
+    except FolderBusy as error:
+        give_up(str(error))
+    except OSError as error:
+        give_up(f"{error.filename or results}: results of an older grader cannot be moved ({error.strerror})")
+    if moved:
+        say(f"results of {moved:,} students, written by an older grader, were moved to {results / STUDENTS}")
 
 
 def show_class(plan: Plan, record: ClassRecord, found: ClassFolder) -> None:

@@ -72,6 +72,7 @@ def report(
 ) -> None:
     """Show the results of a class, or write them as pages, a gradebook or what other programs read."""
     from autograder.commands.console import console, give_up, say
+    from autograder.commands.grade_output import bring_up_to_date
     from autograder.commands.targets import lesson_called
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
@@ -101,6 +102,7 @@ def report(
     lessons = tuple(lesson_called(name.strip()).slug for name in due.split(",")) if due is not None else ()
     if anonymous and (student is not None or set(formats) & set(NAMED)):
         give_up(f"--anonymous is for a class, and not for {enumeration(['--student', *NAMED])}")
+    bring_up_to_date(results)
     try:
         kept = ClassFiles.at(results, roster or (), rules, overrides)
         classroom = ClassResults(

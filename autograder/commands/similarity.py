@@ -48,7 +48,7 @@ def similarity(
     """
     from autograder.commands.console import console, give_up, say
     from autograder.commands.courses import refuse_a_course_within
-    from autograder.commands.grade_output import LINES
+    from autograder.commands.grade_output import LINES, bring_up_to_date
     from autograder.reports.class_results import REPORTS
     from autograder.similarity.exports import write_dolos, write_jplag
     from autograder.similarity.report import as_json, show, similarity_of, write_page
@@ -61,6 +61,7 @@ def similarity(
             give_up(f"there is no format {name!r}; there are {enumeration(FORMATS)}")
     for folder in folders:
         refuse_a_course_within(folder)
+    bring_up_to_date(results)
     people, title = _kept(results, roster or [])
     found = _read(folders, export, people)
     if not found.hand_ins:

@@ -150,9 +150,9 @@ def test_files_that_are_no_results_are_named_and_passed_over(backprop: Command, 
     good = a_result("x").to_json()
     damaged = {"points": {**good, "points": "many"}, "nan": {**good, "points": float("nan")}, "list": [], "ann2": good}
     for name, data in damaged.items():
-        write_json(results / name / f"{LESSON}.json", data)
-    (results / "cut").mkdir()
-    (results / "cut" / f"{LESSON}.json").write_text('{"student": ')
+        write_json(results / "students" / name / f"{LESSON}.json", data)
+    (results / "students" / "cut").mkdir()
+    (results / "students" / "cut" / f"{LESSON}.json").write_text('{"student": ')
     done = backprop("report", results, "--format", "csv,github")
     assert done.returncode == 0
     assert done.stderr.count("is not a result") == 4
