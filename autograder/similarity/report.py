@@ -16,7 +16,7 @@ from rich.text import Text
 
 from autograder.judging.records.results import whole_file
 from autograder.reports.pages import environment
-from autograder.similarity.class_answers import REFERENCE, Answer, ClassAnswers
+from autograder.similarity.class_answers import Answer, ClassAnswers, called
 from autograder.similarity.findings import UNUSUAL, ExerciseFindings, Finding, compare
 from autograder.wording import clean, enumeration, printable_json
 from course.syllabus import syllabus
@@ -74,12 +74,13 @@ def _pairs(findings: Iterable[Finding]) -> list[tuple[float, str, str, list[str]
     weights: Counter[tuple[str, str]] = Counter()
     where: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
-        students = {one.whose: one.student for one in finding.answers}
-        if len(students) > MOST_OF_A_GROUP:
+        hand_ins = {one.whose: one for one in finding.answers}
+        if len(hand_ins) > MOST_OF_A_GROUP:
             continue
-        for pair in combinations(sorted(students.values()), 2):
-            if finding.is_of_the_reference and REFERENCE not in pair:
+        for two in combinations(sorted(hand_ins.values(), key=lambda one: one.called), 2):
+            if finding.is_of_the_reference and all(one.student is not None for one in two):
                 continue  # it is the solution that they share
+            pair = two[0].called, two[1].called
             exercise = f"{finding.lesson.partition('_')[0]}/{finding.exercise}"
             if exercise not in where.setdefault(pair, []):
                 weights[pair] += finding.unusual  # type: ignore[assignment]
@@ -92,8 +93,8 @@ def side_by_side(finding: Finding) -> tuple[Answer, Answer]:
     """The two answers that show best what is alike: the model solution, else two of the very same text, else any."""
     if not finding.equal:
         return finding.first[0], finding.second[0]
-    reference = [one for one in finding.first if one.student == REFERENCE]
-    others = [one for one in finding.first if one.student != REFERENCE]
+    reference = [one for one in finding.first if one.student is None]
+    others = [one for one in finding.first if one.student is not None]
     first = reference[0] if reference else others[0]
     whose = [one for one in others if one.whose != first.whose]
     same = [one for one in whose if one.code.strip() == first.code.strip()]
@@ -144,7 +145,7 @@ def show(screen: Console, found: Similarity) -> None:
 
 
 def _named(finding: Finding, most: int) -> str:
-    names = [clean(name, 40) for name in finding.students]
+    names = [clean(called(name), 40) for name in finding.students]
     return enumeration(names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"])
 
 
@@ -180,7 +181,7 @@ def _sides(first: Answer, second: Answer) -> list[dict[str, Any]]:
         matched[1].update(range(block.b, block.b + block.size))
     return [
         {
-            "who": clean(one.student, 80),
+            "who": clean(one.called, 80),
             "lines": [(clean(line, 300), number in same and bool(line.strip())) for number, line in enumerate(lines)],
             "cut": one.code.strip("\n").count("\n") + 1 > MOST_LINES,
         }
