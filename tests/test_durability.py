@@ -90,7 +90,7 @@ class Class:
             result = json.loads(path.read_text(encoding="utf-8"))
             for exercise in result["exercises"]:
                 del exercise["seconds"]
-            found[name] = result
+            found[name.removeprefix("students/")] = result
         return found
 
     def assert_complete(self, undisturbed: dict[str, Any]) -> None:

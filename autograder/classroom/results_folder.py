@@ -126,7 +126,8 @@ def move_to_students(folder: Path) -> int:
     """
     if not any((folder / name).is_file() for name in (RECORD, SUMMARY)):
         return 0  # no folder of results: whatever lies there is somebody's own
-    found = {name: files for name in sorted(_names(folder)) if (files := _results_beside_ours(folder, name))}
+    names = sorted(_names(folder), key=lambda name: (name != STUDENTS, name))  # whose files lie where folders must go
+    found = {name: files for name in names if (files := _results_beside_ours(folder, name))}
     if found:
         with hold(folder):
             for name, files in found.items():

@@ -8,6 +8,8 @@ import unicodedata
 
 from autograder.classroom.results_folder import HIDDEN
 
+UNKNOWN = "(unknown)"
+"""Whose a file is that lies where nobody's do: no student is called so."""
 NAME_BYTES = 255
 """Of the name of a folder, on every common file system."""
 BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
@@ -22,7 +24,7 @@ def as_folder(name: str) -> str:
     """
     plain = unicodedata.normalize("NFC", re.sub(r"[/\\\0]", "_", name))
     shown = BLANKS.sub(" ", plain).strip() or "_"
-    if shown.startswith(HIDDEN):
+    if shown.startswith(HIDDEN) or shown == UNKNOWN:
         shown = f"student {shown}"
     encoded = shown.encode("utf-8", "surrogateescape")
     if len(encoded) <= NAME_BYTES:
