@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograder.classroom.results_folder import result_file
 from autograder.commands.console import console, echo, give_up, say
 from autograder.judging.records.results import SubmissionResult, write_json
 from autograder.wording import enumeration
@@ -44,7 +45,7 @@ def write_formats(names: Iterable[str], out: Path, results: Iterable[SubmissionR
             with tempfile.TemporaryDirectory(prefix="backprop-check-") as folder:
                 for result in found:
                     result.student = MINE
-                    write_json(Path(folder) / MINE / f"{result.lesson}.json", result.to_json())
+                    write_json(result_file(Path(folder), MINE, result.lesson), result.to_json())
                 for each in make_all(reports, Order(ClassResults(Path(folder)), out, console())) or []:
                     for line in each.lines:
                         echo(line, err=True)

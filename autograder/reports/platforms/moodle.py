@@ -82,7 +82,7 @@ class MoodleReport(GradebookReport):
                     )
                 ]
                 name = person.name if person else line.student
-                out.writerow([cell(name), ids.get("mail", ""), ids.get("number", ""), *said])
+                out.writerow([*map(cell, (name, ids.get("mail", ""), ids.get("number", ""))), *said])
         self.said.append(
             "import it under Grades, Import, CSV: map Email address (or ID number), and both columns of a lesson"
         )
