@@ -17,8 +17,8 @@ from lxml import html
 from autograder.learning.solutions import own_answers
 from autograder.similarity.class_answers import MODEL_SOLUTION, Answer, ExerciseAnswers
 from autograder.similarity.exports import BASE, MODEL
-from autograder.similarity.findings import ExerciseFindings, compare
-from autograder.similarity.report import NO_PROOF, in_words, side_by_side
+from autograder.similarity.findings import ExerciseFindings, Finding, compare
+from autograder.similarity.report import NO_PROOF, Similarity, _groups, _pairs, _sides, in_words, side_by_side
 from autograder.similarity.trees import MOST_CHARACTERS, NotCompared, tree_of
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -208,6 +208,24 @@ def test_a_student_called_as_the_model_solution_is_a_student() -> None:
     assert (one.students, one.is_of_the_reference, found.as_the_reference) == ([MODEL_SOLUTION, "bob"], False, 0)
     assert in_words(one).startswith("Equal letter by letter")
     assert {side.called for side in side_by_side(one)} == {f"student {MODEL_SOLUTION}", "bob"}
+
+
+def test_a_ring_is_one_group_and_hides_no_pair() -> None:
+    """Nine equal hand-ins make 36 pairs, more than are listed."""
+    ring, two = [f"ring{i}" for i in range(9)], ["ada", "bob"]
+    found = Similarity()
+    for exercise in ("add_vjp", "mul_vjp"):
+        for names, weight in ((ring, 90.0), (two, 40.0)):
+            equal = tuple(Answer(name, name, ODD) for name in names)
+            found.findings.append(Finding(SLUG, exercise, equal, equal, True, 1.0, weight, len(names), 50))
+    where = ["ch06/add_vjp", "ch06/mul_vjp"]
+    assert _groups(_pairs(found.findings)) == [(180.0, ring, where), (80.0, two, where)]
+
+
+def test_lines_of_a_renamed_copy_are_marked() -> None:
+    first, second = (Answer(name, name, code) for name, code in (("ada", ODD), ("bob", DISGUISED)))
+    marked = [[same for _, same in side["lines"]] for side in _sides(first, second)]
+    assert min(map(sum, marked)) >= 2, "DISGUISED has other names, and another order"
 
 
 def test_the_same_letters_are_said() -> None:
