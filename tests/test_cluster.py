@@ -221,7 +221,7 @@ def test_an_exercise_whose_checks_were_corrected_is_graded_again_and_no_other(cl
     a_class(cluster.folder, ben=WRONG)
     cluster.add_worker()
     said(cluster.grade("--out", "there"))
-    file = cluster.folder / "there" / "ben" / f"{LESSON}.json"
+    file = cluster.folder / "there" / "students" / "ben" / f"{LESSON}.json"
     before = json.loads(file.read_text(encoding="utf-8"))
     old = json.loads(json.dumps(before)) | {"grader_version": "0.1.0+anotherversion"}
     for exercise in old["exercises"]:

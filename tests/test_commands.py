@@ -248,7 +248,7 @@ def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
     backprop(*arguments, "--out", "b", env={"BACKPROP_SALT": "two"})
 
     def content(name: str) -> dict[str, object]:
-        result = json.loads((tmp_path / name / "bob" / "ch06_vjps.json").read_text())
+        result = json.loads((tmp_path / name / "students" / "bob" / "ch06_vjps.json").read_text())
         for exercise in result["exercises"]:
             del exercise["seconds"]
         return result

@@ -194,7 +194,7 @@ def test_interrupted_it_says_what_is_done_and_how_to_go_on(a_class: Class, undis
     assert SALT not in said
     assert f"{done} submissions are graded already" in a_class.run()
     assert (a_class.results / "students" / "slow" / "ch07_mlp_backprop.json").is_file()
-    for folder in ("class", "results"):
+    for folder in ("class", "results/students"):
         shutil.rmtree(a_class.folder / folder / "slow")
     a_class.run()
     a_class.assert_complete(undisturbed)
