@@ -128,11 +128,10 @@ def move_to_students(folder: Path) -> int:
         return 0  # no folder of results: whatever lies there is somebody's own
     names = sorted(_names(folder), key=lambda name: (name != STUDENTS, name))  # whose files lie where folders must go
     found = {name: files for name in names if (files := _results_beside_ours(folder, name))}
-    if found:
-        with hold(folder):
-            for name, files in found.items():
-                _move(folder, name, files)
-    return len(found)
+    if not found:
+        return 0
+    with hold(folder):
+        return sum([_move(folder, name, files) for name, files in found.items()])
 
 
 def _results_beside_ours(folder: Path, student: str) -> list[Path]:
@@ -146,14 +145,17 @@ def _results_beside_ours(folder: Path, student: str) -> list[Path]:
     return files if known else []
 
 
-def _move(folder: Path, student: str, files: list[Path]) -> None:
+def _move(folder: Path, student: str, files: list[Path]) -> bool:
+    """Move a student's results, but for those that a newer grader has written again; whether there were any."""
     target = folder / STUDENTS / student
     target.mkdir(parents=True, exist_ok=True)
+    there = set(_names(target))
     for file in files:
-        if not (target / file.name).exists():
+        if file.name not in there:
             os.replace(file, target / file.name)
     with suppress(OSError):  # something of the teacher's lies there, too
         files[0].parent.rmdir()
+    return any(file.name not in there for file in files)
 
 
 def write_result(folder: Path, result: SubmissionResult) -> None:

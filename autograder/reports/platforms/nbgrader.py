@@ -34,7 +34,8 @@ class NbgraderReport(Report):
         first, _, last = (person.name if person else "").rpartition(" ")
         if results or person is not None:
             mail = person.ids.get("mail", "") if person else ""
-            self._gradebook.write(student, *(clean(one, LONGEST) for one in (first, last, mail)), results)
+            first, last, mail = (clean(one, LONGEST) for one in (first, last, mail))
+            self._gradebook.write(student, first, last, mail, results)
             self._written += [(student, result.lesson) for result in results]
 
     def finish(self) -> list[str]:
