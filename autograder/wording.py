@@ -9,6 +9,8 @@ from typing import Any
 
 MAX_TEXT = 60
 """Characters of one string or key."""
+LONGEST = 10_000
+"""Characters of one line that any report shows; a message has no longer ones."""
 MAYBE_INVISIBLE = re.compile(r"[^\x20-\x7e\n]+")
 
 
@@ -16,6 +18,23 @@ def clean(text: str, limit: int = MAX_TEXT) -> str:
     """`text` on one line: unprintable characters escaped, at most `limit` characters kept."""
     kept = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1])
     return kept if len(kept) <= limit else kept[: limit - 1] + "…"
+
+
+def printable(text: str, limit: int = LONGEST) -> str:
+    """`text` with line breaks as they are, and everything else that is no visible character escaped.
+
+    Of each line at most `limit` characters are kept.
+    """
+    if text.isprintable() and len(text) <= limit:  # nearly always, and pages hold thousands of texts
+        return text
+    return "\n".join(clean(line, limit) for line in text.split("\n"))
+
+
+def fenced(text: str) -> str:
+    """A block of Markdown that shows text as it is: the fence is longer than any in it."""
+    shown = printable(text)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    return f"{fence}text\n{shown}\n{fence}\n"
 
 
 def printable_json(data: Any, indent: int | None = None) -> str:

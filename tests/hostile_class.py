@@ -315,7 +315,7 @@ def write(path: Path, content: bytes) -> None:
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
     """Student to result."""
-    files = folder.glob(f"*/{LESSON}.json")
+    files = folder.glob(f"students/*/{LESSON}.json")
     return {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.results_folder import result_file
 from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult, write_json
 from autograder.judging.records.status import ExerciseStatus
 from course.syllabus import find_lesson
@@ -112,7 +113,7 @@ def unreadable(student: str, lesson: str = "ch07_mlp_backprop") -> SubmissionRes
 
 def write(folder: Path, *results: SubmissionResult) -> None:
     for result in results:
-        write_json(folder / result.student / f"{result.lesson}.json", result.to_json())
+        write_json(result_file(folder, result.student, result.lesson), result.to_json())
 
 
 # CSV

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.classroom.class_record import ClassRecord, HandedIn
+from autograder.classroom.results_folder import result_file
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, write_json
 from course.syllabus import find_lesson
 
@@ -39,7 +40,7 @@ def a_result(student: str, passed: int = 18, lesson: str = SLUG) -> SubmissionRe
 def write(folder: Path, *results: SubmissionResult, at: dict[str, HandedIn] | None = None) -> Path:
     """A folder of results; `at`: when each student handed in."""
     for result in results:
-        write_json(folder / result.student / f"{result.lesson}.json", result.to_json())
+        write_json(result_file(folder, result.student, result.lesson), result.to_json())
     record = ClassRecord(folder)
     for kept in record._folders.values():
         kept.times = {(student, SLUG): when for student, when in (at or {}).items()}

@@ -52,7 +52,9 @@ def points(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     try:
         done = run_backprop("grade", folder / "class", "--out", folder / "results", "--jobs", "2", cwd=folder)
         assert done.returncode == 0, done.stderr
-        results: list[dict[str, Any]] = [json.loads(file.read_text()) for file in folder.glob("results/*/*.json")]
+        results: list[dict[str, Any]] = [
+            json.loads(file.read_text()) for file in folder.glob("results/students/*/*.json")
+        ]
         return {result["student"]: result["points"] for result in results}
     finally:
         shutil.rmtree(folder)

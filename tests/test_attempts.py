@@ -182,7 +182,7 @@ def test_attempts_are_kept_listed_and_shown(backprop: Command, tmp_path: Path) -
     """One beside the last in the class folder, and one whose result was replaced."""
     classroom = files(tmp_path / "class", {f"hw_ann_attempt_{FIRST}_ch06.py": WRONG})
     assert backprop("grade", "class", "--isolation", "process").returncode == 0
-    before = json.loads((tmp_path / "results" / "ann" / f"{SLUG}.json").read_text())
+    before = json.loads((tmp_path / "results" / "students" / "ann" / f"{SLUG}.json").read_text())
     files(classroom, {f"hw_ann_attempt_{LAST}_ch06.py": RIGHT})
     for _ in range(2):  # what is graded already stays, and what it replaced
         run = backprop("grade", "class", "--isolation", "process")

@@ -113,6 +113,19 @@ def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None
     assert rows(found) == {}
 
 
+def test_a_time_that_a_student_may_have_written_is_said(tmp_path: Path) -> None:
+    """nbgrader's submit overwrites it; whoever unpacks a zip by hand, and zip_collect, take a student's own."""
+    names = ["ann/ps1/ch06_vjps.py", "ann/ps1/timestamp.txt", "bob/ps1/ch06_vjps.py"]
+    submitted = class_of(tmp_path / "submitted", *names)
+    (submitted / "ann" / "ps1" / "timestamp.txt").write_text("2020-01-01 00:00:00 UTC")
+    found = find_work(submitted)
+    assert {item.student: item.at for item in found.work} == {"ann": "2020-01-01T00:00:00+00:00", "bob": ""}
+    (line,) = found.remarks
+    assert "when 1 hand-ins came is what the timestamp.txt in them says" in line
+    (tmp_path / "gradebook.db").write_bytes(b"")
+    assert find_work(submitted).remarks == [], "nbgrader collected them"
+
+
 def test_what_the_commands_keep_in_a_work_folder_is_nobodys_mistake(tmp_path: Path) -> None:
     """A learner who hands in all of it would have two candidates for a lesson, and a row for the file of progress."""
     kept = "ann/kept/ch06_vjps.relu_vjp.2026-11-27_02-18-06.py"
@@ -145,7 +158,7 @@ def test_what_gradescope_lists_and_is_not_there_is_a_row(tmp_path: Path) -> None
     assert "lists it, and it is not there" in rows(found)["33/."]
 
 
-@pytest.mark.parametrize("name", ["__reports__", ".regrade", "__ann", "class.json"])
+@pytest.mark.parametrize("name", ["__reports__", ".regrade", "__ann"])
 def test_a_student_may_be_called_as_we_call_files(tmp_path: Path, name: str) -> None:
     class_of(tmp_path, f"{name}/ch06_vjps.py", ".idea/settings.json", ".vscode/a.txt", "._ann/ch06_vjps.py")
     class_of(tmp_path, ".ipynb_checkpoints/ch06_vjps-checkpoint.ipynb", "__MACOSX/bob/._ch06_vjps.py")

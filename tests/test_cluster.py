@@ -137,7 +137,7 @@ def a_class(folder: Path, **sources: str) -> None:
 def results(folder: Path) -> dict[str, Any]:
     """All results, without the times that they took."""
     found = {}
-    for file in sorted(folder.glob("[!.]*/*.json")):
+    for file in sorted(folder.glob("students/*/*.json")):
         found[file.parent.name] = json.loads(file.read_text(encoding="utf-8"))
         for exercise in found[file.parent.name]["exercises"]:
             del exercise["seconds"]
@@ -221,7 +221,7 @@ def test_an_exercise_whose_checks_were_corrected_is_graded_again_and_no_other(cl
     a_class(cluster.folder, ben=WRONG)
     cluster.add_worker()
     said(cluster.grade("--out", "there"))
-    file = cluster.folder / "there" / "ben" / f"{LESSON}.json"
+    file = cluster.folder / "there" / "students" / "ben" / f"{LESSON}.json"
     before = json.loads(file.read_text(encoding="utf-8"))
     old = json.loads(json.dumps(before)) | {"grader_version": "0.1.0+anotherversion"}
     for exercise in old["exercises"]:

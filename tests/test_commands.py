@@ -211,7 +211,7 @@ def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop
     (tmp_path / "class" / "__reports__" / "ch06_vjps.py").write_text(RIGHT)
     done = backprop("grade", "class", "--out", "out")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "out" / "student __reports__" / "ch06_vjps.json").is_file()
+    assert (tmp_path / "out" / "students" / "student __reports__" / "ch06_vjps.json").is_file()
     shown = backprop("report", "out", "--student", "__reports__")
     assert "relu_vjp" in shown.stdout, shown.stderr
 
@@ -219,13 +219,13 @@ def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop
 def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     assert backprop("grade", "class", "--out", "out").returncode == 0
-    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*/*.json")}
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("students/*/*.json")}
     (tmp_path / "class" / "bob" / "ch06_vjps.py").write_text(RIGHT)
     (tmp_path / "class" / "eve").mkdir()
     (tmp_path / "class" / "eve" / "ch06_vjps.py").write_text("")
     second = backprop("grade", "class", "--out", "out")
     assert "1 submissions are graded already" in second.stderr
-    after = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*/*.json")}
+    after = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("students/*/*.json")}
     assert [file.parent.name for file in before if before[file] != after[file]] == ["bob"]
     summary = json.loads((tmp_path / "out" / "class.json").read_text())["submissions"]
     assert [(row["student"], row["points"], row["status"]) for row in summary] == [
@@ -248,7 +248,7 @@ def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
     backprop(*arguments, "--out", "b", env={"BACKPROP_SALT": "two"})
 
     def content(name: str) -> dict[str, object]:
-        result = json.loads((tmp_path / name / "bob" / "ch06_vjps.json").read_text())
+        result = json.loads((tmp_path / name / "students" / "bob" / "ch06_vjps.json").read_text())
         for exercise in result["exercises"]:
             del exercise["seconds"]
         return result
@@ -266,7 +266,7 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
     assert "notes.txt: not a student's folder" in done.stderr
     assert "essay.md: no lesson of that name" in done.stderr
     assert "ann/ch06_vjps.ipynb: ch06_vjps.py is graded as ch06_vjps, as this one holds no answer" in done.stderr
-    assert len(list((tmp_path / "out").glob("*/*.json"))) == 2
+    assert len(list((tmp_path / "out").glob("students/*/*.json"))) == 2
 
 
 def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_report_shows_a_class_a_student_and_json(backprop: Command, tmp_path: Pa
     assert "the mask is x > 0" in backprop("report", "out", "--student", "bob").stdout
     data = json.loads(backprop("report", "out", "--format", "json").stdout)
     assert [entry["student"] for entry in data] == ["ann", "bob"]
-    (tmp_path / "out" / "bob" / "ch06_vjps.json").write_text("{")
+    (tmp_path / "out" / "students" / "bob" / "ch06_vjps.json").write_text("{")
     done = backprop("report", "out")
     assert "bob/ch06_vjps.json is not a result" in done.stderr
 

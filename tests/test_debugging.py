@@ -202,7 +202,7 @@ def test_a_submission_cannot_import_them(tmp_path: Path, way: str) -> None:
     file.write_text(f"try:\n    exec({way!r})\nexcept ImportError as error:\n    print(error)\n")
     command = [str(Path(sys.executable).with_name("backprop")), "grade", str(tmp_path / "class")]
     subprocess.run([*command, "--out", str(tmp_path / "results")], env=dict(os.environ), check=True)
-    result = json.loads((tmp_path / "results" / "ann" / f"{LESSON}.json").read_text())
+    result = json.loads((tmp_path / "results" / "students" / "ann" / f"{LESSON}.json").read_text())
     assert result["status"] == "graded", result["message"]
     assert result["points"] == 0
 

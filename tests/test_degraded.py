@@ -257,9 +257,12 @@ def test_without_landlock_grade_stops_with_one_line(tmp_path: Path) -> None:
     assert "--isolation process" in command.stderr
     assert "Traceback" not in command.stderr
     assert not (tmp_path / "ran").exists()
-    assert not list(tmp_path.glob("results/ann/*"))
+    assert not list(tmp_path.glob("results/students/ann/*"))
     subprocess.run([*grade, "--isolation", "process"], cwd=tmp_path, check=True)
-    assert json.loads((tmp_path / "results" / "ann" / f"{LESSON.slug}.json").read_text())["isolation"] == "process"
+    assert (
+        json.loads((tmp_path / "results" / "students" / "ann" / f"{LESSON.slug}.json").read_text())["isolation"]
+        == "process"
+    )
 
 
 @pytest.mark.parametrize("abi", [1, 3, 4, 5, 6])
@@ -271,7 +274,7 @@ def test_a_class_is_graded_under_a_kernel_that_knows_no_more(tmp_path: Path, abi
     (student / f"{LESSON.slug}.py").write_text(f"{SECRET.replace('@', str(tmp_path / 'secret'))}\n{solved}")
     (tmp_path / "secret").write_text("kept")
     subprocess.run([*under_a_kernel(abi), str(BACKPROP), "grade", "class"], cwd=tmp_path, check=True)
-    result = json.loads((tmp_path / "results" / "ann" / f"{LESSON.slug}.json").read_text())
+    result = json.loads((tmp_path / "results" / "students" / "ann" / f"{LESSON.slug}.json").read_text())
     degraded = "" if abi >= FULL_ABI else ", degraded"
     assert (result["points"], result["isolation"]) == (LESSON.points, f"sandbox{degraded} (Landlock ABI {abi})")
     assert (tmp_path / "secret").read_text() == "kept"

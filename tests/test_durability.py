@@ -75,7 +75,7 @@ class Class:
 
     def graded(self) -> int:
         """How many results there are now."""
-        return len(list(self.results.glob("[!.]*/*.json")))
+        return len(list(self.results.glob("students/*/*.json")))
 
     def content(self) -> dict[str, Any]:
         """All results, without the times that they took. Fails for whatever else lies among them."""
@@ -84,12 +84,13 @@ class Class:
             name = path.relative_to(self.results).as_posix()
             if name in ("class.json", ".hand-ins.json", ".lock") or name.startswith(".earlier/"):
                 continue
-            assert name.count("/") == 1, f"{name} is left"
+            assert name.startswith("students/"), f"{name} is left"
+            assert name.count("/") == 2, f"{name} is left"
             assert name.endswith(".json"), f"{name} is left"
             result = json.loads(path.read_text(encoding="utf-8"))
             for exercise in result["exercises"]:
                 del exercise["seconds"]
-            found[name] = result
+            found[name.removeprefix("students/")] = result
         return found
 
     def assert_complete(self, undisturbed: dict[str, Any]) -> None:
@@ -192,8 +193,8 @@ def test_interrupted_it_says_what_is_done_and_how_to_go_on(a_class: Class, undis
     assert words == ["backprop", "grade", "class", "--out", "results", "--jobs", "2", "--salt", "SECRET"]
     assert SALT not in said
     assert f"{done} submissions are graded already" in a_class.run()
-    assert (a_class.results / "slow" / "ch07_mlp_backprop.json").is_file()
-    for folder in ("class", "results"):
+    assert (a_class.results / "students" / "slow" / "ch07_mlp_backprop.json").is_file()
+    for folder in ("class", "results/students"):
         shutil.rmtree(a_class.folder / folder / "slow")
     a_class.run()
     a_class.assert_complete(undisturbed)
@@ -214,7 +215,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 def test_damaged_results_are_graded_again(a_class: Class, undisturbed: dict[str, Any]) -> None:
     a_class.run()
     for name, damage in DAMAGE.items():
-        file = a_class.results / f"{name}.json"
+        file = a_class.results / "students" / f"{name}.json"
         whole = file.read_bytes()
         assert damage(whole) != whole
         file.write_bytes(damage(whole))
@@ -223,14 +224,16 @@ def test_damaged_results_are_graded_again(a_class: Class, undisturbed: dict[str,
 
 
 def test_what_is_in_the_way_is_named_and_costs_nobody_else(a_class: Class, undisturbed: dict[str, Any]) -> None:
-    (a_class.results / "s1" / "ch06_vjps.json").mkdir(parents=True)
-    (a_class.results / "s2").write_text("")
+    (a_class.results / "students" / "s1" / "ch06_vjps.json").mkdir(parents=True)
+    (a_class.results / "students" / "s2").write_text("")
     said = a_class.run(code=1)
-    assert "results/s1/ch06_vjps.json: a folder is in the way of this result; remove it and grade again" in said
-    assert "results/s2: this is no folder, and results go there; remove it and grade again" in said
+    assert (
+        "results/students/s1/ch06_vjps.json: a folder is in the way of this result; remove it and grade again" in said
+    )
+    assert "results/students/s2: this is no folder, and results go there; remove it and grade again" in said
     assert a_class.graded() - 1 == len(CLASS) - 3
-    (a_class.results / "s1" / "ch06_vjps.json").rmdir()
-    (a_class.results / "s2").unlink()
+    (a_class.results / "students" / "s1" / "ch06_vjps.json").rmdir()
+    (a_class.results / "students" / "s2").unlink()
     a_class.run()
     a_class.assert_complete(undisturbed)
 

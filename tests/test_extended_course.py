@@ -124,7 +124,9 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
             (bob / f"{slug}.ipynb").write_text(notebook_text(solved_notebook(find_lesson(slug))), encoding="utf-8")
     done = backprop("grade", "class", "--course", extended, "--jobs", "1")
     assert "ch06_vjps" in done.stderr, "which is no lesson of this course"
-    found = {file.stem: json.loads(file.read_text()) for file in (tmp_path / "results" / "ann").glob("*.json")}
+    found = {
+        file.stem: json.loads(file.read_text()) for file in (tmp_path / "results" / "students" / "ann").glob("*.json")
+    }
     assert sorted(found) == [*KEPT, OWN]
     for slug, result in found.items():
         assert result["points"] == result["max_points"], (slug, result["message"])
@@ -132,7 +134,7 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
         assert "the course's own solution" in result["message"]
     assert found[KEPT[0]]["max_points"] != find_lesson(KEPT[0]).points
     for slug in KEPT:
-        result = json.loads((tmp_path / "results" / "bob" / f"{slug}.json").read_text())
+        result = json.loads((tmp_path / "results" / "students" / "bob" / f"{slug}.json").read_text())
         assert result["points"] == result["max_points"] == found[slug]["max_points"], result["message"]
 
 

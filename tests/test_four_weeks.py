@@ -63,7 +63,7 @@ def results(course: Path, solved: dict[str, str], tmp_path_factory: pytest.TempP
             place.write_text("".join(f"# %%\n{cell}\n\n" for cell in cells), encoding="utf-8")
     done = run_backprop("grade", "class", "--course", course, "--jobs", "1", cwd=folder)
     assert done.returncode == 0, done.stderr
-    files = (folder / "results").glob("[!_.]*/ch*.json")
+    files = (folder / "results").glob("students/*/ch*.json")
     return {f"{file.parent.name}/{file.stem}": json.loads(file.read_text()) for file in files}
 
 

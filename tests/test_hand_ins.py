@@ -25,7 +25,7 @@ def test_every_report_has_a_row_for_what_is_not_recognised(backprop: Command, tm
     assert done.returncode == 3, done.stderr
     assert "backprop: bob/ch99.pdf: no lesson of that name" in done.stderr
     assert "4 submissions: 2 graded, 2 not recognised" in " ".join(done.stdout.split())
-    result = json.loads((tmp_path / "res" / "ann" / "ch06_vjps.json").read_text())
+    result = json.loads((tmp_path / "res" / "students" / "ann" / "ch06_vjps.json").read_text())
     assert result["message"] == "'ch06_vjps (1).ipynb' was graded as ch06_vjps, by its name."
     again = backprop("grade", "class", "--out", "res")
     assert (again.returncode, "2 submissions are graded already" in again.stderr) == (3, True)
@@ -95,7 +95,7 @@ def test_a_zip_is_given_as_the_class(backprop: Command, tmp_path: Path) -> None:
     zipped(class_of(tmp_path / "export", *CANVAS[:3]), tmp_path / "submissions.zip")
     done = backprop("grade", "submissions.zip", "--out", "res")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "res" / "otherann_12346" / "ch06_vjps.json").is_file()
+    assert (tmp_path / "res" / "students" / "otherann_12346" / "ch06_vjps.json").is_file()
     assert sorted(path.name for path in (tmp_path / "res").iterdir() if path.name.startswith(".")) == [
         ".hand-ins.json",
         ".lock",
@@ -112,7 +112,7 @@ def test_another_salt_stops_until_regrade_says_that_it_is_meant(backprop: Comman
     class_of(tmp_path / "class", "ann/ch06_vjps.py")
 
     def salt() -> str:
-        return str(json.loads((tmp_path / "res" / "ann" / "ch06_vjps.json").read_text())["salt_sha256"])
+        return str(json.loads((tmp_path / "res" / "students" / "ann" / "ch06_vjps.json").read_text())["salt_sha256"])
 
     assert backprop("grade", "class", "--out", "res", "--salt", "one salt of tests, kept by no class").returncode == 0
     first = salt()
@@ -164,7 +164,7 @@ def test_a_hand_in_that_is_gone_does_not_count_and_one_elsewhere_does(backprop: 
     assert gone.returncode == 0
     assert "bob/ch06_vjps was handed in before, and the file is gone" in gone.stderr
     assert summary() == ["ann/ch06", "bob/ch07", "cy/ch06"]
-    assert (tmp_path / "res" / "bob" / "ch06_vjps.json").is_file()
+    assert (tmp_path / "res" / "students" / "bob" / "ch06_vjps.json").is_file()
     report = backprop("report", "res", "--format", "terminal,csv,html")
     assert "gone: ch06_vjps.py is no longer in the class folder; its 2/63 do not count" in " ".join(
         report.stdout.split()
@@ -188,7 +188,7 @@ def test_what_is_said_of_a_renamed_file_is_of_its_name(backprop: Command, tmp_pa
     backprop("grade", "class", "--out", "res")
     (tmp_path / "class" / "ann" / "ch06.py").rename(tmp_path / "class" / "ann" / "ch06_vjps.py")
     backprop("grade", "class", "--out", "res")
-    result = json.loads((tmp_path / "res" / "ann" / "ch06_vjps.json").read_text())
+    result = json.loads((tmp_path / "res" / "students" / "ann" / "ch06_vjps.json").read_text())
     assert (result["file"], result["message"]) == ("ch06_vjps.py", "")
 
 
@@ -204,7 +204,7 @@ def test_a_damaged_record_loses_no_result(backprop: Command, tmp_path: Path) -> 
     again = backprop("grade", "class", "--out", "res")
     assert "res/.hand-ins.json cannot be read" in again.stderr
     assert "1 results in res are of hand-ins that no class folder graded since holds; they count" in again.stderr
-    (tmp_path / "res" / "ann" / "ch06_vjps.json").unlink()
+    (tmp_path / "res" / "students" / "ann" / "ch06_vjps.json").unlink()
     assert "no class folder graded since" not in backprop("grade", "class", "--out", "res").stderr
 
 

@@ -75,12 +75,12 @@ class Class:
 
     def under_way(self) -> bool:
         """Whether the slow function runs now and the result before it is written: its grader did not wait for that."""
-        return self.started() and (self.folder / "results" / "ann" / f"{LESSON}.json").is_file()
+        return self.started() and (self.folder / "results" / "students" / "ann" / f"{LESSON}.json").is_file()
 
     def results(self) -> dict[str, Any]:
         """All results, without the times that they took."""
         found = {}
-        for file in sorted(self.folder.glob("results/*/*.json")):
+        for file in sorted(self.folder.glob("results/students/*/*.json")):
             result = json.loads(file.read_text(encoding="utf-8"))
             for exercise in result["exercises"]:
                 del exercise["seconds"]

@@ -130,7 +130,7 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def exercises(out: Path, student: str) -> dict[str, dict[str, Any]]:
     """The exercises of all lessons that a student handed in, by name."""
-    results = [json.loads(file.read_text()) for file in (out / student).glob("*.json")]
+    results = [json.loads(file.read_text()) for file in (out / "students" / student).glob("*.json")]
     assert {result["status"] for result in results} == {"graded"}
     return {exercise["name"]: exercise for result in results for exercise in result["exercises"]}
 

@@ -119,7 +119,10 @@ def test_all_of_the_default_pipeline(default: Nbgrader, backprop: Command, tmp_p
     assert (default.course / "feedback" / ada / SLUG / f"{SLUG}.html").is_file()
     graded = backprop("grade", default.course / "submitted", "--out", tmp_path / "results")
     assert graded.returncode == 0, graded.stderr
-    ours = {name: json.loads((tmp_path / "results" / name / f"{SLUG}.json").read_text()) for name in (ada, "bob")}
+    ours = {
+        name: json.loads((tmp_path / "results" / "students" / name / f"{SLUG}.json").read_text())
+        for name in (ada, "bob")
+    }
     assert {name: result["points"] for name, result in ours.items()} == scores
     record = json.loads((tmp_path / "results" / ".hand-ins.json").read_text())
     (folder,) = record["folders"].values()

@@ -73,7 +73,8 @@ def test_bombs_cost_honest_classmates_nothing(backprop: Command, tmp_path: Path)
         file.write_text(source, encoding="utf-8")
     command = backprop("grade", "class", "--out", "results", "--jobs", "2", "--salt", "of a class")
     results = {
-        file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in tmp_path.glob("results/*/*.json")
+        file.parent.name: json.loads(file.read_text(encoding="utf-8"))
+        for file in tmp_path.glob("results/students/*/*.json")
     }
     assert {student: (result["status"], result["points"]) for student, result in results.items()} == {
         **dict.fromkeys((name for name in sources if "honest" in name), ("graded", 23)),
@@ -180,7 +181,7 @@ def test_what_pytorch_imports_late_is_imported_for_a_class_whose_lesson_needs_it
         (tmp_path / "class" / student).mkdir(parents=True)
         (tmp_path / "class" / student / f"{lesson}.py").write_text(f"NAME = '{SHAPES}'\n{source}")
     assert backprop("grade", "class", "--out", "results", "--jobs", "1").returncode == 0
-    result = json.loads((tmp_path / "results" / "cleo" / f"{lesson}.json").read_text())
+    result = json.loads((tmp_path / "results" / "students" / "cleo" / f"{lesson}.json").read_text())
     (message,) = (exercise["message"] for exercise in result["exercises"] if exercise["name"] == function)
     assert f"late: {needed}" in message
 
@@ -254,7 +255,8 @@ def test_a_crowd_of_threads_does_not_starve_a_neighbour(control_group: Path, tmp
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     results = {
-        file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in tmp_path.glob("results/*/*.json")
+        file.parent.name: json.loads(file.read_text(encoding="utf-8"))
+        for file in tmp_path.glob("results/students/*/*.json")
     }
     assert {student: result["points"] for student, result in results.items()} == dict.fromkeys(results, 4)
     for student in ("b_honest", "c_honest"):

@@ -128,7 +128,8 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
     graded = backprop("grade", "class", "--out", "results", "--course", "mine")
     assert graded.returncode == 0, graded.stderr
     points = {
-        file.parent.name: json.loads(file.read_text())["points"] for file in (tmp_path / "results").glob("*/ch01*.json")
+        file.parent.name: json.loads(file.read_text())["points"]
+        for file in (tmp_path / "results").glob("students/*/ch01*.json")
     }
     assert points == {"ada": 2, "ben": 0, "cy": 0}
 

@@ -67,7 +67,7 @@ def test_the_command_imports_nothing_that_only_checks_need(tmp_path: Path) -> No
     )
     ran = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stderr.splitlines()[-1] == "set()"
-    assert (tmp_path / "results" / "ann" / "ch06_vjps.json").is_file()
+    assert (tmp_path / "results" / "students" / "ann" / "ch06_vjps.json").is_file()
 
 
 def test_they_share_what_one_process_has_imported(nursery: Nursery) -> None:

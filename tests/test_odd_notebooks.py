@@ -89,7 +89,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.C
 
 
 def result(folder: Path, student: str, lesson: str = LESSON) -> dict[str, object]:
-    return dict(json.loads((folder / "res" / student / f"{lesson}.json").read_text()))
+    return dict(json.loads((folder / "res" / "students" / student / f"{lesson}.json").read_text()))
 
 
 def relu(found: dict[str, object]) -> str:
@@ -126,14 +126,16 @@ def test_what_stands_above_a_function_does_not_lose_it(graded: Graded, student: 
 def test_work_is_graded_and_not_the_template(graded: Graded, student: str, remark: str) -> None:
     found = result(graded[0], student)
     assert (relu(found), remark in str(found["message"])) == ("passed", True), found["message"]
-    assert len(list((graded[0] / "res" / student).iterdir())) == 1, "the course's own files are no hand-ins"
+    assert len(list((graded[0] / "res" / "students" / student).iterdir())) == 1, (
+        "the course's own files are no hand-ins"
+    )
 
 
 def test_what_is_not_worked_on_is_said(graded: Graded) -> None:
     folder, done = graded
     assert done.returncode == 3
     assert "only_cloned/.: nothing in it but the course's own files: no exercise is worked on" in done.stderr
-    assert not (folder / "res" / "only_cloned").exists()
+    assert not (folder / "res" / "students" / "only_cloned").exists()
     assert result(folder, "untouched")["points"] == 0
     told = str(result(folder, "of_the_course", "ch03_accumulation")["message"])
     assert told == "ch03_accumulation.py is the course's own solution, byte for byte."

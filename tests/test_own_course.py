@@ -31,7 +31,7 @@ SALT = {"BACKPROP_SALT": "a salt of tests, kept by no class"}
 
 def results(folder: Path) -> dict[str, dict[str, Any]]:
     """What was graded, by student."""
-    return {file.parent.name: json.loads(file.read_text()) for file in folder.glob("[!_.]*/*.json")}
+    return {file.parent.name: json.loads(file.read_text()) for file in folder.glob("students/*/*.json")}
 
 
 def hand_in(folder: Path, student: str, cells: list[str], slug: str = POWER) -> None:
@@ -63,7 +63,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_references_earn_full_marks_and_mistakes_are_named(graded: Path) -> None:
     found = results(graded / "results")
-    right = [json.loads(file.read_text()) for file in (graded / "results" / "right").glob("*.json")]
+    right = [json.loads(file.read_text()) for file in (graded / "results" / "students" / "right").glob("*.json")]
     assert sorted((one["points"], one["max_points"]) for one in right) == [(8, 8), (10, 10)]
     mistakes = {student: result for student, result in found.items() if student != "right"}
     assert len(mistakes) == 25

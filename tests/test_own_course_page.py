@@ -81,7 +81,7 @@ def test_a_course_is_begun(followed: Callable[[str], Path]) -> None:
 
 def test_a_course_at_work(followed: Callable[[str], Path]) -> None:
     folder = followed("A course at work")
-    result = json.loads((folder / "results" / "ada" / "ch01_power_iteration.json").read_text())
+    result = json.loads((folder / "results" / "students" / "ada" / "ch01_power_iteration.json").read_text())
     assert (result["points"], result["max_points"]) == (8, 8)
 
 

@@ -162,7 +162,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
         )
         results = {
             (file.parent.name, file.stem): json.loads(file.read_text(encoding="utf-8"))
-            for file in (folder / "results").glob("*/*.json")
+            for file in (folder / "results").glob("students/*/*.json")
         }
         touched = [path for path, value in before.items() if look(path) != value]
         said = command.stdout + command.stderr

@@ -123,7 +123,7 @@ for _ in range(3):
         (tmp_path / name).mkdir()
     command = backprop("grade", "class", "--isolation", "process", folder=tmp_path)
     assert (command.returncode, "Traceback" in command.stderr) == (0, False)
-    result = json.loads((tmp_path / "results" / "ann" / f"{LESSON}.json").read_text(encoding="utf-8"))
+    result = json.loads((tmp_path / "results" / "students" / "ann" / f"{LESSON}.json").read_text(encoding="utf-8"))
     assert (result["points"], result["isolation"]) == (4, "process")
     time.sleep(0.5)
     assert processes_of(tmp_path) == []

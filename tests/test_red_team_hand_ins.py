@@ -50,7 +50,7 @@ def written(folder: Path, files: dict[str, str]) -> None:
 
 def graded(results: Path) -> dict[str, bool]:
     """Whether each student has points for the one exercise."""
-    files = [file for file in results.glob("*/*.json") if not file.parent.name.startswith(".")]
+    files = results.glob("students/*/*.json")
     return {file.parent.name: json.loads(file.read_text())["points"] > 0 for file in files}
 
 
@@ -224,7 +224,7 @@ def test_an_answer_book_that_is_handed_in_is_not_read(backprop: Command, tmp_pat
     assert "answers.book: no lesson of that name" in done.stderr
     points = {}
     for student in ("ann", "mallory"):
-        found = json.loads((tmp_path / "results" / student / f"{slug}.json").read_text())
+        found = json.loads((tmp_path / "results" / "students" / student / f"{slug}.json").read_text())
         points[student] = next(one for one in found["exercises"] if one["name"] == "relu_vjp")
     assert points["ann"]["points"] == points["ann"]["max_points"]
     assert points["mallory"]["points"] < points["ann"]["points"]

@@ -110,7 +110,7 @@ def graded(folder: Path, salt: str, students: dict[str, str]) -> dict[str, dict[
     environ = {**os.environ, "BACKPROP_SALT": salt}
     done = subprocess.run([*map(str, command)], env=environ, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    files = (folder / "results").glob(f"*/{LESSON}.json")
+    files = (folder / "results").glob(f"students/*/{LESSON}.json")
     return {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
 

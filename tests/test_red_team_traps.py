@@ -70,16 +70,16 @@ def test_a_trap_costs_nobody_else_anything(
 ) -> None:
     folder, command = trapped
     assert (command.returncode, "Traceback" in command.stderr) == (3, False), "one file is not recognised"
-    result = json.loads((folder / "results" / student / f"{LESSON}.json").read_text(encoding="utf-8"))
+    result = json.loads((folder / "results" / "students" / student / f"{LESSON}.json").read_text(encoding="utf-8"))
     assert TRAPS[student] in result["message"]
     assert (result["student"], result["points"]) == (student, 0 if TRAPS[student] else 4)
     for classmate in ("a_honest", "z_honest"):
-        file = folder / "results" / classmate / f"{LESSON}.json"
+        file = folder / "results" / "students" / classmate / f"{LESSON}.json"
         assert json.loads(file.read_text(encoding="utf-8"))["points"] == 4
 
 
 def test_a_student_named_as_our_summary_loses_nothing(trapped: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
-    file = trapped[0] / "results" / "student class.json" / f"{LESSON}.json"
+    file = trapped[0] / "results" / "students" / "class.json" / f"{LESSON}.json"
     assert json.loads(file.read_text(encoding="utf-8"))["points"] == 4
 
 

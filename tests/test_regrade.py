@@ -74,7 +74,9 @@ class Checkout:
 
     def points(self) -> dict[str, float]:
         found = {path: json.loads(content) for path, (content, _) in self.files().items() if "/" in path}
-        return {path.removesuffix(".json"): result["points"] for path, result in found.items()}
+        return {
+            path.removeprefix("students/").removesuffix(".json"): result["points"] for path, result in found.items()
+        }
 
 
 @pytest.fixture
@@ -130,7 +132,7 @@ def test_a_corrected_check_grades_its_exercise_again_and_no_other(checkout: Chec
     calling = "def sigmoid_vjp(g, x):\n    return relu_vjp(g, x)\n\ndef tanh_vjp(g, x):\n    return g * x\n"
     (checkout.folder / "class" / "ben" / "ch06_vjps.py").write_text(f"{WRONG}\n{calling}")
     checkout.grade()
-    file = checkout.folder / "results" / "ben" / "ch06_vjps.json"
+    file = checkout.folder / "results" / "students" / "ben" / "ch06_vjps.json"
     result = json.loads(file.read_text())
     for exercise in result["exercises"]:
         exercise["hint"] = "of the first grading"

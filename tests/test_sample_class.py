@@ -74,7 +74,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, st
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     print(f"graded with --salt {salt}")  # shown where a test fails
-    results = [json.loads(file.read_text()) for file in out.glob("*/*.json")]
+    results = [json.loads(file.read_text()) for file in out.glob("students/*/*.json")]
     return {(result["student"], result["lesson"]): result for result in results}, done.stdout
 
 

@@ -15,10 +15,10 @@ import pytest
 from lxml import html
 
 from autograder.learning.solutions import own_answers
-from autograder.similarity.class_answers import REFERENCE, Answer, ExerciseAnswers
+from autograder.similarity.class_answers import MODEL_SOLUTION, Answer, ExerciseAnswers
 from autograder.similarity.exports import BASE, MODEL
-from autograder.similarity.findings import ExerciseFindings, compare
-from autograder.similarity.report import NO_PROOF, in_words
+from autograder.similarity.findings import ExerciseFindings, Finding, compare
+from autograder.similarity.report import NO_PROOF, Similarity, _groups, _pairs, _sides, in_words, side_by_side
 from autograder.similarity.trees import MOST_CHARACTERS, NotCompared, tree_of
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -59,7 +59,7 @@ def alike(first: str, second: str) -> bool:
 
 def compared(answers: dict[str, str], exercise: str = "softmax_vjp", reference: str = USUAL) -> ExerciseFindings:
     """The findings of a class; a name `team/ada` is of a team."""
-    listed = [Answer(REFERENCE, REFERENCE, reference)]
+    listed = [Answer(None, None, reference)]
     listed += [Answer(name.rpartition("/")[2], name.partition("/")[0], code) for name, code in answers.items()]
     return compare(ExerciseAnswers(SLUG, exercise, "", listed), {exercise})
 
@@ -199,6 +199,35 @@ def test_a_copy_of_the_model_solution_is_said() -> None:
     assert [len(one.students) for one in mass.findings] == [30]  # however many: nobody writes that by chance
 
 
+def test_a_student_called_as_the_model_solution_is_a_student() -> None:
+    """Whoever hands in the same is not told of the model solution, and the name is among the names."""
+    listed = [Answer(None, None, USUAL), Answer(MODEL_SOLUTION, MODEL_SOLUTION, ODD), Answer("bob", "bob", ODD)]
+    listed += [Answer(name, name, code) for name, code in others(20).items()]
+    found = compare(ExerciseAnswers(SLUG, "softmax_vjp", "", listed), {"softmax_vjp"})
+    (one,) = found.findings
+    assert (one.students, one.is_of_the_reference, found.as_the_reference) == ([MODEL_SOLUTION, "bob"], False, 0)
+    assert in_words(one).startswith("Equal letter by letter")
+    assert {side.called for side in side_by_side(one)} == {f"student {MODEL_SOLUTION}", "bob"}
+
+
+def test_a_ring_is_one_group_and_hides_no_pair() -> None:
+    """Nine equal hand-ins make 36 pairs, more than are listed."""
+    ring, two = [f"ring{i}" for i in range(9)], ["ada", "bob"]
+    found = Similarity()
+    for exercise in ("add_vjp", "mul_vjp"):
+        for names, weight in ((ring, 90.0), (two, 40.0)):
+            equal = tuple(Answer(name, name, ODD) for name in names)
+            found.findings.append(Finding(SLUG, exercise, equal, equal, True, 1.0, weight, len(names), 50))
+    where = ["ch06/add_vjp", "ch06/mul_vjp"]
+    assert _groups(_pairs(found.findings)) == [(180.0, ring, where), (80.0, two, where)]
+
+
+def test_lines_of_a_renamed_copy_are_marked() -> None:
+    first, second = (Answer(name, name, code) for name, code in (("ada", ODD), ("bob", DISGUISED)))
+    marked = [[same for _, same in side["lines"]] for side in _sides(first, second)]
+    assert min(map(sum, marked)) >= 2, "DISGUISED has other names, and another order"
+
+
 def test_the_same_letters_are_said() -> None:
     found = compared({**others(20), "ada": ODD, "bob": ODD + "\n", "eve": DISGUISED})
     assert in_words(found.findings[0]) == (
@@ -262,7 +291,7 @@ def test_dolos_and_jplag_get_what_they_read(backprop: Command, tmp_path: Path) -
         rows = list(csv.DictReader(io.StringIO(archive.read("info.csv").decode())))
         assert {row["filename"] for row in rows} == set(archive.namelist()) - {"info.csv"}
         assert list(rows[0]) == ["filename", "full_name", "label", "created_at"]
-        assert {row["full_name"] for row in rows} == {"ada", "Zoë Ünal", "'=1+1", REFERENCE}
+        assert {row["full_name"] for row in rows} == {"ada", "Zoë Ünal", "'=1+1", MODEL_SOLUTION}
         assert ODD in archive.read("ada.py").decode()
     root = tmp_path / "out" / "jplag" / SLUG
     assert {path.name for path in root.iterdir()} >= {"ada", BASE, MODEL}

@@ -145,7 +145,7 @@ def test_a_class_is_graded_by_it(course: Path, solved: str, tmp_path: Path, back
     assert "The exponent is missing as a factor" in wrong.stdout, wrong.stdout + wrong.stderr
     graded = backprop("grade", "class", "--out", "results", "--course", course, "--jobs", "1")
     assert graded.returncode == 0, graded.stderr
-    files = (tmp_path / "results").glob("*/ch01*.json")
+    files = (tmp_path / "results").glob("students/*/ch01*.json")
     earned = {file.parent.name: json.loads(file.read_text())["points"] for file in files}
     assert earned == {"right": points, "ada": points, "ben": points - 2, "cy": points - 2, "untouched": 0}
     table = backprop("report", "results", "--format", "csv", "--course", course)

@@ -118,7 +118,9 @@ def test_right_values_without_the_technique_earn_nothing(tmp_path: Path) -> None
     command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
     subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
     for lesson, names in WITHOUT.items():
-        result = json.loads((tmp_path / "results" / "plain" / f"{lesson}.json").read_text(encoding="utf-8"))
+        result = json.loads(
+            (tmp_path / "results" / "students" / "plain" / f"{lesson}.json").read_text(encoding="utf-8")
+        )
         found: dict[str, Any] = {exercise["name"]: exercise for exercise in result["exercises"]}
         assert {name: found[name]["points"] for name in names} == dict.fromkeys(names, 0.0)
         for name in names:
@@ -136,7 +138,9 @@ def test_ways_around_earn_nothing(tmp_path: Path) -> None:
     subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
     said = {}
     for file in files:
-        result = json.loads((tmp_path / "results" / file.parent.name / f"{file.stem}.json").read_text("utf-8"))
+        result = json.loads(
+            (tmp_path / "results" / "students" / file.parent.name / f"{file.stem}.json").read_text("utf-8")
+        )
         written = [exercise for exercise in result["exercises"] if exercise["status"] != "missing"]
         assert len(written) >= 1, result["message"]
         for exercise in written:
@@ -156,7 +160,9 @@ def test_what_is_computed_in_a_thread_is_noticed(tmp_path: Path) -> None:
     shutil.copytree(TESTS / "without_technique" / "in_a_thread", tmp_path / "class" / "in_a_thread")
     command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
     subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
-    result = json.loads((tmp_path / "results" / "in_a_thread" / f"{lesson}.json").read_text(encoding="utf-8"))
+    result = json.loads(
+        (tmp_path / "results" / "students" / "in_a_thread" / f"{lesson}.json").read_text(encoding="utf-8")
+    )
     found: dict[str, Any] = {exercise["name"]: exercise for exercise in result["exercises"]}
     for name, failing in [
         ("hvp", {"test_no_hessian"}),

@@ -57,7 +57,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], d
     command = [str(BACKPROP), "grade", str(folder / "class"), "--out", str(folder / "results")]
     subprocess.run(command, env={**os.environ, "BACKPROP_SALT": "a class"}, check=True, capture_output=True)
     return {
-        (student, lesson): json.loads((folder / "results" / student / f"{lesson}.json").read_text(encoding="utf-8"))
+        (student, lesson): json.loads(
+            (folder / "results" / "students" / student / f"{lesson}.json").read_text(encoding="utf-8")
+        )
         for student, lesson in sources
     }
 

@@ -114,7 +114,7 @@ def test_an_instructor_grades_and_reports(installed: Path, tmp_path: Path) -> No
         (tmp_path / "class" / student / f"{LESSON}.py").write_text(text)
     run(installed, "grade", "class", "--out", "results", "--jobs", "1", cwd=tmp_path)
     points = {
-        student: json.loads((tmp_path / "results" / student / f"{LESSON}.json").read_text())["points"]
+        student: json.loads((tmp_path / "results" / "students" / student / f"{LESSON}.json").read_text())["points"]
         for student in ("ann", "thief")
     }
     assert points == {"ann": 2.0, "thief": 0.0}

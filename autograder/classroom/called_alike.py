@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.classroom.exports import UNKNOWN, HandIn
-from autograder.classroom.student_names import NAME_BYTES, as_folder
+from autograder.classroom.exports import HandIn
+from autograder.classroom.student_names import NAME_BYTES, UNKNOWN, as_folder
 from autograder.wording import clean, enumeration
 
 

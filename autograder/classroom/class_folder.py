@@ -17,7 +17,7 @@ from autograder.classroom.archives import OF_A_CLASS, unpack
 from autograder.classroom.candidates import NO_LESSON, Candidate, Reader, choose, recognised
 from autograder.classroom.class_level import class_in
 from autograder.classroom.earlier import EarlierFile
-from autograder.classroom.exports import NBGRADER, UNKNOWN, HandIn, Participants, hand_ins_of
+from autograder.classroom.exports import NBGRADER, HandIn, Participants, hand_ins_of
 from autograder.classroom.hand_in_files import (
     MOST_ROWS,
     REST,
@@ -30,12 +30,15 @@ from autograder.classroom.hand_in_files import (
     work_among,
 )
 from autograder.classroom.lesson_names import lessons_named
+from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import SubmissionResult
 from autograder.submission import SubmissionError, read_bytes, stem_of
 from autograder.wording import clean
 
 TIMESTAMP = "timestamp.txt"
 """In which nbgrader keeps when an assignment was handed in."""
+OF_A_COURSE = ("nbgrader_config.py", "gradebook.db")
+"""What lies beside `submitted` in nbgrader's own course folder, where no student writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,8 @@ def find_work(
             rows[MOST_ROWS:] = [Unrecognised(student, REST, f"and {len(rows) - MOST_ROWS:,} more files")]
         found.work += work
         found.not_recognised += rows
+    if folder.name == NBGRADER and not any((folder.parent / name).is_file() for name in OF_A_COURSE):
+        found.remarks += _on_students_own_times(called, sum(1 for item in found.work if item.at))
     _pass_over_what_is_there_twice(found, renamed)
     found.remarks += called_alike.remarks_on(called, renamed)
     _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
@@ -186,8 +191,22 @@ def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
+def _on_students_own_times(called: Path, times: int) -> list[str]:
+    """A line on times that a student may have written.
+
+    Only `nbgrader submit` writes the file over a student's own (jupyter/nbgrader, exchange/default/submit.py);
+    `zip_collect` keeps one that is there (apps/zipcollectapp.py, `_transfer_files`), and so does who unpacks a zip.
+    """
+    if not times:
+        return []
+    return [
+        f"{called}: when {times:,} hand-ins came is what the {TIMESTAMP} in them says, and nothing shows that nbgrader "
+        "wrote it: a student may have; where lateness counts, give the times in rules.toml, under [[handed_in]]"
+    ]
+
+
 def _nbgraders_time(folder: Path) -> str:
-    """When an assignment was handed in: nbgrader writes it, over whatever a student puts there."""
+    """When an assignment was handed in, by nbgrader or whoever wrote its file."""
     try:
         words = read_bytes(folder / TIMESTAMP, folder).decode("ascii").split()
         at = datetime.fromisoformat(" ".join(words[:2]))

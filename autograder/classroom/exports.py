@@ -27,11 +27,9 @@ from autograder.classroom.gradescope_list import listed_in
 from autograder.classroom.lesson_names import copy_number, lessons_named
 from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE, Receipts, blackboard_time, brightspace_time
 from autograder.classroom.results_folder import HIDDEN, RECORD
-from autograder.classroom.student_names import as_folder
+from autograder.classroom.student_names import UNKNOWN, as_folder
 from autograder.submission import stem_of
 
-UNKNOWN = "(unknown)"
-"""The student of a file that lies where nobody's do."""
 METADATA = "submission_metadata.yml"
 SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".DS_Store")
 """What systems and programs put into a class folder, beside what begins with `._`."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.classroom.class_folder import Work
 from autograder.classroom.earlier import keep_replaced
 from autograder.classroom.grading import is_of, up_to_date
-from autograder.classroom.results_folder import read_result, result_file, unfinished, write_result
+from autograder.classroom.results_folder import STUDENTS, read_result, result_file, unfinished, write_result
 from autograder.judging.records.results import SubmissionResult
 
 REGRADE = ".regrade"
@@ -132,7 +132,12 @@ class Plan:
                 if new is not None and not self._is_lost(new, read_result(self._recorded(item))):
                     self._move(item)
             shutil.rmtree(self.waiting, ignore_errors=True)
-        for folder in [*self.waiting.glob("*"), self.waiting, self.waiting.parent]:
+        for folder in [
+            *(self.waiting / STUDENTS).glob("*"),
+            self.waiting / STUDENTS,
+            self.waiting,
+            self.waiting.parent,
+        ]:
             with suppress(OSError):  # results of an interrupted --regrade stay, as do the changes that --diff wrote
                 folder.rmdir()
 

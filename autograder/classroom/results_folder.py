@@ -1,4 +1,12 @@
-"""A folder of results: one file for each student and lesson, and a summary of the class."""
+"""A folder of results: one file for each student and lesson, and a summary of the class.
+
+    OUT/students/<student>/<lesson>.json    the results: nothing that a student is called can meet another entry of OUT
+    OUT/class.json, .hand-ins.json, .lock   the summary, the record of who handed in what, the lock
+    OUT/rules.toml, overrides.toml          the teacher's own files (`autograder.gradebook`)
+    OUT/__reports__, .earlier, .regrade, .rosters, .unfinished    folders of other modules
+
+Older graders wrote OUT/<student>/<lesson>.json; `move_to_students` moves such results.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +15,19 @@ import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from autograder.judging.records.results import SubmissionResult, whole_file, write_json
 from autograder.wording import printable_json
+from course.syllabus import syllabus
 
+STUDENTS = "students"
+"""The one folder in which entries are named after students."""
 SUMMARY = "class.json"
-"""The summary's name; the other entries are named after students."""
+"""The summary's name."""
 RECORD = ".hand-ins.json"
 """The record of the class's name, by which a folder of results is known."""
 HIDDEN = (".", "__")
@@ -47,7 +58,7 @@ class FolderBusy(RuntimeError):
 
 def result_file(folder: Path, student: str, lesson: str) -> Path:
     """Where the result of one submission lies."""
-    return folder / student / f"{lesson}.json"
+    return folder / STUDENTS / student / f"{lesson}.json"
 
 
 def read_result(file: Path) -> SubmissionResult | None:
@@ -88,9 +99,10 @@ def results_of(folder: Path, places: Iterable[tuple[str, str]]) -> Iterator[Subm
 
 def places(folder: Path) -> Iterator[tuple[str, str]]:
     """The students and lessons of which there are results, whether or not they can be read."""
-    for student in _names(folder):
+    students = folder / STUDENTS
+    for student in _names(students):
         if not student.startswith(HIDDEN):
-            for name in _names(folder / student):
+            for name in _names(students / student):
                 if name.endswith(".json") and not name.startswith("."):
                     yield student, name.removesuffix(".json")
 
@@ -100,6 +112,50 @@ def _names(folder: Path) -> Iterable[str]:
         return os.listdir(folder)
     except OSError:  # no folder
         return []
+
+
+def move_to_students(folder: Path) -> int:
+    """Move results that an older grader wrote beside its own files to `STUDENTS`; of how many students there were any.
+
+    A folder counts as a student's if a result in it says so, or a file in it has a lesson's name. Files are moved one
+    by one, so that a run that was killed is finished by the next.
+
+    Raises:
+        FolderBusy: someone else writes results there.
+        OSError: the results cannot be moved.
+    """
+    if not any((folder / name).is_file() for name in (RECORD, SUMMARY)):
+        return 0  # no folder of results: whatever lies there is somebody's own
+    names = sorted(_names(folder), key=lambda name: (name != STUDENTS, name))  # whose files lie where folders must go
+    found = {name: files for name in names if (files := _results_beside_ours(folder, name))}
+    if not found:
+        return 0
+    with hold(folder):
+        return sum([_move(folder, name, files) for name, files in found.items()])
+
+
+def _results_beside_ours(folder: Path, student: str) -> list[Path]:
+    """The results of a student as older graders laid them out."""
+    if student.startswith(HIDDEN):
+        return []
+    names = sorted(name for name in _names(folder / student) if name.endswith(".json") and not name.startswith("."))
+    files = [file for file in (folder / student / name for name in names) if file.is_file()]
+    said = (result for result in map(read_result, files) if result is not None)
+    known = any(file.stem in syllabus() for file in files) or any(result.student == student for result in said)
+    return files if known else []
+
+
+def _move(folder: Path, student: str, files: list[Path]) -> bool:
+    """Move a student's results, but for those that a newer grader has written again; whether there were any."""
+    target = folder / STUDENTS / student
+    target.mkdir(parents=True, exist_ok=True)
+    there = set(_names(target))
+    for file in files:
+        if file.name not in there:
+            os.replace(file, target / file.name)
+    with suppress(OSError):  # something of the teacher's lies there, too
+        files[0].parent.rmdir()
+    return any(file.name not in there for file in files)
 
 
 def write_result(folder: Path, result: SubmissionResult) -> None:

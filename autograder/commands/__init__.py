@@ -49,12 +49,13 @@ for command in (*OF_LEARNERS, *OF_TEACHERS):
 
 def run() -> None:
     """The command, in a process of its own: one that it may replace."""
+    from autograder.commands.console import echo
     from course.own import CourseError
 
     try:
         app(prog_name="backprop", obj=REPLACEABLE)
     except CourseError as error:
-        typer.echo(f"backprop: {error}", err=True)
+        echo(f"backprop: {error}", err=True)
         sys.exit(1)
     except SystemExit as end:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said
@@ -68,10 +69,12 @@ def run() -> None:
 
 
 def _say_version(wanted: bool) -> None:
+    from autograder.commands.console import echo
+
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"backprop {version('backprop-course')}")
+        echo(f"backprop {version('backprop-course')}")
         raise typer.Exit
 
 

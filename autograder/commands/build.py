@@ -65,6 +65,7 @@ def build(
 def _write(course: Course) -> None:
     from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
     from autograder.authoring.stubs import notebook_text, stub_notebook
+    from autograder.commands.console import echo
 
     texts = {
         course.notebook(slug): notebook_text(stub_notebook(lesson, course.source(slug).parent))
@@ -76,7 +77,7 @@ def _write(course: Course) -> None:
         if changed:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
-        typer.echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
+        echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
     for slug, lesson in course.lessons.items():
         if course.of(slug) is course:  # else it is of the course that is extended, which wrote it
             _write_rejections(course, slug, lesson)
@@ -88,24 +89,24 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
 
     from autograder.authoring.rejections import rejections_text
     from autograder.collection import with_judge
-    from autograder.commands.console import give_up
+    from autograder.commands.console import echo, give_up
     from autograder.isolation import PackageMissing
     from autograder.judging.explaining.rejections import is_of
     from autograder.judging.records.errors import CheckError
 
     path = course.rejections(slug)
     if is_of(course, slug):
-        typer.echo(f"{course.relative(path)}: unchanged")
+        echo(f"{course.relative(path)}: unchanged")
         return
     try:
         text = with_judge(lesson, partial(rejections_text, places=course), root=course.root)
     except PackageMissing as error:
-        typer.echo(f"{course.relative(path)}: left as it is: {error}", err=True)
+        echo(f"{course.relative(path)}: left as it is: {error}", err=True)
         return
     except CheckError as error:
         give_up(f"{course.relative(path)} is left as it was: {error}", code=ExitStatus.FAILED)
     path.write_text(text, encoding="utf-8")
-    typer.echo(f"{course.relative(path)}: written")
+    echo(f"{course.relative(path)}: written")
 
 
 def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
@@ -115,7 +116,7 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
     notebook are about a lesson, and not asked of a single exercise.
     """
     from autograder.authoring import rules
-    from autograder.commands.console import give_up
+    from autograder.commands.console import echo, give_up
     from autograder.commands.targets import lesson_and_part
 
     found = [lesson_and_part(course, name) for name in names]
@@ -127,15 +128,14 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
     problems = problems or [problem for rule in rules.READ for problem in rule(course)]
     problems = problems or rules.run_code(course, parts, nbgrader=nbgrader)
     for problem in problems:
-        typer.echo(str(problem))
+        echo(str(problem))
     if problems:
         raise typer.Exit(ExitStatus.FAILED)
-    typer.echo(f"{' and '.join(names)}: nothing is wrong." if names else "The course is whole.")
+    echo(f"{' and '.join(names)}: nothing is wrong." if names else "The course is whole.")
 
 
 def _mutate(course: Course, names: list[str], jobs: int) -> None:
     """Test the checks of lessons, or of single exercises, by mutation; exit status 1 where that finds something."""
-    from rich.console import Console
 
     from autograder.authoring.mutation.equivalents import EquivalentsError
     from autograder.authoring.mutation.lessons import mutate_lesson
@@ -143,8 +143,9 @@ def _mutate(course: Course, names: list[str], jobs: int) -> None:
     from autograder.commands.console import console, give_up
     from autograder.commands.targets import lesson_and_part
     from autograder.judging.records.errors import CheckError
+    from autograder.reports.screen import Screen
 
-    progress = Console(stderr=True, markup=False, highlight=False)
+    progress = Screen(stderr=True)
     wanted = [lesson_and_part(course, name) for name in names]
     well = True
     for lesson, part in wanted:

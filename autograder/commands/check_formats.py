@@ -6,9 +6,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-import typer
-
-from autograder.commands.console import console, give_up, say
+from autograder.classroom.results_folder import result_file
+from autograder.commands.console import console, echo, give_up, say
 from autograder.judging.records.results import SubmissionResult, write_json
 from autograder.wording import enumeration
 
@@ -40,16 +39,16 @@ def write_formats(names: Iterable[str], out: Path, results: Iterable[SubmissionR
     try:
         if "json" in names:
             write_json(out / "check.json", _summary(found))
-            typer.echo(f"json: {out / 'check.json'}", err=True)
+            echo(f"json: {out / 'check.json'}", err=True)
         reports = [name for name in names if name != "json"]
         if reports and found:
             with tempfile.TemporaryDirectory(prefix="backprop-check-") as folder:
                 for result in found:
                     result.student = MINE
-                    write_json(Path(folder) / MINE / f"{result.lesson}.json", result.to_json())
+                    write_json(result_file(Path(folder), MINE, result.lesson), result.to_json())
                 for each in make_all(reports, Order(ClassResults(Path(folder)), out, console())) or []:
                     for line in each.lines:
-                        typer.echo(line, err=True)
+                        echo(line, err=True)
                     if each.problem():
                         say(each.problem())
     except OSError as error:

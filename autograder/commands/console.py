@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from autograder.commands.exits import ExitStatus
+from autograder.reports.safety import printable
+from autograder.reports.screen import Screen
 from autograder.wording import clean
 
 
-def console() -> Console:
-    """Where results go. Nothing is read as markup: results quote what submissions say."""
-    return Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
+def console() -> Screen:
+    """Where results go."""
+    return Screen(soft_wrap=False)
+
+
+def echo(text: object, *, err: bool = False) -> None:
+    """Lines that are no table: on standard output, or beside the results."""
+    typer.echo(printable(str(text), limit=sys.maxsize), err=err)
 
 
 @contextmanager
@@ -24,7 +31,7 @@ def said_on_a_terminal(doing: Callable[[], str]) -> Iterator[None]:
     """Show what is going on while the work inside takes long, and no longer; nothing where no one looks on."""
     from autograder.judging.waiting import said_if_slow
 
-    screen = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    screen = Screen(stderr=True)
     if not screen.is_terminal:
         yield
         return

@@ -72,6 +72,7 @@ def grade(
     lesson's, and so not graded.
     """
     from autograder.classroom.results_folder import hold
+    from autograder.commands.grade_output import bring_up_to_date
     from autograder.isolation import EARLIER
     from autograder.judging.checking.salt import PUBLIC_SALT, class_key
 
@@ -89,6 +90,7 @@ def grade(
     if salt:
         _warn_of_a_weak(salt)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a job system's way to say Ctrl-C
+    bring_up_to_date(out)
     grading = _Grading(order)
     with _errors_in_a_line(grading), hold(out):
         plan, record, found = grading.run()
@@ -209,7 +211,8 @@ class _Grading:
 
 def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
     """Say what else there is to know, after the table, where it is read; and end with the exit status."""
-    from autograder.commands.console import say
+    from autograder.classroom.results_folder import STUDENTS
+    from autograder.commands.console import echo, say
     from autograder.commands.grade_output import about_others, say_all, say_what_reports_add
     from autograder.judging.checking.salt import PUBLIC_SALT
 
@@ -223,11 +226,11 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
         say("this is root: what breaks out of the sandbox has the whole machine; grade as another user")
     if order.diff:
         files = plan.waiting.with_name("changes")
-        typer.echo(f"\nThe same as files:  {files}.csv and .json")
-        typer.echo(f"Nothing is overwritten. To do that:  {_command(diff=False)}")
+        echo(f"\nThe same as files:  {files}.csv and .json")
+        echo(f"Nothing is overwritten. To do that:  {_command(diff=False)}")
     else:
-        typer.echo(f"\nFull results:  {order.out}/<student>/<lesson>.json")
-        typer.echo(f"One student:   backprop report {order.out} --student NAME")
+        echo(f"\nFull results:  {order.out / STUDENTS}/<student>/<lesson>.json")
+        echo(f"One student:   backprop report {order.out} --student NAME")
         say_what_reports_add(order.out)
     lost = plan.problems or plan.ungraded or found.claimed
     if lost:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-import typer
-
 from autograder.classroom.class_folder import ClassFolder
 from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
 from autograder.classroom.plan import Plan
-from autograder.classroom.results_folder import results_of, write_summary
-from autograder.commands.console import console, say
+from autograder.classroom.results_folder import (
+    STUDENTS,
+    FolderBusy,
+    move_to_students,
+    results_of,
+    write_summary,
+)
+from autograder.commands.console import console, echo, give_up, say
 from autograder.gradebook.overrides import OVERRIDES
 from autograder.gradebook.people import People
 from autograder.gradebook.roster import Person
@@ -23,6 +27,18 @@ MOST_NAMED = 10
 """Students who handed in nothing that are named."""
 LINES = 100
 """Submissions that a terminal shows line by line, and remarks: more of them would push the rest out of sight."""
+
+
+def bring_up_to_date(results: Path) -> None:
+    """Move results that an older grader laid out in another way, and say so; end the command where that cannot be."""
+    try:
+        moved = move_to_students(results)
+    except FolderBusy as error:
+        give_up(str(error))
+    except OSError as error:
+        give_up(f"{error.filename or results}: results of an older grader cannot be moved ({error.strerror})")
+    if moved:
+        say(f"results of {moved:,} students, written by an older grader, were moved to {results / STUDENTS}")
 
 
 def show_class(plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
@@ -60,11 +76,9 @@ def show_changes(plan: Plan) -> None:
 def say_what_was_there(plan: Plan) -> None:
     """How many submissions need not be graded in this run, and why."""
     if plan.unchanged:
-        typer.echo(f"{plan.unchanged} submissions are graded already and have not changed", err=True)
+        echo(f"{plan.unchanged} submissions are graded already and have not changed", err=True)
     if plan.found:
-        typer.echo(
-            f"{plan.found} were graded by an earlier --regrade or --diff, and nothing has changed since", err=True
-        )
+        echo(f"{plan.found} were graded by an earlier --regrade or --diff, and nothing has changed since", err=True)
 
 
 def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Path) -> list[str]:
@@ -104,7 +118,7 @@ def say_what_reports_add(out: Path) -> None:
     """That points of this table are the grader's, where a class has rules or a teacher decided something."""
     there = [name for name in (RULES, OVERRIDES) if (out / name).is_file()]
     if there:
-        typer.echo(f"Points above are the grader's own: {' and '.join(there)} hold in every 'backprop report {out}'")
+        echo(f"Points above are the grader's own: {' and '.join(there)} hold in every 'backprop report {out}'")
 
 
 def say_all(remarks: list[str]) -> None:

@@ -43,7 +43,7 @@ def memory(
 
     The exit status is 0 if it fits, and 1 if it does not.
     """
-    from autograder.commands.console import console, give_up
+    from autograder.commands.console import console, echo, give_up
     from autograder.commands.memory_output import as_json, show
     from course.memory import PRECISIONS, MemoryInputError, Training, fits, known, parse_bytes, predict_memory
 
@@ -66,7 +66,7 @@ def memory(
     except MemoryInputError as error:
         give_up(str(error))
     if format_ == "json":
-        typer.echo(as_json(training, gpu_bytes, model))
+        echo(as_json(training, gpu_bytes, model))
     else:
         show(console(), training, gpu_bytes, model, gpu)
     raise typer.Exit(ExitStatus.DONE if fits(predict_memory(training), gpu_bytes) else ExitStatus.FAILED)

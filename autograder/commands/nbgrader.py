@@ -24,7 +24,7 @@ def nbgrader(
     With it, all of nbgrader's commands work as ever. Grade what it collects with 'backprop grade FOLDER/submitted', and
     'backprop report RESULTS --format nbgrader --gradebook FOLDER' writes points and feedback into its gradebook.
     """
-    from autograder.commands.console import give_up
+    from autograder.commands.console import echo, give_up
     from autograder.commands.targets import lesson_called
     from course.syllabus import syllabus
 
@@ -39,9 +39,9 @@ def nbgrader(
     except OSError as error:
         give_up(f"{error.filename or folder} cannot be written ({error.strerror})")
     for file in new:
-        typer.echo(f"  new   {file}")
+        echo(f"  new   {file}")
     for file in kept:
-        typer.echo(f"  kept  {file} (yours: not touched)")
+        echo(f"  kept  {file} (yours: not touched)")
     if folder / CONFIG in kept:
-        typer.echo("Your configuration must not run ClearSolutions on these notebooks: see book/teach_platforms.md")
-    typer.echo(f"\nNext, in {folder}:  nbgrader generate_assignment {slugs[0]}")
+        echo("Your configuration must not run ClearSolutions on these notebooks: see book/teach_platforms.md")
+    echo(f"\nNext, in {folder}:  nbgrader generate_assignment {slugs[0]}")

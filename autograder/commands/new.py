@@ -47,7 +47,7 @@ def new(
     stretch: Annotated[bool, typer.Option("--stretch", help="Beyond the core.")] = False,
 ) -> None:
     """Begin an exercise, a lesson or a course in all its places; `build --check` then says what is to be written."""
-    from autograder.commands.console import give_up
+    from autograder.commands.console import echo, give_up
 
     kind, rest = (words[0], words[1:]) if words[0] in KINDS else ("exercise", words)
     if len(rest) != KINDS[kind]:
@@ -81,19 +81,19 @@ def new(
             extended = course.of(lesson.slug) is not course
             files = new_exercise(course, lesson.slug, name, after=after, tier=tier)
             if extended:
-                typer.echo(TAKEN_OVER.format(slug=lesson.slug, folder=course.root))
+                echo(TAKEN_OVER.format(slug=lesson.slug, folder=course.root))
     except (AuthoringError, KeyError) as error:
         give_up(str(error.args[0]), code=ExitStatus.FAILED)
     except OSError as error:
         give_up(f"{error.filename}: {error.strerror}", code=ExitStatus.FAILED)
     for file in files:
-        typer.echo(folder / course.relative(file))
+        echo(folder / course.relative(file))
     begun = rest[-1] if kind == "exercise" else slug
     there = course.is_own and not Path.cwd().is_relative_to(course.root)
     check = f"backprop build --check {begun}" + (
         f" --course {course.root if kind != 'course' else folder}" if there else ""
     )
-    typer.echo(f"\nWrite what says WRITE ME; '{check}' lists it, and then what else is missing.")
+    echo(f"\nWrite what says WRITE ME; '{check}' lists it, and then what else is missing.")
 
 
 def _checkout() -> Course:

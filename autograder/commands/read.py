@@ -101,15 +101,15 @@ def _open(page: Path, slug: str, label: str) -> str:
 
 def _show(lines: tuple[str, ...], titles: dict[str, str]) -> None:
     """Print a section as a terminal can show it."""
-    from rich.console import Console
     from rich.markdown import Markdown
     from rich.theme import Theme
 
     from autograder.commands.console import say
     from autograder.reading.plain import COMPUTED, plain
+    from autograder.reports.screen import Screen
 
     text = plain(lines, titles)
-    screen = Console(highlight=False, theme=Theme(STYLES))
+    screen = Screen(theme=Theme(STYLES))
     screen.width = min(screen.width, WIDEST)
     with _paged(screen):
         screen.print(Markdown(text, code_theme="ansi_dark", hyperlinks=False))

@@ -47,7 +47,7 @@ def release(
 
     refuse_without_solutions("release", "a checkout of the course")
 
-    from autograder.commands.console import give_up
+    from autograder.commands.console import echo, give_up
     from autograder.places import ROOT, Places
     from course.own import own_course
 
@@ -73,11 +73,11 @@ def release(
         course = Course.at()
         wanted = [slug for slug in course.lessons if slug in slugs]
         if gradescope:
-            release_gradescope(course, out, wanted, salt=salt or "", hidden=hidden, say=typer.echo)
+            release_gradescope(course, out, wanted, salt=salt or "", hidden=hidden, say=echo)
         elif github:
-            release_repository(course, out, wanted, say=typer.echo)
+            release_repository(course, out, wanted, say=echo)
         else:
-            write_release(course, out, wanted, pages=book, say=typer.echo)
+            write_release(course, out, wanted, pages=book, say=echo)
     except ModuleNotFoundError as missing:
         if missing.name not in EXTRAS:
             raise
@@ -87,13 +87,11 @@ def release(
     except (AuthoringError, CheckError, PackageMissing) as error:
         give_up(str(error), code=ExitStatus.FAILED)
     if gradescope:
-        typer.echo(f"{out}: written; it holds the solutions and the class's salt, and is for Gradescope alone")
-        typer.echo(f"Autograder points: {sum(course.lessons[slug].points for slug in wanted or course.lessons):g}")
+        echo(f"{out}: written; it holds the solutions and the class's salt, and is for Gradescope alone")
+        echo(f"Autograder points: {sum(course.lessons[slug].points for slug in wanted or course.lessons):g}")
         return
-    typer.echo(f"{out}: written, without solutions, hidden inputs and the sources of known mistakes")
+    echo(f"{out}: written, without solutions, hidden inputs and the sources of known mistakes")
     if github:
-        typer.echo(
-            f"Next: cd {out} && git init -b main && git add -A && git commit -m Start, and push it as a template"
-        )
+        echo(f"Next: cd {out} && git init -b main && git add -A && git commit -m Start, and push it as a template")
         return
-    typer.echo("Its README tells learners what to do. Hand-ins are graded here: backprop grade")
+    echo("Its README tells learners what to do. Hand-ins are graded here: backprop grade")

@@ -71,7 +71,8 @@ def report(
     ] = None,
 ) -> None:
     """Show the results of a class, or write them as pages, a gradebook or what other programs read."""
-    from autograder.commands.console import console, give_up, say
+    from autograder.commands.console import console, echo, give_up, say
+    from autograder.commands.grade_output import bring_up_to_date
     from autograder.commands.targets import lesson_called
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
@@ -101,6 +102,7 @@ def report(
     lessons = tuple(lesson_called(name.strip()).slug for name in due.split(",")) if due is not None else ()
     if anonymous and (student is not None or set(formats) & set(NAMED)):
         give_up(f"--anonymous is for a class, and not for {enumeration(['--student', *NAMED])}")
+    bring_up_to_date(results)
     try:
         kept = ClassFiles.at(results, roster or (), rules, overrides)
         classroom = ClassResults(
@@ -131,7 +133,7 @@ def report(
     if any(isinstance(each.error, BrokenPipeError) for each in runs):  # whoever read has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     for line in (line for each in runs for line in each.lines):
-        typer.echo(clean(line, 500), err=True)  # standard output may be JSON
+        echo(clean(line, 500), err=True)  # standard output may be JSON
     for problem in classroom.problems:
         say(problem)
     failures = dict.fromkeys(each.problem() for each in runs if each.error is not None)

@@ -46,9 +46,9 @@ def similarity(
     Answers are parsed and never run. Names, comments and order are left out of the comparison; what most of a class
     write alike counts for nothing, and a team's hand-in is one.
     """
-    from autograder.commands.console import console, give_up, say
+    from autograder.commands.console import console, echo, give_up, say
     from autograder.commands.courses import refuse_a_course_within
-    from autograder.commands.grade_output import LINES
+    from autograder.commands.grade_output import LINES, bring_up_to_date
     from autograder.reports.class_results import REPORTS
     from autograder.similarity.exports import write_dolos, write_jplag
     from autograder.similarity.report import as_json, show, similarity_of, write_page
@@ -61,6 +61,7 @@ def similarity(
             give_up(f"there is no format {name!r}; there are {enumeration(FORMATS)}")
     for folder in folders:
         refuse_a_course_within(folder)
+    bring_up_to_date(results)
     people, title = _kept(results, roster or [])
     found = _read(folders, export, people)
     if not found.hand_ins:
@@ -72,14 +73,14 @@ def similarity(
     try:
         for name in formats:
             if name == "html":
-                typer.echo(f"html: {write_page(alike, target, title or course_title())}", err=True)
+                echo(f"html: {write_page(alike, target, title or course_title())}", err=True)
             elif name == "json":
                 target.mkdir(parents=True, exist_ok=True)
                 (target / "similarity.json").write_text(as_json(alike) + "\n", encoding="utf-8")
-                typer.echo(f"json: {target / 'similarity.json'}", err=True)
+                echo(f"json: {target / 'similarity.json'}", err=True)
             elif name in ("dolos", "jplag"):
                 for line in (write_dolos if name == "dolos" else write_jplag)(found.hand_ins, target):
-                    typer.echo(line, err=True)
+                    echo(line, err=True)
             else:
                 show(console(), alike)
     except OSError as error:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -24,10 +24,11 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.nbgrader_course.folder import CONFIG, know_the_answer
 from autograder.places import Places
 from autograder.submission import SubmissionError, read_bytes
+from autograder.wording import fenced, printable
 from course.syllabus import Lesson, find_lesson
 
 LONGEST = 4000
-"""Characters of a comment."""
+"""Characters of a message in a comment."""
 
 
 class GradebookError(RuntimeError):
@@ -141,25 +142,34 @@ def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: Submissio
 
 
 def _comments(lesson: Lesson, result: SubmissionResult) -> dict[str, str]:
-    """What is said of each exercise, by the name of the last cell of its answer; of the whole in the first."""
+    """What is said of each exercise, by the name of the last cell of its answer; of the whole in the first.
+
+    nbgrader makes HTML of it with `markdown2html` (jupyter/nbgrader, templates/feedback/index.html.j2), which lets tags
+    through: so what may quote a student is a block of text.
+    """
     last: dict[str, str] = {}
     for cell in nbformat.read(Places().notebook(lesson.slug), as_version=4).cells:
         if name := know_the_answer(cell):
             last[cell.metadata["exercise"]] = name
-    said = {last[one.name]: _said(one) for one in result.exercises if one.name in last}
+    said = {last[one.name]: _said(one, _block) for one in result.exercises if one.name in last}
     about = " ".join(
         part for part in ("" if result.status == "graded" else f"{result.status}:", result.message) if part
     )
     if about:
         first = last[lesson.exercises[0].name]
-        said[first] = f"{about}\n\n{said.get(first, '')}".strip()
-    return {name: text[:LONGEST] for name, text in said.items()}
+        said[first] = f"{_block(about)}\n\n{said.get(first, '')}".strip()
+    return said
 
 
-def _said(graded: ExerciseResult) -> str:
+def _said(graded: ExerciseResult, shown: Callable[[str], str]) -> str:
     points = f"{graded.points:g} of {graded.max_points:g} points"
+    message = shown(graded.message) if graded.message else ""
     hint = f"Hint: {graded.hint}" if graded.hint and graded.status != "passed" else ""
-    return "\n\n".join(part for part in (points, graded.message, hint) if part)
+    return "\n\n".join(part for part in (points, message, hint) if part)
+
+
+def _block(text: str) -> str:
+    return fenced(text[:LONGEST]).strip()
 
 
 def _show(folder: Path, student: str, result: SubmissionResult) -> bool:
@@ -187,6 +197,6 @@ def _show(folder: Path, student: str, result: SubmissionResult) -> bool:
 
 
 def _outputs(graded: ExerciseResult) -> Iterator[NotebookNode]:
-    yield nbformat.v4.new_output("stream", name="stdout", text=_said(graded) + "\n")
+    yield nbformat.v4.new_output("stream", name="stdout", text=_said(graded, printable) + "\n")
     value = {"text/plain": repr(float(graded.points))}
     yield nbformat.v4.new_output("execute_result", data=value, execution_count=None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -11,9 +10,8 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.formats import Order, Report
-from autograder.reports.safety import printable
+from autograder.reports.safety import fenced, inert, prose
 from autograder.reports.statistics import ClassStatistics, stuck_on
-from autograder.wording import clean
 
 LIMIT = 1024 * 1024
 """Bytes of one step's summary; GitHub shows none of a longer one."""
@@ -76,30 +74,6 @@ class GithubSummary(Report):
         else:
             self._budget -= size
             self._parts.append(part)
-
-
-def inert(text: str, limit: int = 300) -> str:
-    """`text` on one line, shown as it is wherever it stands in Markdown.
-
-    No punctuation is left that Markdown, HTML or a table could read; in `<code>` GitHub links no names either.
-    """
-    return f"<code>{_entities(clean(text, limit))}</code>"
-
-
-def prose(text: str, limit: int = 600) -> str:
-    """A sentence on one line, with nothing in it that Markdown or HTML reads."""
-    return _entities(clean(text, limit))
-
-
-def fenced(text: str) -> str:
-    """A block of text as it is: the fence is longer than any in it."""
-    shown = printable(text)
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-    return f"{fence}text\n{shown}\n{fence}\n"
-
-
-def _entities(text: str) -> str:
-    return re.sub(r"[!-/:-@\[-`{-~]", lambda match: f"&#{ord(match[0])};", text)
 
 
 def _overview(statistics: ClassStatistics, lessons: tuple[str, ...]) -> str:

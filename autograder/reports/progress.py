@@ -19,6 +19,7 @@ from rich.progress import (
 from rich.text import Text
 
 from autograder.judging.records.results import SubmissionResult
+from autograder.reports.screen import Screen
 from autograder.wording import clean
 
 STEPS = 20
@@ -32,7 +33,7 @@ Advance = Callable[[SubmissionResult, int], None]
 @contextmanager
 def progress(total: int) -> Iterator[Advance]:
     """A function to call with each result as it becomes known, and with how many there will be."""
-    screen = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    screen = Screen(stderr=True)
     columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("grading", total=total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from autograder.classroom.exports import UNKNOWN
+from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 

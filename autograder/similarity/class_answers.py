@@ -19,8 +19,8 @@ from autograder.similarity.trees import MOST_CHARACTERS
 from autograder.submission import Cell, SubmissionError, read_submission
 from course.syllabus import Lesson, syllabus
 
-REFERENCE = "the model solution"
-"""Who has the course's own answer."""
+MODEL_SOLUTION = "the model solution"
+"""What reports call the course's own answer, which is nobody's: its `student` is None."""
 MOST_IN_A_CELL = 2 * MOST_CHARACTERS
 """Characters; what is longer is no answer to one exercise."""
 
@@ -29,11 +29,24 @@ MOST_IN_A_CELL = 2 * MOST_CHARACTERS
 class Answer:
     """One exercise of one hand-in."""
 
-    student: str
-    """As reports call them; `REFERENCE` for the course's own."""
-    whose: str
-    """The hand-in that it is of: the same for the members of a team."""
+    student: str | None
+    """As the class's results call them; None for the course's own."""
+    whose: str | None
+    """The hand-in that it is of: the same for the members of a team; None for the course's own."""
     code: str
+
+    @property
+    def called(self) -> str:
+        """What a reader sees."""
+        return called(self.student)
+
+
+def called(student: str | None) -> str:
+    """What reports call a student, or the model solution: never one like the other."""
+    if student is None:
+        return MODEL_SOLUTION
+    alike = folded(" ".join(student.split())) == MODEL_SOLUTION
+    return f"student {student}" if alike else student
 
 
 @dataclass
@@ -52,7 +65,8 @@ class HandedIn:
     """The code of one hand-in: for programs that compare whole files."""
 
     lesson: str
-    student: str
+    student: str | None
+    """None for the model solution."""
     at: str
     code: str
 
@@ -137,7 +151,7 @@ def _exercises(slug: str, lesson: Lesson, places: Places) -> dict[tuple[str, str
     for exercise in lesson.exercises:
         one = ExerciseAnswers(slug, exercise.name, stubs.get(exercise.name, ""))
         if code := reference.get(exercise.name):
-            one.answers.append(Answer(REFERENCE, REFERENCE, code))
+            one.answers.append(Answer(None, None, code))
         found[slug, exercise.name] = one
     return found
 

@@ -21,7 +21,7 @@ from autograder.learning.solutions import own_answers
 from autograder.places import Places
 from autograder.reports.formats import write_text
 from autograder.reports.safety import cell, file_stem
-from autograder.similarity.class_answers import REFERENCE, HandedIn
+from autograder.similarity.class_answers import HandedIn, called
 from autograder.submission import SubmissionError, read_submission
 from course.syllabus import find_lesson
 
@@ -40,8 +40,8 @@ def write_dolos(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
         archive.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
             for name, (one, code) in files.items():
-                label = "model solution" if one.student == REFERENCE else ""
-                info.writerow([f"{name}.py", cell(one.student), label, _time(one.at)])
+                label = "model solution" if one.student is None else ""
+                info.writerow([f"{name}.py", cell(called(one.student)), label, _time(one.at)])
                 written.writestr(f"{name}.py", code)
             written.writestr("info.csv", table.getvalue())
         write_text(ignored, _handed_out(slug))
@@ -66,10 +66,10 @@ def _by_lesson(hand_ins: Iterable[HandedIn]) -> dict[str, dict[str, tuple[Handed
     """The files of each lesson, by what they are called without `.py`, with the model solution."""
     found: dict[str, dict[str, tuple[HandedIn, str]]] = defaultdict(dict)
     for one in hand_ins:
-        found[one.lesson][file_stem(one.student)] = one, one.code.encode("utf-8", "replace").decode()
+        found[one.lesson][file_stem(one.student or "")] = one, one.code.encode("utf-8", "replace").decode()
     for slug, files in found.items():
         if parts := own_answers(slug):
-            files[MODEL] = HandedIn(slug, REFERENCE, "", ""), "\n\n\n".join(parts.values()) + "\n"
+            files[MODEL] = HandedIn(slug, None, "", ""), "\n\n\n".join(parts.values()) + "\n"
     return found
 
 

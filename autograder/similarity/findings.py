@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from autograder.similarity.class_answers import REFERENCE, Answer, ExerciseAnswers
+from autograder.similarity.class_answers import Answer, ExerciseAnswers
 from autograder.similarity.trees import NotCompared, Tree, tree_of
 
 NEAR = 0.6
@@ -54,17 +54,17 @@ class Finding:
 
     @property
     def students(self) -> list[str]:
-        return list(dict.fromkeys(one.student for one in self.answers if one.student != REFERENCE))
+        return list(dict.fromkeys(one.student for one in self.answers if one.student is not None))
 
     @property
     def is_of_the_reference(self) -> bool:
         """Whether the model solution is one of them."""
-        return any(one.student == REFERENCE for one in self.answers)
+        return any(one.student is None for one in self.answers)
 
     @property
     def verbatim(self) -> int:
         """How many hand-ins have the very same text, names and comments too; 0 if no two have."""
-        whose: dict[str, set[str]] = defaultdict(set)
+        whose: dict[str, set[str | None]] = defaultdict(set)
         for one in self.answers:
             whose[_text(one.code)].add(one.whose)
         most = max(map(len, whose.values()))
@@ -96,7 +96,7 @@ class _Variant:
     answers: list[Answer] = field(default_factory=list)
 
     @property
-    def whose(self) -> dict[str, Answer]:
+    def whose(self) -> dict[str | None, Answer]:
         """One answer of each hand-in."""
         return {one.whose: one for one in reversed(self.answers)}
 
@@ -106,19 +106,19 @@ def compare(exercise: ExerciseAnswers, kept: Iterable[str]) -> ExerciseFindings:
     found = ExerciseFindings(exercise.lesson, exercise.exercise)
     names = frozenset(kept)
     variants = _variants(exercise.answers, names, found.not_compared)
-    theirs = [[who for who in one.whose if who != REFERENCE] for one in variants]
+    theirs = [[who for who in one.whose if who is not None] for one in variants]
     found.answers = len({who for whose in theirs for who in whose})
     found.different = sum(1 for whose in theirs if whose)
     found.most_common = max(map(len, theirs), default=0)
     found.as_the_reference = next(
-        (len(one) for one, variant in zip(theirs, variants, strict=True) if REFERENCE in variant.whose), 0
+        (len(one) for one, variant in zip(theirs, variants, strict=True) if None in variant.whose), 0
     )
     weigh = _Weights(variants, _pieces(exercise.handed_out, names))
     near = sorted(_near(variants, weigh), key=lambda one: -one[0])[:MOST_PAIRS]
     for unusual, likeness, first, second in [*_equal(variants, weigh), *near]:
         equal = first is second
         pair = (first, first) if equal else (first, second)
-        having = {who for one in pair for who in one.whose} - {REFERENCE}
+        having = {who for one in pair for who in one.whose} - {None}
         found.findings.append(
             Finding(
                 exercise.lesson,
@@ -148,7 +148,7 @@ def _variants(answers: list[Answer], kept: frozenset[str], not_compared: list[st
                 trees[answer.code] = str(why)
         tree = trees[answer.code]
         if isinstance(tree, str):
-            not_compared.append(f"{answer.student}: {tree}")
+            not_compared.append(f"{answer.called}: {tree}")
         else:
             variants.setdefault(tree.digest, _Variant(tree)).answers.append(answer)
     return list(variants.values())
@@ -191,7 +191,7 @@ def _equal(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, f
     for one in variants:
         if len(one.whose) > 1:
             unusual = weigh.of(one.tree.shingles)
-            long = REFERENCE in one.whose and len(set(one.tree.shingles) - weigh.handed_out) >= LONG
+            long = None in one.whose and len(set(one.tree.shingles) - weigh.handed_out) >= LONG
             if unusual >= UNUSUAL or long:
                 yield unusual, 1.0, one, one
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import keyword
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ from rich.text import Text
 
 from autograder.judging.records.results import whole_file
 from autograder.reports.pages import environment
-from autograder.similarity.class_answers import REFERENCE, Answer, ClassAnswers
+from autograder.similarity.class_answers import Answer, ClassAnswers, called
 from autograder.similarity.findings import UNUSUAL, ExerciseFindings, Finding, compare
 from autograder.wording import clean, enumeration, printable_json
 from course.syllabus import syllabus
@@ -29,12 +31,14 @@ MOST_ON_A_PAGE = 200
 """Findings; JSON has more."""
 MOST_IN_JSON = 5000
 MOST_ON_A_TERMINAL = 15
-MOST_PAIRS_ON_A_TERMINAL = 5
+MOST_GROUPS_ON_A_TERMINAL = 10
 MOST_NAMED = 12
 """Students of one finding that are named on a page."""
 MOST_OF_A_GROUP = 12
 """Hand-ins of a finding from which pairs are counted: a larger group has shared with no one in particular."""
 MOST_PAIRS = 30
+NAME = re.compile(r"(?<![.\w])[^\W\d]\w*")
+"""A name in a line of code, but not what is taken from a module or an object."""
 FEW = 6
 """Hand-ins from which on a class says what is usual."""
 MOST_LINES = 150
@@ -49,7 +53,9 @@ class Similarity:
     findings: list[Finding] = field(default_factory=list)
     """Of all exercises, the most unusual first."""
     pairs: list[tuple[float, str, str, list[str]]] = field(default_factory=list)
-    """Who shares most: what it weighs, the two, and in which exercises."""
+    """The two who share most: what it weighs, their names, and in which exercises."""
+    groups: list[tuple[float, list[str], list[str]]] = field(default_factory=list)
+    """The same for as many as share the same exercises, so that one ring is one row."""
     remarks: list[str] = field(default_factory=list)
     has_reference: bool = True
 
@@ -66,25 +72,41 @@ def similarity_of(found: ClassAnswers) -> Similarity:
         result.findings += compared.findings
         result.remarks += [f"{exercise.lesson}/{exercise.exercise}, {line}" for line in compared.not_compared]
     result.findings.sort(key=lambda one: -one.unusual)
-    result.pairs = _pairs(result.findings)
+    pairs = _pairs(result.findings)
+    result.pairs, result.groups = pairs[:MOST_PAIRS], _groups(pairs)[:MOST_PAIRS]
     return result
 
 
+def _groups(pairs: Iterable[tuple[float, str, str, list[str]]]) -> list[tuple[float, list[str], list[str]]]:
+    """Pairs that share the very same exercises and are linked by somebody, each with what its best pair weighs."""
+    sharing: dict[tuple[str, ...], list[tuple[float, set[str]]]] = {}
+    for weight, first, second, where in pairs:
+        groups = sharing.setdefault(tuple(where), [])
+        linked = [one for one in groups if one[1] & {first, second}]
+        best = max([weight, *(other for other, _ in linked)])
+        joined = (best, {first, second}.union(*(names for _, names in linked)))
+        groups[:] = [*(one for one in groups if one not in linked), joined]
+    found = [(weight, sorted(names), list(where)) for where, groups in sharing.items() for weight, names in groups]
+    return sorted(found, key=lambda one: (-one[0], one[1]))
+
+
 def _pairs(findings: Iterable[Finding]) -> list[tuple[float, str, str, list[str]]]:
+    """All that are unusual, those that share most first."""
     weights: Counter[tuple[str, str]] = Counter()
     where: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
-        students = {one.whose: one.student for one in finding.answers}
-        if len(students) > MOST_OF_A_GROUP:
+        hand_ins = {one.whose: one for one in finding.answers}
+        if len(hand_ins) > MOST_OF_A_GROUP:
             continue
-        for pair in combinations(sorted(students.values()), 2):
-            if finding.is_of_the_reference and REFERENCE not in pair:
+        for two in combinations(sorted(hand_ins.values(), key=lambda one: one.called), 2):
+            if finding.is_of_the_reference and all(one.student is not None for one in two):
                 continue  # it is the solution that they share
+            pair = two[0].called, two[1].called
             exercise = f"{finding.lesson.partition('_')[0]}/{finding.exercise}"
             if exercise not in where.setdefault(pair, []):
                 weights[pair] += finding.unusual  # type: ignore[assignment]
                 where[pair].append(exercise)
-    most = [(pair, weight) for pair, weight in weights.most_common(MOST_PAIRS) if weight >= UNUSUAL]
+    most = [(pair, weight) for pair, weight in weights.most_common() if weight >= UNUSUAL]
     return [(round(weight, 1), *pair, where[pair]) for pair, weight in most]
 
 
@@ -92,8 +114,8 @@ def side_by_side(finding: Finding) -> tuple[Answer, Answer]:
     """The two answers that show best what is alike: the model solution, else two of the very same text, else any."""
     if not finding.equal:
         return finding.first[0], finding.second[0]
-    reference = [one for one in finding.first if one.student == REFERENCE]
-    others = [one for one in finding.first if one.student != REFERENCE]
+    reference = [one for one in finding.first if one.student is None]
+    others = [one for one in finding.first if one.student is not None]
     first = reference[0] if reference else others[0]
     whose = [one for one in others if one.whose != first.whose]
     same = [one for one in whose if one.code.strip() == first.code.strip()]
@@ -134,9 +156,9 @@ def show(screen: Console, found: Similarity) -> None:
         screen.print(f"and {more:,} more")
     if not found.findings:
         screen.print("Nothing that is alike is unusual.")
-    for weight, first, second, exercises in found.pairs[:MOST_PAIRS_ON_A_TERMINAL]:
+    for weight, names, exercises in found.groups[:MOST_GROUPS_ON_A_TERMINAL]:
         if len(exercises) > 1:
-            who = f"{clean(first, 40)} and {clean(second, 40)}"
+            who = _listed(names, 4)
             screen.print(f"{who}: {len(exercises)} exercises alike, unusual by {weight:.0f}")
     answers = sum(one.answers for one in found.exercises)
     screen.print(f"\n{answers:,} answers to {len(found.exercises)} exercises were compared.")
@@ -144,7 +166,11 @@ def show(screen: Console, found: Similarity) -> None:
 
 
 def _named(finding: Finding, most: int) -> str:
-    names = [clean(name, 40) for name in finding.students]
+    return _listed(map(called, finding.students), most)
+
+
+def _listed(students: Iterable[str], most: int) -> str:
+    names = [clean(name, 40) for name in students]
     return enumeration(names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"])
 
 
@@ -160,6 +186,7 @@ def write_page(found: Similarity, out: Path, title: str) -> Path:
         "title": title,
         "no_proof": NO_PROOF,
         "found": found,
+        "groups": [(weight, _listed(names, MOST_NAMED), where) for weight, names, where in found.groups],
         "rows": rows,
         "more": max(0, len(found.findings) - MOST_ON_A_PAGE),
         "remarks": [clean(line, 300) for line in found.remarks[:MOST_ON_A_PAGE]],
@@ -173,19 +200,27 @@ def write_page(found: Similarity, out: Path, title: str) -> Path:
 def _sides(first: Answer, second: Answer) -> list[dict[str, Any]]:
     """Both answers, line by line, each with whether the other has it, too."""
     texts = [one.code.strip("\n").expandtabs(4).split("\n")[:MOST_LINES] for one in (first, second)]
-    plain = [[line.strip() for line in lines] for lines in texts]
+    plain = [[_without_names(line) for line in lines] for lines in texts]
     matched: tuple[set[int], set[int]] = (set(), set())
     for block in difflib.SequenceMatcher(None, plain[0], plain[1], autojunk=False).get_matching_blocks():
         matched[0].update(range(block.a, block.a + block.size))
         matched[1].update(range(block.b, block.b + block.size))
     return [
         {
-            "who": clean(one.student, 80),
-            "lines": [(clean(line, 300), number in same and bool(line.strip())) for number, line in enumerate(lines)],
+            "who": clean(one.called, 80),
+            "lines": [
+                (clean(line, 300), number in same and bool(_without_names(line))) for number, line in enumerate(lines)
+            ],
             "cut": one.code.strip("\n").count("\n") + 1 > MOST_LINES,
         }
         for one, lines, same in zip((first, second), texts, matched, strict=True)
     ]
+
+
+def _without_names(line: str) -> str:
+    """A line without its comment, with all names alike: what a copy is changed in first."""
+    code = line.partition("#")[0].strip()
+    return NAME.sub(lambda match: match[0] if keyword.iskeyword(match[0]) else "·", code)
 
 
 def as_json(found: Similarity) -> str:
@@ -218,12 +253,14 @@ def as_json(found: Similarity) -> str:
         for one in found.findings[:MOST_IN_JSON]
     ]
     pairs = [{"unusual": weight, "students": [a, b], "exercises": where} for weight, a, b, where in found.pairs]
+    groups = [{"unusual": weight, "students": names, "exercises": where} for weight, names, where in found.groups]
     data = {
         "note": NO_PROOF,
         "exercises": exercises,
         "findings": findings,
         "left_out": max(0, len(found.findings) - MOST_IN_JSON),
         "pairs": pairs,
+        "groups": groups,
         "not_compared": found.remarks,
     }
     return printable_json(data, indent=1)

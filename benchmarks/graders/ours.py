@@ -60,19 +60,19 @@ def prepare(
         cwd=folder,
         env={"PYTHONPATH": str(course)},
         scores=lambda: _scores(results),
-        first=lambda: any(results.glob(f"student*/{SLUG}.json")),
+        first=lambda: any(results.glob(f"students/student*/{SLUG}.json")),
     )
 
 
 def confinement(results: Path) -> str:
     """What confined the submissions, as the results say."""
-    file = next(results.glob(f"*/{SLUG}.json"))
+    file = next(results.glob(f"students/*/{SLUG}.json"))
     return str(json.loads(file.read_text(encoding="utf-8"))["isolation"])
 
 
 def timeouts(results: Path) -> int:
     """How many exercises ended because a call took too long."""
-    files = results.glob(f"*/{SLUG}.json")
+    files = results.glob(f"students/*/{SLUG}.json")
     return sum(
         exercise["status"] == "timeout"
         for file in files
@@ -120,7 +120,7 @@ def _verify(folder: Path) -> None:
 
 def _scores(results: Path) -> Scores:
     found: Scores = {}
-    for file in results.glob(f"*/{SLUG}.json"):
+    for file in results.glob(f"students/*/{SLUG}.json"):
         result = json.loads(file.read_text(encoding="utf-8"))
         found[result["student"]] = {exercise["name"]: exercise["points"] for exercise in result["exercises"]}
     return found

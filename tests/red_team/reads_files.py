@@ -14,7 +14,7 @@ PATHS = [
     f"{REPOSITORY}/autograder/lessons/ch07_mlp_backprop/mistakes/forward.py",
     f"{REPOSITORY}/pyproject.toml",
     f"{CLASS}/honest_all/ch07_mlp_backprop.py",
-    "@RESULTS@/honest_all/ch07_mlp_backprop.json",
+    "@RESULTS@/students/honest_all/ch07_mlp_backprop.json",
     "@OUTSIDE@/secret",
     "../1/answers",
     "/etc/passwd",

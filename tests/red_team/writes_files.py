@@ -5,7 +5,7 @@ import shutil
 
 reached = []
 TARGETS = [  # all in a temporary folder, should a wall have a hole
-    "@RESULTS@/honest_all/ch07_mlp_backprop.json",
+    "@RESULTS@/students/honest_all/ch07_mlp_backprop.json",
     "@RESULTS@/class.json",
     "@CLASS@/honest_all/ch07_mlp_backprop.py",
     "@CLASS@/honest_all",

@@ -65,4 +65,4 @@ def _row(line: Line) -> tuple[str, ...]:
         return ("", cell(line.student), "", "")
     first, _, last = line.person.name.rpartition(" ")
     ids = line.person.ids
-    return (cell(last), cell(first), ids.get("login", ""), ids.get("number", ""))
+    return (cell(last), cell(first), cell(ids.get("login", "")), cell(ids.get("number", "")))

@@ -3,6 +3,10 @@
 A worksheet goes back as it came, with Grade and Feedback comments in it: the importer finds a student by Identifier,
 which is another in each assignment, and wants Grade and Last modified (grade) beside it. Without one, students are
 mapped by mail address or ID number, and points and feedback have a column each: Moodle wants both or loses points.
+
+Moodle shows both kinds of feedback as HTML. A worksheet's comments are stored as FORMAT_HTML (`set_editor_text` in
+moodle/moodle, mod/assign/feedback/comments/locallib.php), feedback of Grades, Import as FORMAT_MOODLE
+(`grade_import_commit` in grade/import/lib.php), in which tags are tags, too. So ours is escaped for HTML.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from autograder.classroom.lesson_names import lessons_named
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
-from autograder.reports.safety import cell
+from autograder.reports.safety import cell, markup
 
 COMMENTS = "feedback comments"
 IN_CSV = ("Full name", "Email address", "ID number")
@@ -46,7 +50,7 @@ class MoodleReport(GradebookReport):
                 if points:
                     filled[places["grade"]] = points.replace(".", ",") if "," in most else points
                     if COMMENTS in places and (said := line.cells[slug].said):
-                        filled[places[COMMENTS]] = cell(said)
+                        filled[places[COMMENTS]] = cell(markup(said))
                 out.writerow(filled)
         self.not_in(rows)
         return str(path)
@@ -72,10 +76,13 @@ class MoodleReport(GradebookReport):
                 said = [
                     one
                     for slug in titles
-                    for one in (self.points(line, slug), cell(line.cells[slug].said) if slug in line.cells else "")
+                    for one in (
+                        self.points(line, slug),
+                        cell(markup(line.cells[slug].said)) if slug in line.cells else "",
+                    )
                 ]
                 name = person.name if person else line.student
-                out.writerow([cell(name), ids.get("mail", ""), ids.get("number", ""), *said])
+                out.writerow([*map(cell, (name, ids.get("mail", ""), ids.get("number", ""))), *said])
         self.said.append(
             "import it under Grades, Import, CSV: map Email address (or ID number), and both columns of a lesson"
         )

@@ -11,6 +11,7 @@ from autograder.nbgrader_course.gradebook import CourseGradebook
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.platforms.gradebook import UNGRADED
+from autograder.wording import LONGEST, clean
 
 
 class NbgraderReport(Report):
@@ -32,7 +33,9 @@ class NbgraderReport(Report):
         person = work.person
         first, _, last = (person.name if person else "").rpartition(" ")
         if results or person is not None:
-            self._gradebook.write(student, first, last, person.ids.get("mail", "") if person else "", results)
+            mail = person.ids.get("mail", "") if person else ""
+            first, last, mail = (clean(one, LONGEST) for one in (first, last, mail))
+            self._gradebook.write(student, first, last, mail, results)
             self._written += [(student, result.lesson) for result in results]
 
     def finish(self) -> list[str]:
@@ -51,7 +54,8 @@ class NbgraderReport(Report):
         """What nbgrader calls a student: as it did before, as the hand-in does, or as it would."""
         ids = work.person.ids if work.person else {}
         names = [*work.names, *(ids[kind] for kind in self._kinds if kind in ids)]
-        return next((name for name in names if name in self._known), [*names, work.student][0])
+        known = next((name for name in names if name in self._known), None)
+        return known or clean([*names, work.student][0], LONGEST)  # a database takes no name that is no UTF-8
 
 
 def _as_hand_ins_have_it(students: Iterable[Student]) -> list[str]:
