@@ -93,7 +93,8 @@ class ClassResults:
             self._slugs.setdefault(student, []).append(slug)
         names = sorted({*self._slugs, *self._not_recognised})
         self.people = People(people or [], names)
-        self._book = Book(self.people, self.rules, overrides, record.times)
+        told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments name people
+        self._book = Book(self.people, self.rules, told, record.times)
         chosen = self.people.students if only is None else self._meant(only)
         self._students = chosen
         self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}

@@ -66,7 +66,7 @@ class HtmlReport(Report):
         self._number = 0
 
     def add(self, work: StudentWork) -> None:
-        self._last = self._students / f"{file_stem(work.student)}.html"
+        self._last = self.file("students", f"{file_stem(work.student)}.html")
         due = self.order.classroom.due if self.order.classroom.said_due else ()
         shown = page(work, self._book, due, self.order.classroom.worth, self.order.hidden_checks == "visible")
         write_text(self._last, self._student_page.render(shown))
@@ -80,7 +80,7 @@ class HtmlReport(Report):
     def finish(self) -> list[str]:
         if not self._whole_class:
             return [f"html: {self._last}", *self._about_links()]
-        index = self.order.out / "index.html"
+        index = self.file("index.html")
         with whole_file(index) as file:
             file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
         return [f"html: {index}, and {self._number} pages in {self._students}", *self._about_links()]

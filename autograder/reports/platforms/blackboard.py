@@ -49,7 +49,7 @@ class BlackboardReport(GradebookReport):
             )
             files = self.spread("blackboard", ".xls", list(new), (line for *_, line in people), beside=bool(known))
             for name, slugs in files.items():
-                some = [one for one in people if one[2].cells.keys() & set(slugs)]
+                some = [one for one in people if one[2].worked & set(slugs)]
                 paths.append(self._file(name, head, some, {slug: new[slug] or slug for slug in slugs}, table))
         return paths
 
@@ -64,7 +64,7 @@ class BlackboardReport(GradebookReport):
         worth = {slug: match[1] if (match := WORTH.search(title)) else "" for slug, title in columns.items()}
         for slug, theirs in worth.items():
             self.scaled(slug, theirs)
-        path = self.order.out / name
+        path = self.file(name)
         text = io.StringIO(newline="")
         out = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_ALL)
         out.writerow([*head, *columns.values()])

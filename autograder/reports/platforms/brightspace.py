@@ -69,13 +69,13 @@ class BrightspaceReport(GradebookReport):
         table: Table,
     ) -> str:
         """A file of these lessons' items, each with its column's title and what that is worth."""
-        path = self.order.out / name
+        path = self.file(name)
         with whole_file(path) as file:
             out = csv.writer(file)
             out.writerow([*head, *(title for title, _ in items.values()), END])
             for row, whole, line in people:
                 there = dict(zip(table.header, whole, strict=False))
-                if line.cells.keys() & items.keys():
+                if line.worked & items.keys():
                     cells = (
                         self.points(line, slug, worth, there.get(title, "")) for slug, (title, worth) in items.items()
                     )

@@ -70,7 +70,7 @@ class CanvasReport(GradebookReport):
                 file,
                 table,
                 head,
-                [(row, line) for row, line in rows if line.cells.keys() & set(slugs)],
+                [(row, line) for row, line in rows if line.worked & set(slugs)],
                 {slug: columns[slug] for slug in slugs},
             )
             for file, slugs in files.items()
@@ -84,7 +84,7 @@ class CanvasReport(GradebookReport):
         rows: list[tuple[tuple[str, ...], Line]],
         columns: dict[str, str | None],
     ) -> str:
-        path = self.order.out / name
+        path = self.file(name)
         above = _points_possible(table)
         worth = {slug: above.get(title or "", "") for slug, title in columns.items()}
         for slug, theirs in worth.items():

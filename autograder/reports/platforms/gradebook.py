@@ -46,6 +46,11 @@ class Line:
     gone: frozenset[str] = frozenset()
     """The lessons whose hand-in is no longer there."""
 
+    @property
+    def worked(self) -> frozenset[str]:
+        """The lessons with a result of work."""
+        return frozenset(slug for slug, cell in self.cells.items() if cell.worked)
+
 
 class GradebookReport(Report):
     """A platform's gradebook; of a class of thousands the numbers are kept, and nothing else.
@@ -117,7 +122,10 @@ class GradebookReport(Report):
         `beside`: there is a file of the lessons of which that is known, too.
         """
         people = list(lines)
-        handed_in = {slug: frozenset(line.student for line in people if slug in line.cells) for slug in slugs}
+        for line in people:
+            for slug in (line.cells.keys() - line.worked) & set(slugs):
+                self._keep(slug, "no work in the notebook that was handed in, and no points in this file", line)
+        handed_in = {slug: frozenset(line.student for line in people if slug in line.worked) for slug in slugs}
         if len(set(handed_in.values())) <= 1 and not beside:
             return {f"{name}{ending}": list(slugs)}
         return {f"{name}/{slug}{ending}": [slug] for slug in slugs if handed_in[slug]}

@@ -47,7 +47,7 @@ class MoodleReport(GradebookReport):
             self.said.append(f"{table.file}: nobody handed in work for {slug}; nothing to fill in")
             return ""
         places = _places(table)
-        path = self.order.out / "moodle" / table.file
+        path = self.file("moodle", table.file)
         most = next((row[places["maximum grade"]] for row, _ in rows), "") if "maximum grade" in places else ""
         comma = has_decimal_comma(most)
         self.scaled(slug, most)
@@ -84,13 +84,13 @@ class MoodleReport(GradebookReport):
         titles = {slug: self.column_of(slug, ()) or slug for slug in self.lessons}
         written = []
         for name, slugs in self.spread("moodle/gradebook", ".csv", self.lessons, self.lines).items():
-            path = self.order.out / name
+            path = self.file(name)
             with whole_file(path) as file:
                 out = csv.writer(file)
                 feedback = [title for slug in slugs for title in (titles[slug], f"{titles[slug]} (feedback)")]
                 out.writerow([*IN_CSV, *feedback])
                 for line in self.lines:
-                    if not line.cells.keys() & set(slugs):
+                    if not line.worked & set(slugs):
                         continue
                     person = line.person
                     ids = person.ids if person else {"mail": line.student if "@" in line.student else ""}
