@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +17,7 @@ from test_rosters import BLACKBOARD, BRIGHTSPACE, CANVAS, WORKSHEET, table
 from autograder.classroom.class_record import HandedIn
 from autograder.reports.anonymous import NAMED
 from autograder.reports.formats import MAKERS
+from autograder.reports.platforms.numbers import number
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -38,6 +40,65 @@ def test_canvas_gets_its_own_rows_and_columns_back(backprop: Command, tmp_path: 
     ]
     assert "ch06_vjps: points of 63 are scaled to the 100 of the column" in report.stderr
     assert "in no row of the roster, and not in this file: eve_999" in report.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        *(("1,000.00", 1000), ("1.000,00", 1000), ("1\u202f000,00", 1000), ("1'000.00", 1000), ("1,000", 1000)),
+        *(("31,50", 31.5), ("31.50", 31.5), ("63,00000", 63), ("63.000", 63), ("1,234,567.5", 1234567.5)),
+        *(("", 0), ("EX", 0), ("N/A", 0), ("(read only)", 0), ("12.34.56,7", 123456.7), (",", 0)),
+    ],
+)
+def test_numbers_are_read_as_platforms_write_them(text: str, worth: float) -> None:
+    assert number(text, 63) == worth
+
+
+@pytest.mark.parametrize("possible", ['"1,000.00"', '"1.000,00"'])
+def test_canvas_scales_to_a_column_of_a_thousand(backprop: Command, tmp_path: Path, possible: str) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("63.00", possible))
+    report = backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert rows_of(results / "__reports__" / "canvas.csv")[2][-1] == "1000"
+    assert "ch06_vjps: points of 63 are scaled to the 1000 of the column" in report.stderr
+
+
+def test_who_has_fewer_points_than_there_is_said(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 1))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("Lab 1,,,", "Lab 1,20.00,,"))
+    report = backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert "ch06_vjps: will have fewer points than there are there now: Ada King" in report.stderr
+
+
+@pytest.mark.slow
+def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, tmp_path: Path) -> None:
+    """Of who is no longer in the class, and of a lesson that has no file any more."""
+    out = tmp_path / "out"
+    other = replace(a_result("Bob Müller", 18), lesson="ch03_accumulation")
+    results = write(tmp_path / "results", a_result("Ada King", 18), other)
+    export = table(tmp_path, "export.csv", BRIGHTSPACE)
+    options = ("--format", "html,csv,gradescope,brightspace", "--roster", export, "--out", out)
+    assert "removed" not in backprop("report", results, *options).stderr
+    (out / "students" / "mine.html").write_text("a teacher's own")
+    (pages,) = (out / "students").glob("bob*")
+    (out / "brightspace" / "ch06_vjps.csv").rename(out / "brightspace" / "kept.csv")
+    backprop("report", write(tmp_path / "others", a_result("zoe")), "--format", "html", "--out", out)
+    shutil.rmtree(results / "Bob Müller")
+    (results / ".hand-ins.json").unlink()
+    table(tmp_path, "export.csv", BRIGHTSPACE.rpartition("#s102")[0])
+    ada = backprop("report", results, *options, "--student", "Ada King")
+    assert pages.is_file(), "a report of one student takes nothing back"
+    again = backprop("report", results, *options)
+    assert (ada.returncode, again.returncode) == (0, 0), again.stderr
+    left = {file.relative_to(out).as_posix().partition("~")[0] for file in out.rglob("*.*") if file.suffix != ".json"}
+    assert left == {
+        *("index.html", "grades.csv", "exercises.csv", "brightspace.csv", "brightspace/kept.csv"),
+        *("students/ada-king", "students/mine.html", "students/zoe.html"),
+    }
+    assert f"html: removed what an earlier report wrote and this one does not: students/{pages.name}" in again.stderr
+    (out / ".written.json").write_text('{"csv": {"' + "../results" + '": ["../../class.csv", "../export.csv"]}}')
+    backprop("report", results, *options)
+    assert export.is_file(), "nothing outside the folder"
 
 
 def test_canvas_without_an_export_finds_students_by_id(backprop: Command, tmp_path: Path) -> None:
