@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -61,6 +62,23 @@ def test_canvas_scales_to_a_column_of_a_thousand(backprop: Command, tmp_path: Pa
     report = backprop("report", results, "--format", "canvas", "--roster", canvas)
     assert rows_of(results / "__reports__" / "canvas.csv")[2][-1] == "1000"
     assert "ch06_vjps: points of 63 are scaled to the 1000 of the column" in report.stderr
+
+
+def test_the_newest_export_goes_back_and_an_old_copy_is_said(backprop: Command, tmp_path: Path) -> None:
+    """Who joined the class since is in the newer one alone; a browser calls the second download `canvas (1).csv`."""
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    kept = results / ".rosters"
+    kept.mkdir()
+    old = table(kept, "canvas.csv", CANVAS)
+    os.utime(old, (1, 1))
+    joined = CANVAS.replace("Lab 1 and Lab 2,,,", "Lab 2,EX,,") + '"Aho, Zoe",103,s103,zoe@x.edu,Lab 1,12.00,,\n'
+    table(kept, "canvas (1).csv", joined)
+    report = backprop("report", results, "--format", "canvas")
+    cells = [row[-1] for row in rows_of(results / "__reports__" / "canvas.csv")[2:]]
+    assert cells == ["63", "EX", "12.00"]
+    assert "where there is no result, cells are as canvas (1).csv had them when you graded" in report.stderr
+    given = backprop("report", results, "--format", "canvas", "--roster", table(tmp_path, "new.csv", CANVAS))
+    assert "when you graded" not in given.stderr
 
 
 def test_who_has_fewer_points_than_there_is_said(backprop: Command, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ class BlackboardReport(GradebookReport):
         columns = {slug: self.column_of(slug, table.header[len(HEADER) :]) for slug in self.lessons}
         known = {slug: title for slug, title in columns.items() if title and title in table.header}
         new = {slug: title for slug, title in columns.items() if slug not in known}
+        self.say_how_old(table, known, (line for *_, line in people))
         paths = [self._file("blackboard.xls", head, people, known, table)] if known else []
         if new:
             self.said.append(

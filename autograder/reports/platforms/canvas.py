@@ -44,6 +44,7 @@ class CanvasReport(GradebookReport):
         columns = {slug: self.column_of(slug, table.header[len(head) :]) for slug in self.lessons}
         known = {slug: title for slug, title in columns.items() if title in table.header}
         new = {slug: title for slug, title in columns.items() if slug not in known}
+        self.say_how_old(table, known, (line for _, line in rows))
         paths = [self._file("canvas.csv", table, head, rows, known)] if known else []
         if new:
             self._say_new(new)

@@ -99,13 +99,25 @@ class GradebookReport(Report):
         raise NotImplementedError
 
     def tables(self, platform: str) -> list[tuple[Table, list[tuple[tuple[str, ...], Line]]]]:
-        """The platform's own tables among the rosters, each with its rows and whose they are."""
+        """The platform's own tables among the rosters, the newest last, each with its rows and whose they are."""
         found: dict[Table, dict[int, tuple[tuple[str, ...], Line]]] = {}
+        older: set[Table] = set()
         for line in self.lines:
-            for table, place, row in line.person.rows if line.person else ():
-                if table.platform == platform:
-                    found.setdefault(table, {})[place] = (row, line)
-        return [(table, [rows[place] for place in sorted(rows)]) for table, rows in found.items()]
+            theirs = [one for one in (line.person.rows if line.person else ()) if one[0].platform == platform]
+            for table, place, row in theirs:
+                found.setdefault(table, {})[place] = (row, line)
+            older.update(table for table, _, _ in theirs if table != theirs[-1][0])
+        tables = sorted(found, key=lambda table: table not in older)
+        return [(table, [rows[place] for place in sorted(rows)]) for table in tables if (rows := found[table])]
+
+    def say_how_old(self, table: Table, slugs: Iterable[str], lines: Iterable[Line]) -> None:
+        """Say so where cells go back as an older copy of the export has them."""
+        due = set(slugs)
+        if table.kept and any(due - line.cells.keys() for line in lines):
+            self.said.append(
+                f"where there is no result, cells are as {table.file} had them when you graded; if anything was "
+                "changed there since, export it again, and give it as --roster"
+            )
 
     def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]]) -> None:
         """Say who has points and no row in the platform's table."""

@@ -51,6 +51,7 @@ class MoodleReport(GradebookReport):
         most = next((row[places["maximum grade"]] for row, _ in rows), "") if "maximum grade" in places else ""
         comma = has_decimal_comma(most)
         self.scaled(slug, most)
+        self.say_how_old(table, [slug], (line for _, line in rows))
         with whole_file(path) as file:
             out = csv.writer(file)
             out.writerow(table.header)
