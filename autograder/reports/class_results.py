@@ -58,8 +58,8 @@ class ClassResults:
     """What lies in a folder of results. Iterating reads it; `problems` then says which files are none.
 
     `only` keeps one student; the lessons are those of the whole class all the same. `due`: the lessons that count for
-    shares and totals; those for which someone handed in work if it is empty. With `people`, each is a student, also who handed
-    in nothing; `rules` and `overrides` say what counts. `anonymous`: without names.
+    shares and totals; those for which someone handed in work if it is empty. With `people`, each is a student, also who
+    handed in nothing; `rules` and `overrides` say what counts. `anonymous`: without names.
     """
 
     def __init__(
