@@ -18,6 +18,7 @@ from test_rosters import BLACKBOARD, BRIGHTSPACE, CANVAS, WORKSHEET, table
 from autograder.classroom.class_record import HandedIn
 from autograder.reports.anonymous import NAMED
 from autograder.reports.formats import MAKERS
+from autograder.reports.platforms.moodle import commented
 from autograder.reports.platforms.numbers import number
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -147,8 +148,26 @@ def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path
     assert report.returncode == 0, report.stderr
     header, ada, other = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
     assert header[:3] == ["Identifier", "Full name", "ID number"]
-    assert (ada[0], ada[6], ada[-1]) == ("Participant 71", "31,5", "Autograder: Handed in late.")
+    assert (ada[0], ada[6], ada[-1]) == ("Participant 71", "31,5", "[Autograder: Handed in late.]")
     assert (other[0], other[6], other[-1]) == ("Participant 72", "", "")
+
+
+@pytest.mark.parametrize(
+    ("there", "said", "then"),
+    [
+        ("", "", ""),
+        ("", "late", "[Autograder: late]"),
+        ("well done", "=late [2]", "well done [Autograder: =late [2)]"),
+        ("well done [Autograder: late]", "", "well done"),
+        ("<p>[Autograder: <b>late</b>] but it will do</p>", "", "<p> but it will do</p>"),
+        ("<p>[Autograder: late]</p>", "", ""),
+        ("[Autograder: late]", "later", "[Autograder: later]"),
+        ("=see me", "", "=see me"),
+    ],
+)
+def test_moodles_comments_keep_what_a_person_wrote(there: str, said: str, then: str) -> None:
+    assert commented(there, said) == then
+    assert commented(then, said) == then
 
 
 def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ class GradebookReport(Report):
                 self._keep(slug, "points there stay, though what was handed in is gone here", line)
             return there
         if not cell.worked and there.strip():
-            self._keep(slug, "points there stay, since the notebook that was handed in has no work in it", line)
+            if number(there):
+                self._keep(slug, "points there stay, since the notebook that was handed in has no work in it", line)
             return there
         theirs = number(worth, cell.max_points)
         points = cell.points if not theirs or not cell.max_points else cell.points * theirs / cell.max_points

@@ -17,12 +17,12 @@ from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
 from autograder.reports.platforms.numbers import has_decimal_comma
-from autograder.reports.safety import cell
+from autograder.reports.safety import LONGEST, cell
+from autograder.wording import clean
 
 COMMENTS = "feedback comments"
-MARK = "Autograder: "
-"""What remarks of ours begin with: by that a later report knows what it may take back."""
-OURS = re.compile(rf"\s*{MARK}[^<]*")
+OURS = re.compile(r"\s*\[Autograder: [^]]*\]")
+"""A remark of ours: by its brackets a later report knows what it may take back, and what a person wrote around it."""
 IN_CSV = ("Full name", "Email address", "ID number")
 
 
@@ -60,10 +60,8 @@ class MoodleReport(GradebookReport):
                 points = self.points(line, slug, most, there)
                 if points != there:
                     filled[places["grade"]] = points.replace(".", ",") if comma else points
-                if COMMENTS in places:
-                    before = row[places[COMMENTS]]
-                    said = line.cells[slug].said if slug in line.cells else ""
-                    filled[places[COMMENTS]] = commented(before, said)
+                if COMMENTS in places and slug in line.cells:
+                    filled[places[COMMENTS]] = commented(row[places[COMMENTS]], line.cells[slug].said)
                 out.writerow(filled)
         self.not_in(rows)
         return str(path)
@@ -109,10 +107,11 @@ class MoodleReport(GradebookReport):
 
 
 def commented(there: str, said: str) -> str:
-    """A cell of feedback: what a person wrote there, and behind `Autograder:` what is to say now instead of before."""
+    """A cell of feedback: what a person wrote there, and in brackets what is to say now instead of before."""
     before = OURS.sub("", there)
     before = "" if not re.sub(r"<[^>]*>|&nbsp;", "", before).strip() else before
-    return f"{before.rstrip()} {MARK}{cell(said)}".lstrip() if said else before
+    ours = f"[Autograder: {clean(said, LONGEST).replace(']', ')')}]" if said else ""
+    return f"{before.rstrip()} {ours}".strip() if ours else before
 
 
 def _places(table: Table) -> dict[str, int]:
