@@ -101,6 +101,8 @@ def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, t
     (out / "students" / "mine.html").write_text("a teacher's own")
     (pages,) = (out / "students").glob("bob*")
     (out / "brightspace" / "ch06_vjps.csv").rename(out / "brightspace" / "kept.csv")
+    changed = out / "brightspace" / "ch03_accumulation.csv"
+    os.utime(changed, (changed.stat().st_atime, changed.stat().st_mtime + 9e6))  # by hand
     backprop("report", write(tmp_path / "others", a_result("zoe")), "--format", "html", "--out", out)
     shutil.rmtree(results / "Bob Müller")
     (results / ".hand-ins.json").unlink()
@@ -112,10 +114,11 @@ def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, t
     left = {file.relative_to(out).as_posix().partition("~")[0] for file in out.rglob("*.*") if file.suffix != ".json"}
     assert left == {
         *("index.html", "grades.csv", "exercises.csv", "brightspace.csv", "brightspace/kept.csv"),
+        "brightspace/ch03_accumulation.csv",
         *("students/ada-king", "students/mine.html", "students/zoe.html"),
     }
     assert f"html: removed what an earlier report wrote and this one does not: students/{pages.name}" in again.stderr
-    (out / ".written.json").write_text('{"csv": {"' + "../results" + '": ["../../class.csv", "../export.csv"]}}')
+    (results / ".written-reports").write_text('{"csv ../out": {"at": 9e9, "files": ["../export.csv", "grades.csv"]}}')
     backprop("report", results, *options)
     assert export.is_file(), "nothing outside the folder"
 

@@ -102,4 +102,4 @@ def test_nothing_that_was_there_is_lost_and_nothing_of_ours_stays(
         assert "scores taken back, since what was handed in is gone: adaking" in said
     else:
         assert hers.grade == full
-    assert not [file for file in (tmp_path / "reports").rglob("*.*") if file.name != ".written.json"] or excused
+    assert not list((tmp_path / "reports").rglob("*.*")) or excused

@@ -73,7 +73,7 @@ class FormatRun:
     def _take_back(self, files: list[Path]) -> list[str]:
         """Remove what the last report of this format wrote and this one did not; a line on that."""
         whole = self.order.only is None
-        gone = take_back(self.order.out, self.name, self.order.classroom.folder, files, all_of_it=whole)
+        gone = take_back(self.order.classroom.folder, self.order.out, self.name, files, whole_class=whole)
         more = f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else ""
         what = f"{', '.join(gone[:MOST_NAMED])}{more}"
         return [f"{self.name}: removed what an earlier report wrote and this one does not: {what}"] if gone else []
