@@ -13,7 +13,7 @@ from pathlib import Path
 
 from platform_imports import CH05, CH06, CLASS, WORTH, Book, Entry, Student, roster
 
-VARIANTS = {"export": WORTH, "no export": 63.0}
+VARIANTS = {"export": WORTH, "semicolons": WORTH, "no export": 63.0}
 ASSIGNMENTS = {CH05: "41001", CH06: "41002"}
 
 
@@ -24,14 +24,15 @@ def named(student: Student) -> str:
 
 def write_export(folder: Path, variant: str, there: Book) -> list[Path]:
     text = roster()
-    if variant == "export":
+    if variant != "no export":  # csv_with_i18n.rb: a language with decimal commas has semicolons between columns
         out = io.StringIO()
-        rows = csv.writer(out)
+        rows = csv.writer(out, delimiter=";" if variant == "semicolons" else ",")
         titles = [f"{slug} ({number})" for slug, number in ASSIGNMENTS.items()]
         rows.writerow(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles, "Final Score"])
-        rows.writerow(["    Points Possible", "", "", "", "", *[f"{WORTH:.2f}"] * 2, "(read only)"])
+        possible = [_in_language(f"{WORTH:.2f}", variant)] * len(ASSIGNMENTS)
+        rows.writerow(["    Points Possible", "", "", "", "", *possible, "(read only)"])
         for one in CLASS:
-            cells = [_exported(there.get((one.login, slug), Entry())) for slug in ASSIGNMENTS]
+            cells = [_in_language(_exported(there.get((one.login, slug), Entry())), variant) for slug in ASSIGNMENTS]
             rows.writerow([f"{one.last}, {one.first}", one.number, f"s{one.number}", one.login, "Lab", *cells, "50.00"])
         text = out.getvalue()
     file = folder / "canvas-export.csv"
@@ -49,6 +50,10 @@ def imported(reports: Path, there: Book, variant: str) -> Book:
         if file.is_file():
             _import(file, book)
     return book
+
+
+def _in_language(number: str, variant: str) -> str:
+    return number.replace(".", ",") if variant == "semicolons" else number
 
 
 def _exported(entry: Entry) -> str:
