@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Mapping
 
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
@@ -61,7 +62,7 @@ class CanvasReport(GradebookReport):
         table: Table,
         head: tuple[str, ...],
         rows: list[tuple[tuple[str, ...], Line]],
-        columns: dict[str, str | None],
+        columns: Mapping[str, str | None],
         beside: bool = False,
     ) -> list[str]:
         """Files of columns of which nobody knows what is there: who has no points is in none of them."""
@@ -83,7 +84,7 @@ class CanvasReport(GradebookReport):
         table: Table,
         head: tuple[str, ...],
         rows: list[tuple[tuple[str, ...], Line]],
-        columns: dict[str, str | None],
+        columns: Mapping[str, str | None],
     ) -> str:
         path = self.file(name)
         above = _points_possible(table)
