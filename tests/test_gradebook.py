@@ -16,6 +16,7 @@ from autograder.gradebook.rules import read_rules
 from autograder.gradebook.table_file import TableError
 from autograder.judging.records.results import SubmissionResult
 from autograder.reports.class_results import ClassResults, StudentWork
+from autograder.reports.statistics import ClassStatistics
 from course.syllabus import find_lesson
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -42,7 +43,7 @@ def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Pa
     rosters.append(table(tmp_path, "more.csv", "name,mail\nEve Lee,eve@x.edu\n"))
     found, problems = read(results, *rosters)
     assert not problems
-    assert list(found) == ["Ada King", "Bob Müller", "Eve Lee"]
+    assert list(found) == ["Ada King", "Eve Lee", "Bob Müller"], "by last names, as platforms sort them"
     assert only(found["Bob Müller"]).points == only(found["Ada King"]).points > 0
     assert only(found["Bob Müller"]).message == "Handed in by Ada King for the team Engines."
     assert not only(found["Ada King"]).message
@@ -55,6 +56,30 @@ def test_of_two_platforms_hand_ins_the_better_one_counts_and_the_other_is_said(t
     ada = only(found["Ada King"])
     assert ada.points == a_result("", 9).points
     assert "kingada_101 handed it in, too, with" in ada.message
+
+
+# What counts as handed in
+
+
+def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_path: Path) -> None:
+    """One untouched ch05 among the hand-ins for ch06, and one untouched ch06."""
+    class_ = [a_result("ann"), a_result("bob", 9), a_result("eve", 0), a_result("eve", 0, "ch05_autograd_engine")]
+    results = write(tmp_path / "results", *class_)
+    read_all = ClassResults(results)
+    statistics = ClassStatistics(read_all.lessons, read_all.due)
+    for work in read_all:
+        statistics.add(work)
+    assert read_all.due == (SLUG,)
+    assert read_all.lessons == ("ch05_autograd_engine", SLUG), "what was handed in has a column all the same"
+    assert statistics.max_points == 63
+    assert statistics.median == int(100 * a_result("", 9).points / 63)
+    ch06 = statistics.lessons[SLUG]
+    assert (ch06.submissions, ch06.worked) == (3, 2)
+    assert ch06.exercises[LESSON.exercises[0].name].pass_rate == 1
+    table(results, "rules.toml", "[lessons.ch05]\n[lessons.ch06]\n")
+    due = ClassResults(results, rules=read_rules(results / "rules.toml")).due
+    assert due == ("ch05_autograd_engine", SLUG), "what the rules name is due, whatever was handed in"
+    assert ClassResults(write(tmp_path / "none", a_result("eve", 0))).due == (SLUG,)
 
 
 # When it came

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +16,10 @@ from small_results import RULES, SLUG, a_result, write
 from test_rosters import BLACKBOARD, BRIGHTSPACE, CANVAS, WORKSHEET, table
 
 from autograder.classroom.class_record import HandedIn
+from autograder.reports.anonymous import NAMED
+from autograder.reports.formats import MAKERS
+from autograder.reports.platforms.moodle import commented
+from autograder.reports.platforms.numbers import number
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,6 +42,85 @@ def test_canvas_gets_its_own_rows_and_columns_back(backprop: Command, tmp_path: 
     ]
     assert "ch06_vjps: points of 63 are scaled to the 100 of the column" in report.stderr
     assert "in no row of the roster, and not in this file: eve_999" in report.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        *(("1,000.00", 1000), ("1.000,00", 1000), ("1\u202f000,00", 1000), ("1'000.00", 1000), ("1,000", 1000)),
+        *(("31,50", 31.5), ("31.50", 31.5), ("63,00000", 63), ("63.000", 63), ("1,234,567.5", 1234567.5)),
+        *(("", 0), ("EX", 0), ("N/A", 0), ("(read only)", 0), ("12.34.56,7", 123456.7), (",", 0)),
+    ],
+)
+def test_numbers_are_read_as_platforms_write_them(text: str, worth: float) -> None:
+    assert number(text, 63) == worth
+
+
+@pytest.mark.parametrize("possible", ['"1,000.00"', '"1.000,00"'])
+def test_canvas_scales_to_a_column_of_a_thousand(backprop: Command, tmp_path: Path, possible: str) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("63.00", possible))
+    report = backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert rows_of(results / "__reports__" / "canvas.csv")[2][-1] == "1000"
+    assert "ch06_vjps: points of 63 are scaled to the 1000 of the column" in report.stderr
+
+
+def test_the_newest_export_goes_back_and_an_old_copy_is_said(backprop: Command, tmp_path: Path) -> None:
+    """Who joined the class since is in the newer one alone; a browser calls the second download `canvas (1).csv`."""
+    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    kept = results / ".rosters"
+    kept.mkdir()
+    old = table(kept, "canvas.csv", CANVAS)
+    os.utime(old, (1, 1))
+    joined = CANVAS.replace("Lab 1 and Lab 2,,,", "Lab 2,EX,,") + '"Aho, Zoe",103,s103,zoe@x.edu,Lab 1,12.00,,\n'
+    table(kept, "canvas (1).csv", joined)
+    report = backprop("report", results, "--format", "canvas")
+    cells = [row[-1] for row in rows_of(results / "__reports__" / "canvas.csv")[2:]]
+    assert cells == ["63", "EX", "12.00"]
+    assert "where there is no result, cells are as canvas (1).csv had them when you graded" in report.stderr
+    given = backprop("report", results, "--format", "canvas", "--roster", table(tmp_path, "new.csv", CANVAS))
+    assert "when you graded" not in given.stderr
+
+
+def test_who_has_fewer_points_than_there_is_said(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("kingada_101", 1))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("Lab 1,,,", "Lab 1,20.00,,"))
+    report = backprop("report", results, "--format", "canvas", "--roster", canvas)
+    assert "ch06_vjps: will have fewer points than there are there now: Ada King" in report.stderr
+
+
+@pytest.mark.slow
+def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, tmp_path: Path) -> None:
+    """Of who is no longer in the class, and of a lesson that has no file any more."""
+    out = tmp_path / "out"
+    other = replace(a_result("Bob Müller", 18), lesson="ch03_accumulation")
+    results = write(tmp_path / "results", a_result("Ada King", 18), other)
+    export = table(tmp_path, "export.csv", BRIGHTSPACE)
+    options = ("--format", "html,csv,gradescope,brightspace", "--roster", export, "--out", out)
+    assert "removed" not in backprop("report", results, *options).stderr
+    (out / "students" / "mine.html").write_text("a teacher's own")
+    (pages,) = (out / "students").glob("bob*")
+    (out / "brightspace" / "ch06_vjps.csv").rename(out / "brightspace" / "kept.csv")
+    changed = out / "brightspace" / "ch03_accumulation.csv"
+    os.utime(changed, (changed.stat().st_atime, changed.stat().st_mtime + 9e6))  # by hand
+    backprop("report", write(tmp_path / "others", a_result("zoe")), "--format", "html", "--out", out)
+    shutil.rmtree(results / "students" / "Bob Müller")
+    (results / ".hand-ins.json").unlink()
+    table(tmp_path, "export.csv", BRIGHTSPACE.rpartition("#s102")[0])
+    ada = backprop("report", results, *options, "--student", "Ada King")
+    assert pages.is_file(), "a report of one student takes nothing back"
+    again = backprop("report", results, *options)
+    assert (ada.returncode, again.returncode) == (0, 0), again.stderr
+    left = {file.relative_to(out).as_posix().partition("~")[0] for file in out.rglob("*.*") if file.suffix != ".json"}
+    assert left == {
+        *("index.html", "grades.csv", "exercises.csv", "brightspace.csv", "brightspace/kept.csv"),
+        "brightspace/ch03_accumulation.csv",
+        *("students/ada-king", "students/mine.html", "students/zoe.html"),
+    }
+    assert f"html: removed what an earlier report wrote and this one does not: students/{pages.name}" in again.stderr
+    (results / ".written-reports").write_text('{"csv ../out": {"at": 9e9, "files": ["../export.csv", "grades.csv"]}}')
+    backprop("report", results, *options)
+    assert export.is_file(), "nothing outside the folder"
 
 
 def test_canvas_without_an_export_finds_students_by_id(backprop: Command, tmp_path: Path) -> None:
@@ -66,8 +151,26 @@ def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path
     assert report.returncode == 0, report.stderr
     header, ada, other = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
     assert header[:3] == ["Identifier", "Full name", "ID number"]
-    assert (ada[0], ada[6], ada[-1]) == ("Participant 71", "31,5", "Handed in late.")
+    assert (ada[0], ada[6], ada[-1]) == ("Participant 71", "31,5", "[Autograder: Handed in late.]")
     assert (other[0], other[6], other[-1]) == ("Participant 72", "", "")
+
+
+@pytest.mark.parametrize(
+    ("there", "said", "then"),
+    [
+        ("", "", ""),
+        ("", "late", "[Autograder: late]"),
+        ("well done", "=late [2]", "well done [Autograder: =late [2)]"),
+        ("well done [Autograder: late]", "", "well done"),
+        ("<p>[Autograder: <b>late</b>] but it will do</p>", "", "<p> but it will do</p>"),
+        ("<p>[Autograder: late]</p>", "", ""),
+        ("[Autograder: late]", "later", "[Autograder: later]"),
+        ("=see me", "", "=see me"),
+    ],
+)
+def test_moodles_comments_keep_what_a_person_wrote(there: str, said: str, then: str) -> None:
+    assert commented(there, said) == then
+    assert commented(then, said) == then
 
 
 def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Path) -> None:
@@ -77,8 +180,7 @@ def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Pa
     assert rows_of(results / "__reports__" / "moodle" / "gradebook.csv") == [
         ["Full name", "Email address", "ID number", "ch06_vjps", "ch06_vjps (feedback)"],
         ["Ada King", "ada@x.edu", "s101", "63", ""],
-        ["Eve", "eve@x.edu", "", "", ""],
-    ]
+    ], "of an empty cell Moodle makes no grade"
 
 
 def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tmp_path: Path) -> None:
@@ -161,22 +263,30 @@ def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_without_names_nothing_says_who_it_is(backprop: Command, tmp_path: Path) -> None:
+    """In every format that there is: what a teacher decided is in it, and what they said of that is not."""
     late = replace(a_result("kingada_101", 9), message="'kingada.py' was graded.", file="kingada_101_7_ch06_vjps.py")
     results = write(tmp_path / "results", late, replace(a_result("müllerbob_102"), file="bob.py"))
+    decided = '[[override]]\nstudent = "101"\nlesson = "ch06"\npoints = 7\ncomment = "as Ada King and Bob said"\n'
+    one = decided.replace('"ch06"', '"ch06"\nexercise = "relu_vjp"').replace('"101"', '"102"').replace("= 7", "= 1.5")
+    table(results, "overrides.toml", decided + one)
     canvas = table(tmp_path, "canvas.csv", CANVAS)
     out = tmp_path / "out"
-    shown = backprop("report", results, "--anonymous", "--format", "html,csv,junit", "--roster", canvas, "--out", out)
-    assert shown.returncode == 0, shown.stderr
-    printed = [backprop("report", results, "--anonymous", "--format", form).stdout for form in ("json", "terminal")]
-    texts = [path.read_text("utf-8") for path in out.rglob("*") if path.is_file()] + printed
-    assert len(texts) == 8
+    formats = sorted(set(MAKERS) - set(NAMED))
+    texts = []
+    for form in formats:
+        options = ("--anonymous", "--format", form, "--roster", canvas, "--out", out / form)
+        shown = backprop("report", results, *options, env={"GITHUB_STEP_SUMMARY": ""})
+        assert shown.returncode == 0, shown.stderr
+        files = [path for path in (out / form).rglob("*") if path.is_file()]
+        texts += [shown.stdout, shown.stderr, *(path.read_text("utf-8") for path in files)]
+        assert any("student 1" in text or "student&#32;1" in text for text in texts[-len(files) - 2 :]), form
+        assert any("1.5" in text for text in texts[-len(files) - 2 :]) or form in ("terminal", "github"), form
     for text in (*texts, *(path.name for path in out.rglob("*"))):
         assert not [
             word
             for word in ("kingada", "ada king", "king, ada", "bob", "müller", "s101", "x.edu")
             if word in text.lower()
         ]
-    assert all("student 1" in text for text in printed)
     refused = backprop("report", results, "--anonymous", "--format", "canvas")
     assert refused.returncode == 2
     assert "--anonymous is for a class" in refused.stderr

@@ -9,15 +9,19 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 import pytest
+import small_results
 from lxml import html
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedNotebook
 
 from autograder.cell_names import check_id
+from autograder.classroom.class_record import ClassRecord, HandedIn
+from autograder.nbgrader_course.folder import write_course
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -217,6 +221,94 @@ def test_who_handed_in_nothing_is_called_as_the_others_are(course: Nbgrader, bac
     with Gradebook(address) as gradebook:
         assert {student.id for student in gradebook.students} >= {"ada", "bob", "eve"}
         assert not [student.id for student in gradebook.students if "@" in student.id]
+
+
+class TestWhatIsTakenBack:
+    """A report takes back what an earlier one wrote and no longer holds, and nothing that a person gave."""
+
+    @pytest.fixture
+    def run(self, tmp_path: Path) -> Nbgrader:
+        write_course(tmp_path / "course", [small_results.SLUG])
+        return Nbgrader(tmp_path / "course", tmp_path / "home")
+
+    @pytest.fixture
+    def reported(self, run: Nbgrader, backprop: Command, tmp_path: Path) -> Callable[[str], tuple[float, str]]:
+        """Report by these rules; the score that nbgrader's own export gives, and what was said."""
+        late = {"ann": HandedIn("2027-03-03T11:00:00+00:00")}  # two days, one of them free: 10 %
+        results = small_results.write(tmp_path / "results", small_results.a_result("ann"), at=late)
+
+        def report(rules: str) -> tuple[float, str]:
+            (results / "rules.toml").write_text(rules)
+            done = backprop("report", results, "--format", "nbgrader", "--gradebook", run.course)
+            assert done.returncode == 0, done.stderr
+            run("export")
+            with (run.course / "grades.csv").open() as file:
+                (row,) = csv.DictReader(file)
+            return float(row["score"]), done.stderr
+
+        return report
+
+    @contextmanager
+    def notebook(self, run: Nbgrader) -> Iterator[SubmittedNotebook]:
+        with run.gradebook() as gradebook:
+            yield gradebook.find_submission_notebook(small_results.SLUG, small_results.SLUG, "ann")
+            gradebook.db.commit()
+
+    def test_a_penalty_that_no_longer_holds(
+        self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
+    ) -> None:
+        rules = small_results.RULES
+        more_time = rules + '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
+        assert reported(rules)[0] == pytest.approx(56.7)
+        assert reported(rules)[0] == pytest.approx(56.7)
+        assert reported(more_time)[0] == 63
+        with self.notebook(run) as notebook:
+            assert not [one.auto_comment for one in notebook.comments if "Taken off" in (one.auto_comment or "")]
+        assert reported(rules.replace("penalty = 10", "penalty = 20"))[0] == pytest.approx(50.4)
+        with self.notebook(run) as notebook:
+            notebook.late_submission_penalty = 0.0  # a person lets it pass
+        for _ in range(2):
+            score, said = reported(rules)
+            assert score == 63
+            assert "a late penalty there is not ours, and stays, though the rules say another: ann in ch06" in said
+        with self.notebook(run) as notebook:
+            notebook.late_submission_penalty = 2.5
+        for again in (rules, more_time):
+            assert reported(again)[0] == 60.5
+
+    def test_the_scores_of_a_hand_in_that_is_gone(
+        self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
+    ) -> None:
+        first = small_results.LESSON.exercises[0]
+        assert reported(small_results.RULES)[0] == pytest.approx(56.7)
+        shown = run.course / "autograded" / "ann" / small_results.SLUG / f"{small_results.SLUG}.ipynb"
+        shown.parent.mkdir(parents=True)
+        shown.write_text('{"metadata": {"backprop": {"sha256": "of an earlier file"}}}')
+        with self.notebook(run) as notebook:
+            next(one for one in notebook.grades if one.name == check_id(first.name)).manual_score = 1.0
+        record = ClassRecord(tmp_path / "results")
+        for folder in record._folders.values():
+            folder.handed_in.discard(("ann", small_results.SLUG))
+        record.write()
+        score, said = reported(small_results.RULES)
+        assert score == 1, "what a person gave stays"
+        assert "scores taken back, since what was handed in is gone: ann in ch06_vjps" in said
+        assert not shown.exists()
+        with self.notebook(run) as notebook:
+            assert not [one.auto_comment for one in notebook.comments if one.auto_comment]
+            assert not notebook.late_submission_penalty
+
+    def test_scores_and_comments_of_nbgraders_own(
+        self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
+    ) -> None:
+        """As `nbgrader autograde` leaves them: its plugin's penalty, and no comment of ours."""
+        reported(small_results.RULES)
+        with self.notebook(run) as notebook:
+            notebook.late_submission_penalty = 3.0
+            for comment in notebook.comments:
+                comment.auto_comment = "No response."
+        for _ in range(2):
+            assert reported(small_results.RULES)[0] == 60
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ BRIGHTSPACE = (
     "Category:Homework CategoryWeight:40>,Calculated Final Grade Numerator,End-of-Line Indicator\n"
     "#s101,#aking,King,Ada,ada@x.edu,,70,#\n#s102,#bmuller,Müller,Bob,bob@x.edu,,,#\n"
 )
+BOTH = "ada2@x.edu, ada@x.edu"
 GITHUB = '"identifier","github_username","github_id","name"\n"ada@x.edu","octo-ada","1","Ada King"\n'
 
 
@@ -211,15 +212,35 @@ def test_moodles_times(text: str, iso: str) -> None:
     assert moodle_time(text) == iso
 
 
+def test_brightspaces_namesakes_are_told_apart_by_a_table_of_their_numbers(tmp_path: Path) -> None:
+    """As the message says: its export has no number, and whoever downloads the hand-ins sees whose it is."""
+    export = table(tmp_path, "export.csv", BRIGHTSPACE.replace("Müller,Bob,bob@x.edu", "King,Ada,ada2@x.edu"))
+    names = ["Ada King_71", "Ada King_72"]
+    alone = People(read_rosters([export]), names)
+    assert [line.split(": ")[0] for line in alone.problems] == [f"{name} could be any of {BOTH}" for name in names]
+    assert "with the columns Identifier (71 here), Full name and Email address" in alone.problems[0]
+    numbers = "Identifier,Full name,Email address\n72,Ada King,ada@x.edu\n71,Ada King,ada2@x.edu\n"
+    known = People(read_rosters([export, table(tmp_path, "numbers.csv", numbers)]), names)
+    assert not known.problems
+    assert {one.person.ids["login"]: one.own for one in known.students if one.person} == {
+        "aking": ["Ada King_72"],
+        "bmuller": ["Ada King_71"],
+    }
+
+
 @pytest.mark.slow
 def test_grade_keeps_the_roster_and_says_who_is_missing(backprop: Command, tmp_path: Path) -> None:
     canvas = table(tmp_path, "canvas.csv", CANVAS)
     hand_in = tmp_path / "class" / "kingada_101_77_ch06_vjps.py"
     hand_in.parent.mkdir()
     hand_in.write_text("import numpy as np\n\n\ndef relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n")
+    hand_in.with_name("royeve_103_78_homework.pdf").write_bytes(b"%PDF")
+    hand_in.with_name("foxlou_104_text.html").write_text("<p>typed in</p>")
+    canvas.write_text(f'{CANVAS}"Roy, Eve",103,s103,eve@x.edu,Lab 1,,,\n"Fox, Lou",104,s104,lou@x.edu,Lab 1,,,\n')
     graded = backprop("grade", tmp_path / "class", "--out", tmp_path / "results", "--roster", canvas)
-    assert graded.returncode == 0, graded.stderr
-    assert "on the roster, and handed in nothing here: Bob Müller" in graded.stderr
+    assert graded.returncode == 3, graded.stderr
+    assert "on the roster, and handed in nothing here: Bob Müller\n" in graded.stderr
+    assert "on the roster, and handed in only what is not graded: Lou Fox, Eve Roy\n" in graded.stderr
     assert (tmp_path / "results" / ".rosters" / "canvas.csv").read_bytes() == canvas.read_bytes()
     report = backprop("report", tmp_path / "results", "--student", "ada@x.edu")
     assert "relu_vjp" in report.stdout

@@ -103,15 +103,28 @@ def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Pat
     return lines
 
 
-def about_the_roster(people: list[Person], names: Collection[str]) -> list[str]:
-    """A line for who is on the roster and handed in nothing, and one for each name that is not on it."""
+def about_the_roster(people: list[Person], names: Collection[str], ungraded: Collection[str]) -> list[str]:
+    """A line for who is on the roster and handed in nothing, one for whose files are not graded, and one for each name
+    that is not on it.
+
+    Args:
+        ungraded: the names of hand-ins in which no file is a lesson's: a PDF, a text that was typed in.
+    """
     if not people:
         return []
-    found = People(people, names)
-    nothing = [one.shown for one in found.students if one.person is not None and not one.own and not one.of_team]
-    more = f" and {len(nothing) - MOST_NAMED} more" if len(nothing) > MOST_NAMED else ""
-    line = f"on the roster, and handed in nothing here: {', '.join(nothing[:MOST_NAMED])}{more}"
-    return [*([line] if nothing else []), *found.problems]
+    found = People(people, [*names, *ungraded])
+    lines: dict[str, list[str]] = {"nothing here": [], "only what is not graded": []}
+    for student in found.students:
+        handed_in = {*student.own, *student.of_team}
+        if student.person is not None and not handed_in & {*names}:
+            lines["only what is not graded" if handed_in else "nothing here"].append(student.shown)
+    said = [f"on the roster, and handed in {what}: {_some(who)}" for what, who in lines.items() if who]
+    return [*said, *found.problems]
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def say_what_reports_add(out: Path) -> None:

@@ -41,7 +41,7 @@ def report(
         str | None,
         typer.Option(
             help="The lessons that count for shares and totals, as ch06,ch07; if left out, those of the rules, or "
-            "those that anyone handed in.",
+            "those for which anyone handed in work.",
             show_default=False,
         ),
     ] = None,
@@ -57,7 +57,7 @@ def report(
         ),
     ] = None,
     anonymous: Annotated[
-        bool, typer.Option("--anonymous", help="Without names, files' names and remarks: to show to a class.")
+        bool, typer.Option("--anonymous", help="Without names, files' names, remarks and comments: to show to a class.")
     ] = False,
     gradebook: Annotated[
         str | None,

@@ -104,4 +104,5 @@ def namesakes_before(names: Iterable[str], before: Iterable[str]) -> list[str]:
 
 def _kept(results: Path) -> list[Path]:
     folder = results / ROSTERS
-    return sorted(file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else []
+    found = [file for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
+    return sorted(found, key=lambda file: (file.stat().st_mtime_ns, file.name))  # the last is the newest

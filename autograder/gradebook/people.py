@@ -64,7 +64,7 @@ class People:
         for members in teams.values():
             for student in members:
                 student.of_team += [name for other in members if other is not student for name in other.own]
-        self.students = sorted([*self.students, *strangers], key=lambda one: one.shown)
+        self.students = sorted([*self.students, *strangers], key=_place)
 
     def called(self, name: str) -> list[Student]:
         """The students who are meant by what somebody calls them."""
@@ -120,6 +120,14 @@ class People:
         return teams.get(folded(name)) or teams.get(folded(match["name"]) if match else "", [])
 
 
+def _place(student: Student) -> tuple[str, str]:
+    """What sorts a class as platforms do: by last names, where a roster says them."""
+    if student.person is None:
+        return student.shown, ""
+    first, _, last = student.person.name.rpartition(" ")
+    return folded(student.person.sortable or f"{last}, {first}"), student.shown
+
+
 def _squeezed(name: str) -> str:
     """As Canvas writes a name before a file's."""
     return re.sub(r"[\W]+", "", folded(name))
@@ -140,8 +148,10 @@ def _labels(people: list[Person]) -> dict[Person, str]:
 def _why(name: str, found: list[Person]) -> str:
     if found:
         who = ", ".join(sorted(person.key for person in found))
+        number = f" ({match['number']} here)" if (match := NUMBERED.fullmatch(name)) else ""
         return (
-            f"{name} could be any of {who}: their platform calls them alike; with Moodle, give the grading "
-            "worksheet of this assignment as --roster when you grade, which has the numbers; else rename the hand-in"
+            f"{name} could be any of {who}: their platform calls them alike; give --roster a table that says whose "
+            f"number it is, with the columns Identifier{number}, Full name and Email address (Moodle's grading "
+            "worksheet of this assignment is one)"
         )
     return f"{name} is nobody on the roster, and has a row of their own"

@@ -62,6 +62,8 @@ class Table:
     header: tuple[str, ...]
     head_rows: tuple[tuple[str, ...], ...] = ()
     """Rows above the students', as Canvas has them."""
+    kept: bool = False
+    """Whether it is the copy that `grade` keeps: the platform may have changed since."""
 
 
 @dataclass(eq=False)
@@ -150,7 +152,8 @@ def read_roster(file: Path) -> list[Person]:
         people.append((person, padded))
         if len(people) > MOST_ROWS:
             raise RosterError(f"{file}: more than {MOST_ROWS:,} rows")
-    table = Table(platform, file.name, tuple(header), tuple(above))
+    kept = file.parent.name.startswith(".")  # of the folder of results: class_files.ROSTERS
+    table = Table(platform, file.name, tuple(header), tuple(above), kept)
     for place, (person, padded) in enumerate(people):
         person.rows.append((table, place, padded))
     return [person for person, _ in people if person.words or person.ids]

@@ -68,7 +68,7 @@ class Book:
     @property
     def decides(self) -> bool:
         """Whether a teacher has decided anything."""
-        return bool(self._overrides)
+        return any(self._overrides.values())
 
     def standing(self, student: Student, results: Sequence[SubmissionResult]) -> Standing:
         """What counts of a student's own results and those of their team, each under the student's name."""

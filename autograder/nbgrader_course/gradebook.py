@@ -1,34 +1,42 @@
 """Results in nbgrader's gradebook: points of each exercise as the automatic score, feedback as the automatic comment.
 
-Scores and comments that a person gave there are kept, and go before ours, as after `nbgrader autograde`.
+Scores, comments and penalties that a person gave there are kept, and go before ours, as after `nbgrader autograde`.
+What an earlier report wrote and no longer holds is taken back: a penalty, a comment, the scores of a hand-in that is
+gone.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry, SubmittedNotebook
-from nbgrader.utils import is_grade
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from autograder.cell_names import check_id
-from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.results import SubmissionResult
 from autograder.nbgrader_course.folder import CONFIG, know_the_answer
+from autograder.nbgrader_course.shown import hide, said_of, show
 from autograder.places import Places
-from autograder.submission import SubmissionError, read_bytes
-from autograder.wording import fenced, printable
+from autograder.wording import fenced
 from course.syllabus import Lesson, find_lesson
 
 LONGEST = 4000
 """Characters of a message in a comment."""
+TAKEN_OFF = "Taken off: {} points."
+NOT_TAKEN_OFF = "Taken off by the rules: {} points; a person has changed that."
+PENALTY = re.compile(r"\ATaken off(?: by the rules)?: ([\d.]+) points")
+"""How the first comment begins where we wrote a penalty: a later report may take that back while it is the same."""
+EQUAL = 1e-4
+"""Penalties that differ by less are one: a database may keep six digits."""
+SCORE = re.compile(r"^[\d.]+ of [\d.]+ points$", re.MULTILINE)
+"""A line that comments of ours have and nbgrader's own have not."""
 
 
 class GradebookError(RuntimeError):
@@ -47,6 +55,10 @@ class CourseGradebook:
         self.address = place if self.folder is None else _address(self.folder)
         self.shown: set[tuple[str, str]] = set()
         """Students and lessons whose hand-in Formgrader can show."""
+        self.theirs: list[tuple[str, str]] = []
+        """Those whose late penalty a person gave, or took away, where our rules give another."""
+        self.taken_back: list[tuple[str, str]] = []
+        """Those whose scores were ours, and are none any more."""
 
     @contextmanager
     def opened(self) -> Iterator[Gradebook]:
@@ -65,8 +77,13 @@ class CourseGradebook:
         with self.opened() as gradebook:
             return {student.id for student in gradebook.students}
 
-    def write(self, student: str, first: str, last: str, mail: str, results: list[SubmissionResult]) -> None:
-        """Write a student's results."""
+    def write(
+        self, student: str, first: str, last: str, mail: str, results: list[SubmissionResult], gone: Iterable[str] = ()
+    ) -> None:
+        """Write a student's results, and take back what an earlier report wrote and no longer holds.
+
+        `gone`: the lessons whose hand-in is no longer there.
+        """
         with self.opened() as gradebook:
             said = {"first_name": first, "last_name": last, "email": mail}
             gradebook.update_or_create_student(student, **{key: value for key, value in said.items() if value})
@@ -74,9 +91,15 @@ class CourseGradebook:
                 lesson = find_lesson(result.lesson)
                 _know(gradebook, lesson)
                 gradebook.update_or_create_submission(lesson.slug, student)
-                _write(gradebook, student, lesson, result)
-                if self.folder is not None and _show(self.folder, student, result):
+                if not _write(gradebook, student, lesson, result):
+                    self.theirs.append((student, lesson.slug))
+                if self.folder is not None and show(self.folder, student, result):
                     self.shown.add((student, lesson.slug))
+            for slug in gone:
+                if take_back(gradebook, student, find_lesson(slug)):
+                    self.taken_back.append((student, slug))
+                if self.folder is not None:
+                    hide(self.folder, student, slug)
 
 
 @contextmanager
@@ -121,10 +144,15 @@ def _know(gradebook: Gradebook, lesson: Lesson) -> None:
             gradebook.add_solution_cell(answer, lesson.slug, lesson.slug)
 
 
-def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: SubmissionResult) -> None:
+def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: SubmissionResult) -> bool:
+    """Write scores, comments and the late penalty; whether the penalty there is ours now."""
     submission: SubmittedNotebook = gradebook.find_submission_notebook(lesson.slug, lesson.slug, student)
     by_name = {exercise.name: exercise for exercise in result.exercises}
-    comments = _comments(lesson, result)
+    late = max(0.0, sum(one.points for one in result.exercises) - result.points)
+    penalty, before, there = round(late, 6), penalty_of_ours(submission), submission.late_submission_penalty or 0.0
+    ours = abs(there - before) < EQUAL
+    off = TAKEN_OFF.format(_points(penalty)) if ours and penalty else ""
+    comments = _comments(lesson, result, off if ours or not before else NOT_TAKEN_OFF.format(_points(before)))
     grades = {grade.name: grade for grade in submission.grades}
     for exercise in lesson.exercises:
         grade = grades.get(check_id(exercise.name))
@@ -134,69 +162,74 @@ def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: Submissio
             grade.needs_manual_grade = grade.manual_score is not None  # a person looks again, as after autograde
     for comment in submission.comments:
         if comment.name in comments:
-            comment.auto_comment = comments[comment.name]
-    late = sum(one.points for one in result.exercises) - result.points
-    if result.exercises and abs(late) > 1e-9:
-        submission.late_submission_penalty = max(late, 0.0)
+            comment.auto_comment = comments[comment.name] or None
+    if ours and (penalty or before):
+        submission.late_submission_penalty = penalty
     gradebook.db.commit()
+    return ours or abs(there - penalty) < EQUAL
 
 
-def _comments(lesson: Lesson, result: SubmissionResult) -> dict[str, str]:
+def penalty_of_ours(submission: SubmittedNotebook) -> float:
+    """The late penalty that the last report wrote, as it said there; 0 if none, or if nbgrader graded since."""
+    found = (PENALTY.search(comment.auto_comment or "") for comment in submission.comments)
+    return next((float(match[1]) for match in found if match), 0.0)
+
+
+def take_back(gradebook: Gradebook, student: str, lesson: Lesson) -> bool:
+    """Take scores, comments and the penalty back that a report wrote; whether there were any.
+
+    Scores of nbgrader's own autograder have no comment of ours beside them, and stay, as does all that people gave.
+    """
+    try:
+        submission: SubmittedNotebook = gradebook.find_submission_notebook(lesson.slug, lesson.slug, student)
+    except MissingEntry:
+        return False
+    if not any(SCORE.search(comment.auto_comment or "") for comment in submission.comments):
+        return False
+    before = penalty_of_ours(submission)
+    if before and abs((submission.late_submission_penalty or 0.0) - before) < EQUAL:
+        submission.late_submission_penalty = 0.0
+    checks = {check_id(exercise.name) for exercise in lesson.exercises}
+    for grade in submission.grades:
+        if grade.name in checks:
+            grade.auto_score = 0.0
+    ours = set(_last_cells(lesson).values())
+    for comment in submission.comments:
+        if comment.name in ours:
+            comment.auto_comment = None
+    gradebook.db.commit()
+    return True
+
+
+def _points(number: float) -> str:
+    return f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+def _comments(lesson: Lesson, result: SubmissionResult, taken_off: str) -> dict[str, str]:
     """What is said of each exercise, by the name of the last cell of its answer; of the whole in the first.
 
-    nbgrader makes HTML of it with `markdown2html` (jupyter/nbgrader, templates/feedback/index.html.j2), which lets tags
-    through: so what may quote a student is a block of text.
+    Empty where there is nothing to say: what was said before goes. No comment begins with words that a student chose,
+    so that none can look as if we had taken something off. nbgrader makes HTML of it with `markdown2html`
+    (jupyter/nbgrader, templates/feedback/index.html.j2), which lets tags through, so text that may quote a student is
+    fenced.
     """
+    last = _last_cells(lesson)
+    said = dict.fromkeys(last.values(), "")
+    said |= {last[one.name]: said_of(one, _block) for one in result.exercises if one.name in last}
+    about = f"{'Note' if result.status == 'graded' else result.status}: {result.message}" if result.message else ""
+    first = last[lesson.exercises[0].name]
+    said[first] = "\n\n".join(part for part in (taken_off, _block(about) if about else "", said[first]) if part)
+    return said
+
+
+def _last_cells(lesson: Lesson) -> dict[str, str]:
+    """The last cell of each exercise's answer."""
     last: dict[str, str] = {}
     for cell in nbformat.read(Places().notebook(lesson.slug), as_version=4).cells:
         if name := know_the_answer(cell):
             last[cell.metadata["exercise"]] = name
-    said = {last[one.name]: _said(one, _block) for one in result.exercises if one.name in last}
-    about = " ".join(
-        part for part in ("" if result.status == "graded" else f"{result.status}:", result.message) if part
-    )
-    if about:
-        first = last[lesson.exercises[0].name]
-        said[first] = f"{_block(about)}\n\n{said.get(first, '')}".strip()
-    return said
-
-
-def _said(graded: ExerciseResult, shown: Callable[[str], str]) -> str:
-    points = f"{graded.points:g} of {graded.max_points:g} points"
-    message = shown(graded.message) if graded.message else ""
-    hint = f"Hint: {graded.hint}" if graded.hint and graded.status != "passed" else ""
-    return "\n\n".join(part for part in (points, message, hint) if part)
+    return last
 
 
 def _block(text: str) -> str:
     return fenced(text[:LONGEST]).strip()
-
-
-def _show(folder: Path, student: str, result: SubmissionResult) -> bool:
-    """Write what Formgrader and feedback show: the notebook that was graded, with what was said below each check."""
-    handed_in = folder / "submitted" / student / result.lesson / f"{result.lesson}.ipynb"
-    try:
-        data = read_bytes(handed_in, folder)
-        notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
-    except (SubmissionError, ValueError, OSError, nbformat.ValidationError):
-        return False
-    if hashlib.sha256(data).hexdigest() != result.sha256:  # another file than the one that was graded
-        return False
-    said = {check_id(one.name): one for one in result.exercises}
-    for cell in notebook.cells:
-        know_the_answer(cell)
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-            name = cell.metadata.get("nbgrader", {}).get("grade_id")
-            if is_grade(cell) and name in said:
-                cell.outputs = list(_outputs(said[name]))
-    target = folder / "autograded" / student / result.lesson / handed_in.name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(nbformat.writes(notebook), encoding="utf-8")
-    return True
-
-
-def _outputs(graded: ExerciseResult) -> Iterator[NotebookNode]:
-    yield nbformat.v4.new_output("stream", name="stdout", text=_said(graded, printable) + "\n")
-    value = {"text/plain": repr(float(graded.points))}
-    yield nbformat.v4.new_output("execute_result", data=value, execution_count=None)

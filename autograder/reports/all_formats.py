@@ -7,13 +7,17 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from autograder.reports.formats import Order, Report, make_report
+from autograder.reports.written_files import take_back
 
 NEEDED = ("matplotlib", "jinja2", "nbgrader", "nbformat", "sqlalchemy")
 """What formats need that learners do not."""
+MOST_NAMED = 5
+"""Files named that are removed; the others are counted."""
 
 
 @dataclass
@@ -35,6 +39,8 @@ class FormatRun:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._report is not None and self.error is None:
             self._try(self._report.__exit__, kind, error, at)
+            if self.error is None:
+                self.lines += self._try(self._take_back, self._report.written) or []
 
     def add(self, work: Any) -> None:
         """Report one student, if it still can."""
@@ -63,6 +69,14 @@ class FormatRun:
         report = make_report(self.name, self.order)
         report.__enter__()
         self._report = report
+
+    def _take_back(self, files: list[Path]) -> list[str]:
+        """Remove what the last report of this format wrote and this one did not; a line on that."""
+        whole = self.order.only is None
+        gone = take_back(self.order.classroom.folder, self.order.out, self.name, files, whole_class=whole)
+        more = f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else ""
+        what = f"{', '.join(gone[:MOST_NAMED])}{more}"
+        return [f"{self.name}: removed what an earlier report wrote and this one does not: {what}"] if gone else []
 
     def _try(self, what: Callable[..., Any], *arguments: Any) -> Any:
         """Do the next thing; where it fails, the files that are not whole go away, and nothing more is tried."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
@@ -58,8 +58,8 @@ class ClassResults:
     """What lies in a folder of results. Iterating reads it; `problems` then says which files are none.
 
     `only` keeps one student; the lessons are those of the whole class all the same. `due`: the lessons that count for
-    shares and totals; those that someone handed in if it is empty. With `people`, each is a student, also who handed
-    in nothing; `rules` and `overrides` say what counts. `anonymous`: without names.
+    shares and totals; those for which someone handed in work if it is empty. With `people`, each is a student, also who
+    handed in nothing; `rules` and `overrides` say what counts. `anonymous`: without names.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ClassResults:
         *,
         people: list[Person] | None = None,
         rules: Rules | None = None,
-        overrides: Iterable[Override] = (),
+        overrides: Sequence[Override] = (),
         anonymous: bool = False,
     ) -> None:
         self.folder = folder
@@ -93,7 +93,8 @@ class ClassResults:
             self._slugs.setdefault(student, []).append(slug)
         names = sorted({*self._slugs, *self._not_recognised})
         self.people = People(people or [], names)
-        self._book = Book(self.people, self.rules, overrides, record.times)
+        told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments name people
+        self._book = Book(self.people, self.rules, told, record.times)
         chosen = self.people.students if only is None else self._meant(only)
         self._students = chosen
         self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
@@ -106,7 +107,10 @@ class ClassResults:
         """The lessons that someone handed in, and those that were due, by slug."""
         self.said_due = bool(due)
         """Whether someone said what was due."""
-        self.due = tuple(slug for slug in self.lessons if slug in due or not due)
+        decided = {override.lesson for override in overrides}
+        self.due = due and tuple(slug for slug in self.lessons if slug in due)
+        worked = () if due else (slug for slug in self.lessons if slug in decided or self._worked_on(names, slug))
+        self.due = self.due or tuple(worked) or self.lessons
         """The lessons that count."""
         damaged = [record.problem] if record.problem else []
         self._problems = [*damaged, *self.people.problems, *self._book.problems]
@@ -201,6 +205,12 @@ class ClassResults:
         """Whether what a result is of is still there."""
         return (student, lesson) in self._handed_in
 
+    def _worked_on(self, names: Iterable[str], slug: str) -> bool:
+        """Whether anybody handed in more than the notebook as it was handed out: one reading says so, as a rule."""
+        handed_in = (name for name in names if self._counts(name, slug) and slug in self._slugs.get(name, []))
+        found = (read_result(result_file(self.folder, name, slug)) for name in handed_in)
+        return any(result is None or is_work(result) for result in found)
+
     def _results(self, student: str) -> Iterator[SubmissionResult]:
         for slug in sorted(self._slugs.get(student, []), key=place):
             file = result_file(self.folder, student, slug)
@@ -217,6 +227,14 @@ class ClassResults:
             self._problems.append(line)
         else:
             self._more += 1
+
+
+def is_work(result: SubmissionResult) -> bool:
+    """Whether there is work in what was handed in: in a notebook as it was handed out, no exercise is written.
+
+    What could not be read, or ended too late, may have held work; what a teacher gave points for did.
+    """
+    return result.status != "graded" or result.points > 0 or any(one.status != "missing" for one in result.exercises)
 
 
 def lesson_of(slug: str) -> Lesson | None:

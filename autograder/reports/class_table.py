@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.reports.class_results import is_work
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.safety import printable
 from autograder.wording import clean
@@ -48,7 +49,7 @@ class ClassTable:
 
 
 class LessonTable:
-    """A line for each lesson, where a terminal has no room for each submission."""
+    """A line for each lesson, where a terminal has no room for each submission; the mean is of those with work."""
 
     def __init__(self, screen: Console) -> None:
         self._screen = screen
@@ -60,9 +61,9 @@ class LessonTable:
         self._statuses[result.status] += 1
         if not result.max_points:
             return
-        counts = self._lessons.setdefault(result.lesson, [0, 0.0, 0.0, 0, 0])
+        counts = self._lessons.setdefault(result.lesson, [0, 0.0, 0.0, 0, 0, 0])
         full, graded = result.points == result.max_points, result.status == "graded"
-        for i, more in enumerate((1, result.points, result.max_points, full, not graded)):
+        for i, more in enumerate((1, result.points, result.max_points, full, not graded, is_work(result))):
             counts[i] += more
 
     def finish(self) -> None:
@@ -70,8 +71,8 @@ class LessonTable:
         table = Table("lesson", box=None, padding=(0, 2, 0, 0), header_style="dim")
         for title in ("submissions", "mean points", "of", "all points", "not graded"):
             table.add_column(title, justify="right")
-        for lesson, (count, points, most, full, ungraded) in sorted(self._lessons.items()):
-            numbers = f"{count:,}", f"{points / count:.1f}", f"{most / count:g}", f"{full:,}", f"{ungraded:,}"
+        for lesson, (count, points, most, full, ungraded, worked) in sorted(self._lessons.items()):
+            numbers = f"{count:,}", f"{points / max(worked, 1):.1f}", f"{most / count:g}", f"{full:,}", f"{ungraded:,}"
             table.add_row(lesson, *numbers)
         self._screen.print(table)
         self._screen.print()

@@ -36,7 +36,7 @@ class CsvReport(Report):
         self._about = ABOUT if classroom.has_roster else ()
         self._kept = classroom.changes_points
         only = f"students/{file_stem(order.only)}~" if order.only is not None else ""
-        self._paths = [order.out / f"{only}grades.csv", order.out / f"{only}exercises.csv"]
+        self._paths = [self.file(f"{only}grades.csv"), self.file(f"{only}exercises.csv")]
         self._grades, self._exercises = (self._writer(path) for path in self._paths)
         kept = ("graded",) if self._kept else ()
         when = [f"{slug} handed in" for slug in self._lessons if classroom.says_when]

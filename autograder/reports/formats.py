@@ -61,12 +61,20 @@ class Report:
     def __init__(self, order: Order) -> None:
         self.order = order
         self.files = ExitStack()
+        self.written: list[Path] = []
+        """The files that it writes."""
 
     def __enter__(self) -> Report:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.files.__exit__(kind, error, at)
+
+    def file(self, *parts: str) -> Path:
+        """A file below the folder for files that this report writes."""
+        path = self.order.out.joinpath(*parts)
+        self.written.append(path)
+        return path
 
     def add(self, work: StudentWork) -> None:
         """Report one student."""

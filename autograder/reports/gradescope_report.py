@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+from autograder.classroom.class_record import GONE
 from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
@@ -22,9 +23,12 @@ class GradescopeReport(Report):
         self._written = 0
 
     def add(self, work: StudentWork) -> None:
+        """Write a student's file; who has handed in nothing has no submission there, to which a score could belong."""
+        if not work.results and all(row.status == GONE for row in work.uncounted):
+            return
         name = "results" if self._alone else file_stem(work.student)
         results = gradescope(work, self.order.hidden_checks, self.order.classroom.due)
-        write_text(self._folder / f"{name}.json", printable_json(results, indent=1))
+        write_text(self.file("gradescope", f"{name}.json"), printable_json(results, indent=1))
         self._written += 1
 
     def finish(self) -> list[str]:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -21,7 +21,7 @@ from autograder.classroom.class_record import NOT_RECOGNISED
 from autograder.classroom.exports import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
 from autograder.places import Places
-from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_results import ClassResults, StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.pages import environment, in_words
 from autograder.reports.safety import file_stem
@@ -66,9 +66,8 @@ class HtmlReport(Report):
         self._number = 0
 
     def add(self, work: StudentWork) -> None:
-        self._last = self._students / f"{file_stem(work.student)}.html"
-        due = self.order.classroom.due if self.order.classroom.said_due else ()
-        shown = page(work, self._book, due, self.order.classroom.worth, self.order.hidden_checks == "visible")
+        self._last = self.file("students", f"{file_stem(work.student)}.html")
+        shown = page(work, self._book, self.order.classroom, self.order.hidden_checks == "visible")
         write_text(self._last, self._student_page.render(shown))
         if self._whole_class:
             self._number += 1
@@ -80,7 +79,7 @@ class HtmlReport(Report):
     def finish(self) -> list[str]:
         if not self._whole_class:
             return [f"html: {self._last}", *self._about_links()]
-        index = self.order.out / "index.html"
+        index = self.file("index.html")
         with whole_file(index) as file:
             file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
         return [f"html: {index}, and {self._number} pages in {self._students}", *self._about_links()]
@@ -164,22 +163,19 @@ class HtmlReport(Report):
         }
 
 
-def page(
-    work: StudentWork, book: str | None, due: tuple[str, ...], worth: Callable[[str], float], with_hidden: bool
-) -> dict[str, Any]:
-    """What a student's page shows.
+def page(work: StudentWork, book: str | None, classroom: ClassResults, with_hidden: bool) -> dict[str, Any]:
+    """What a student's page shows: what was not handed in, too, where somebody said what was due.
 
     Args:
-        due: the lessons that count for the total, whether they were handed in or not; empty for those handed in.
-        worth: the points of a lesson that was not handed in.
         with_hidden: show the checks on hidden inputs one by one; else they are counted.
     """
+    worth = classroom.worth
     lessons = [_lesson(result, book, with_hidden) | _times(work, result.lesson) for result in work.results]
-    counted = [result for result in work.results if not due or result.lesson in due]
+    counted = [result for result in work.results if result.lesson in classroom.due]
     handed_in = {result.lesson for result in work.results}
     missing: list[dict[str, Any]] = [
         {"slug": slug, "title": lesson.title, "points": worth(slug)}
-        for slug in due
+        for slug in (classroom.due if classroom.said_due else ())
         if slug not in handed_in and (lesson := lesson_of(slug))
     ]
     open_exercises = [one for lesson in lessons for one in lesson["exercises"] if one["graded"].status != "passed"]
@@ -195,7 +191,7 @@ def page(
         "not_handed_in": missing,
         "uncounted": work.uncounted,
         "unrecognised": any(row.status == NOT_RECOGNISED for row in work.uncounted),
-        "lessons": [{**lesson, "extra": bool(due) and lesson["result"].lesson not in due} for lesson in lessons],
+        "lessons": [{**lesson, "extra": lesson["result"].lesson not in classroom.due} for lesson in lessons],
         "lost": next((result for result in work.results if result.status != "graded"), None),
         "next": next(iter(tried or core or open_exercises), None),
     }

@@ -20,7 +20,7 @@ class JunitReport(Report):
     def __init__(self, order: Order) -> None:
         super().__init__(order)
         only = f"students/{file_stem(order.only)}~" if order.only is not None else ""
-        self._path = order.out / f"{only}junit.xml"
+        self._path = self.file(f"{only}junit.xml")
         file = self.files.enter_context(whole_file(self._path))
         self._xml = XMLGenerator(file, "utf-8", short_empty_elements=True)  # type: ignore[arg-type]  # text will do
         self._xml.startDocument()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
-from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_results import StudentWork, is_work, lesson_of
 
 NOT_STUCK = ("passed", "missing")
 """Exercises that are done or not begun; with any other status a learner has tried and is not there yet."""
@@ -32,7 +32,7 @@ class ExerciseStatistics:
 
     @property
     def pass_rate(self) -> float:
-        """The share of those who handed the lesson in and passed."""
+        """The share of those who worked on the lesson and passed."""
         return self.statuses["passed"] / self.students if self.students else 0.0
 
 
@@ -48,10 +48,17 @@ class LessonStatistics:
     statuses: Counter[str] = field(default_factory=Counter)
     graders: Counter[str] = field(default_factory=Counter)
     """Versions of the grader: each lesson has its own."""
+    untouched: int = 0
+    """Hand-ins without any work in them, which count in no mean and no rate."""
 
     @property
     def submissions(self) -> int:
         return self.statuses.total()
+
+    @property
+    def worked(self) -> int:
+        """The submissions with work in them."""
+        return self.submissions - self.untouched
 
 
 class ClassStatistics:
@@ -128,6 +135,9 @@ class ClassStatistics:
         lesson.graders[result.grader_version] += 1
         self.isolations[result.isolation] += 1
         self.salts[result.salt_sha256] += 1
+        if not is_work(result):
+            lesson.untouched += 1
+            return
         for graded in result.exercises:
             exercise = lesson.exercises.setdefault(graded.name, ExerciseStatistics(graded.name, ""))
             exercise.statuses[graded.status] += 1

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 
 from autograder.gradebook.rules import Rules
 from autograder.learning.solutions import in_a_line
-from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_results import StudentWork, is_work, lesson_of
 from autograder.reports.statistics import NOT_STUCK, said
 from autograder.sections import read_command
 
@@ -99,7 +99,7 @@ class ClassWeeks:
     def add(self, work: StudentWork) -> None:
         """Count a student's results."""
         for result in work.results:
-            if not result.exercises:
+            if not result.exercises or not is_work(result):
                 continue
             came = work.counted_at.get(result.lesson)
             begins = self._monday(result.lesson, came.at if came else "")

@@ -3,6 +3,9 @@
 It is what Download gives: columns with tabs between them, in UTF-16, in a file called .xls. A student is found by
 Username, a column by the number behind its name, `Homework 6 [Total Pts: 63 Score] |123456`. A column without such a
 number becomes a new one, of text and worth nothing, until somebody changes that.
+
+What becomes of a grade whose cell is empty is documented nowhere; so where there is no result, the download's own cell
+goes back, and a column that the download has not holds nobody without points.
 """
 
 from __future__ import annotations
@@ -26,32 +29,52 @@ class BlackboardReport(GradebookReport):
     platform = "blackboard"
 
     def write(self) -> list[str]:
-        path = self.order.out / "blackboard.xls"
         found = self.tables("blackboard")
         if found:
             table, rows = found[-1]
             places = [place for place, title in enumerate(table.header) if title.strip() in HEADER]
-            people = [(tuple(row[place] for place in places), line) for row, line in rows]
+            people = [(tuple(row[place] for place in places), row, line) for row, line in rows]
             self.not_in(rows)
         else:
             table, places = Table("blackboard", "", HEADER), list(range(len(HEADER)))
-            people = [(_row(line), line) for line in self.lines]
+            people = [(_row(line), (), line) for line in self.lines]
+        head = [table.header[place] for place in places]
         columns = {slug: self.column_of(slug, table.header[len(HEADER) :]) for slug in self.lessons}
-        new = [slug for slug, title in columns.items() if title not in table.header]
+        known = {slug: title for slug, title in columns.items() if title and title in table.header}
+        new = {slug: title for slug, title in columns.items() if slug not in known}
+        self.say_how_old(table, known, (line for *_, line in people))
+        paths = [self._file("blackboard.xls", head, people, known, table)] if known else []
         if new:
             self.said.append(
                 f"{', '.join(new)}: no column of the download; a new one is text, and worth nothing until edited"
             )
-        worth = {slug: match[1] if (match := WORTH.search(title or "")) else "" for slug, title in columns.items()}
+            files = self.spread("blackboard", ".xls", list(new), (line for *_, line in people), beside=bool(known))
+            for name, slugs in files.items():
+                some = [one for one in people if one[2].worked & set(slugs)]
+                paths.append(self._file(name, head, some, {slug: new[slug] or slug for slug in slugs}, table))
+        return paths
+
+    def _file(
+        self,
+        name: str,
+        head: list[str],
+        people: list[tuple[tuple[str, ...], tuple[str, ...], Line]],
+        columns: dict[str, str],
+        table: Table,
+    ) -> str:
+        worth = {slug: match[1] if (match := WORTH.search(title)) else "" for slug, title in columns.items()}
         for slug, theirs in worth.items():
             self.scaled(slug, theirs)
+        path = self.file(name)
         text = io.StringIO(newline="")
         out = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_ALL)
-        out.writerow([*(table.header[place] for place in places), *(title or slug for slug, title in columns.items())])
-        for row, line in people:
-            out.writerow([*row, *(self.points(line, slug, worth[slug]) for slug in self.lessons)])
+        out.writerow([*head, *columns.values()])
+        for row, whole, line in people:
+            there = dict(zip(table.header, whole, strict=False))
+            cells = (self.points(line, slug, worth[slug], there.get(title, "")) for slug, title in columns.items())
+            out.writerow([*row, *cells])
         _write(path, text.getvalue())
-        return [str(path)]
+        return str(path)
 
 
 def _write(path: Path, text: str) -> None:

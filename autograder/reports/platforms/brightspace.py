@@ -33,18 +33,18 @@ class BrightspaceReport(GradebookReport):
         if found:
             table, rows = found[-1]  # the newest export has all that the earlier ones have
             places = [place for place, title in enumerate(table.header) if title.strip() in HEADER]
-            people = [(tuple(row[place] for place in places), line) for row, line in rows]
+            people = [(tuple(row[place] for place in places), row, line) for row, line in rows]
             self.not_in(rows)
         else:
             table, places = Table("brightspace", "", HEADER), list(range(len(HEADER)))
-            people = [(_row(line), line) for line in self.lines]
+            people = [(_row(line), (), line) for line in self.lines]
             self.said.append(
                 "without Brightspace's own export as --roster, students are found by id and username alone"
             )
-        nameless = [line.student for row, line in people if line.cells and not any(row)]
+        nameless = [line.student for row, _, line in people if line.cells and not any(row)]
         if nameless:
             self.said.append(f"no id and no username, and not in this file: {', '.join(nameless[:5])}")
-        people = [(row, line) for row, line in people if any(row)]
+        people = [one for one in people if any(one[0])]
         titles = [title for title in table.header if ITEM.fullmatch(title)]
         columns = {slug: self.column_of(slug, titles) for slug in self.lessons}
         new = [slug for slug, title in columns.items() if title not in titles]
@@ -54,34 +54,32 @@ class BrightspaceReport(GradebookReport):
         for slug, theirs in worth.items():
             self.scaled(slug, theirs)
         head = [table.header[place] for place in places]
+        ours = {slug: (_item(columns[slug], slug), worth[slug]) for slug in self.lessons}
         return [
-            self._file(name, [*head, *(_item(columns[slug], slug) for slug in slugs), END], people, slugs, worth)
-            for name, slugs in self._files(people).items()
+            self._file(name, head, people, {slug: ours[slug] for slug in slugs}, table)
+            for name, slugs in self.spread("brightspace", ".csv", self.lessons, (line for *_, line in people)).items()
         ]
-
-    def _files(self, people: list[tuple[tuple[str, ...], Line]]) -> dict[str, list[str]]:
-        """Which lessons go into which file: no file has a cell without points."""
-        handed_in = {slug: {line.student for _, line in people if slug in line.cells} for slug in self.lessons}
-        if len(set(map(frozenset, handed_in.values()))) <= 1:
-            return {"brightspace.csv": list(self.lessons)}
-        return {f"brightspace/{slug}.csv": [slug] for slug in self.lessons if handed_in[slug]}
 
     def _file(
         self,
         name: str,
-        header: list[str],
-        people: list[tuple[tuple[str, ...], Line]],
-        slugs: list[str],
-        worth: dict[str, str],
+        head: list[str],
+        people: list[tuple[tuple[str, ...], tuple[str, ...], Line]],
+        items: dict[str, tuple[str, str]],
+        table: Table,
     ) -> str:
-        path = self.order.out / name
+        """A file of these lessons' items, each with its column's title and what that is worth."""
+        path = self.file(name)
         with whole_file(path) as file:
             out = csv.writer(file)
-            out.writerow(header)
-            for row, line in people:
-                points = [self.points(line, slug, worth[slug]) for slug in slugs]
-                if any(points):
-                    out.writerow([*row, *points, MARK])
+            out.writerow([*head, *(title for title, _ in items.values()), END])
+            for row, whole, line in people:
+                there = dict(zip(table.header, whole, strict=False))
+                if line.worked & items.keys():
+                    cells = (
+                        self.points(line, slug, worth, there.get(title, "")) for slug, (title, worth) in items.items()
+                    )
+                    out.writerow([*row, *cells, MARK])
         return str(path)
 
 

@@ -2,13 +2,18 @@
 
 The first columns are the export's own up to Section; a row `    Points Possible`; then a row for each student, who is
 found by ID, then by SIS User ID or SIS Login ID. An assignment's column is called `Title (id)`; one without an id that
-Canvas knows becomes a new assignment, which it asks about. An empty cell changes nothing.
+Canvas knows becomes a new assignment, which it asks about.
+
+An empty cell takes a grade or an excuse away: `no_change_to_value?` is false, and `posted_grade` is sent as empty
+(process_gradebook_upload.js, `populateGradeDataPerSubmission`). So where there is no result, the export's own cell goes
+back, and a column that the export has not holds nobody without points.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Mapping
 
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
@@ -27,32 +32,77 @@ class CanvasReport(GradebookReport):
     platform = "canvas"
 
     def write(self) -> list[str]:
-        path = self.order.out / "canvas.csv"
         found = self.tables("canvas")
-        if found:
-            table, rows = found[-1]  # the newest export has all that the earlier ones have
-            head, above = _student_columns(table), _points_possible(table)
-            people = [(row[: len(head)], line) for row, line in rows]
-            self.not_in(rows)
-        else:
-            table, head, above = Table("canvas", "", HEADER), HEADER, {}
-            people = [(_row(line), line) for line in self.lines]
+        if not found:
             self.said.append("without Canvas's own export as --roster, students are found by ID and login alone")
+            people = [(_row(line), line) for line in self.lines]
+            columns = {slug: self.column_of(slug, ()) for slug in self.lessons}
+            self._say_new(columns)
+            return self._without_blanks("canvas", Table("canvas", "", HEADER), HEADER, people, columns)
+        table, rows = found[-1]  # the newest export has all that the earlier ones have
+        head = _student_columns(table)
+        self.not_in(rows)
         columns = {slug: self.column_of(slug, table.header[len(head) :]) for slug in self.lessons}
-        new = [slug for slug, title in columns.items() if title not in table.header]
+        known = {slug: title for slug, title in columns.items() if title in table.header}
+        new = {slug: title for slug, title in columns.items() if slug not in known}
+        self.say_how_old(table, known, (line for _, line in rows))
+        paths = [self._file("canvas.csv", table, head, rows, known)] if known else []
         if new:
-            self.said.append(f"{', '.join(new)}: no column of the export; Canvas asks about a new assignment")
+            self._say_new(new)
+            paths += self._without_blanks("canvas", table, head, rows, new, beside=bool(known))
+        return paths
+
+    def _say_new(self, columns: dict[str, str | None]) -> None:
+        if columns:
+            self.said.append(f"{', '.join(columns)}: no column of the export; Canvas asks about a new assignment")
+
+    def _without_blanks(
+        self,
+        name: str,
+        table: Table,
+        head: tuple[str, ...],
+        rows: list[tuple[tuple[str, ...], Line]],
+        columns: Mapping[str, str | None],
+        beside: bool = False,
+    ) -> list[str]:
+        """Files of columns of which nobody knows what is there: who has no points is in none of them."""
+        files = self.spread(name, ".csv", list(columns), (line for _, line in rows), beside=beside)
+        return [
+            self._file(
+                file,
+                table,
+                head,
+                [(row, line) for row, line in rows if line.worked & set(slugs)],
+                {slug: columns[slug] for slug in slugs},
+            )
+            for file, slugs in files.items()
+        ]
+
+    def _file(
+        self,
+        name: str,
+        table: Table,
+        head: tuple[str, ...],
+        rows: list[tuple[tuple[str, ...], Line]],
+        columns: Mapping[str, str | None],
+    ) -> str:
+        path = self.file(name)
+        above = _points_possible(table)
         worth = {slug: above.get(title or "", "") for slug, title in columns.items()}
         for slug, theirs in worth.items():
             self.scaled(slug, theirs)
         with whole_file(path) as file:
             out = csv.writer(file)
             out.writerow([*head, *(title or slug for slug, title in columns.items())])
-            possible = [worth[slug] or f"{self.order.classroom.worth(slug):g}" for slug in self.lessons]
+            possible = [worth[slug] or f"{self.order.classroom.worth(slug):g}" for slug in columns]
             out.writerow([POINTS, *[""] * (len(head) - 1), *possible])
-            for row, line in people:
-                out.writerow([*row, *(self.points(line, slug, worth[slug]) for slug in self.lessons)])
-        return [str(path)]
+            for row, line in rows:
+                there = dict(zip(table.header, row, strict=False)) if table.file else {}
+                cells = (
+                    self.points(line, slug, worth[slug], there.get(title or "", "")) for slug, title in columns.items()
+                )
+                out.writerow([*row[: len(head)], *cells])
+        return str(path)
 
 
 def _student_columns(table: Table) -> tuple[str, ...]:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from autograder.classroom.class_record import GONE
 from autograder.classroom.lesson_names import lessons_named
 from autograder.gradebook.roster import Person, Table
-from autograder.reports.class_results import StudentWork
+from autograder.reports.class_results import StudentWork, is_work
 from autograder.reports.formats import Order, Report
+from autograder.reports.platforms.numbers import number, written
 
 COLUMN_ID = re.compile(r"\s*(\(\d+\)|\[Total Pts:.*|Points Grade(?: <.*>)?)\s*$")
 """What a platform puts behind an assignment's name."""
 NO_ASSIGNMENT = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
 """Canvas's columns of groups of assignments, which its importer passes over, too."""
 UNGRADED = ("killed",)
-"""Whose points are not known: the cell stays empty."""
+"""Whose points are not known: the cell stays as it is."""
+EXCUSED = re.compile(r"\s*(EX|Excused|Exempt)\s*", re.IGNORECASE)
+"""What a gradebook shows for who need not hand in: Canvas's importer takes the first two for that."""
+MOST_NAMED = 5
+"""Students whom a line names; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class Cell:
     points: float
     max_points: float
     said: str = ""
+    worked: bool = True
+    """Whether there is any work in what was handed in; the notebook as it was handed out is none."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +43,21 @@ class Line:
     student: str
     person: Person | None
     cells: dict[str, Cell]
+    gone: frozenset[str] = frozenset()
+    """The lessons whose hand-in is no longer there."""
+
+    @property
+    def worked(self) -> frozenset[str]:
+        """The lessons with a result of work."""
+        return frozenset(slug for slug, cell in self.cells.items() if cell.worked)
 
 
 class GradebookReport(Report):
-    """A platform's gradebook; of a class of thousands the numbers are kept, and nothing else."""
+    """A platform's gradebook; of a class of thousands the numbers are kept, and nothing else.
+
+    A file that goes back into a gradebook takes nothing out of it: where there is no result, it holds what the
+    platform's own export has there; where no export says what is there, it has no cell.
+    """
 
     platform = ""
 
@@ -49,6 +68,8 @@ class GradebookReport(Report):
         self.said: list[str] = []
         """What there is to say of the file, a line each."""
         self._ungraded = 0
+        self._kept: dict[tuple[str, str], list[str]] = {}
+        """Who has what there already, by lesson and what that means."""
 
     def add(self, work: StudentWork) -> None:
         """Keep a student's points; what could not be graded has none."""
@@ -57,14 +78,20 @@ class GradebookReport(Report):
             if result.status in UNGRADED:
                 self._ungraded += 1
             elif result.lesson in self.lessons:
-                cells[result.lesson] = Cell(result.points, result.max_points, result.message)
+                cells[result.lesson] = Cell(result.points, result.max_points, result.message, is_work(result))
+        gone = frozenset(row.lesson for row in work.uncounted if row.status == GONE and row.lesson not in cells)
         if work.results or work.person is not None:
-            self.lines.append(Line(work.student, work.person, cells))
+            self.lines.append(Line(work.student, work.person, cells, gone))
 
     def finish(self) -> list[str]:
-        written = self.write()
+        worked = {slug for line in self.lines for slug, cell in line.cells.items() if cell.worked}
+        self.lessons = tuple(slug for slug in self.lessons if slug in worked)
+        if not self.lessons:
+            self.said.append("nobody handed in work: there is nothing to import")
+        written = self.write() if self.lessons else []
+        self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._kept.items()]
         if self._ungraded:
-            self.said.append(f"{self._ungraded} hand-ins could not be graded: their cells are empty")
+            self.said.append(f"{self._ungraded} hand-ins could not be graded, and change nothing there")
         return [f"{self.platform}: {line}" for line in (*written, *self.said)]
 
     def write(self) -> list[str]:
@@ -72,21 +99,48 @@ class GradebookReport(Report):
         raise NotImplementedError
 
     def tables(self, platform: str) -> list[tuple[Table, list[tuple[tuple[str, ...], Line]]]]:
-        """The platform's own tables among the rosters, each with its rows and whose they are."""
+        """The platform's own tables among the rosters, the newest last, each with its rows and whose they are."""
         found: dict[Table, dict[int, tuple[tuple[str, ...], Line]]] = {}
+        older: set[Table] = set()
         for line in self.lines:
-            for table, place, row in line.person.rows if line.person else ():
-                if table.platform == platform:
-                    found.setdefault(table, {})[place] = (row, line)
-        return [(table, [rows[place] for place in sorted(rows)]) for table, rows in found.items()]
+            theirs = [one for one in (line.person.rows if line.person else ()) if one[0].platform == platform]
+            for table, place, row in theirs:
+                found.setdefault(table, {})[place] = (row, line)
+            older.update(table for table, _, _ in theirs if table != theirs[-1][0])
+        tables = sorted(found, key=lambda table: table not in older)
+        return [(table, [rows[place] for place in sorted(rows)]) for table in tables if (rows := found[table])]
+
+    def say_how_old(self, table: Table, slugs: Iterable[str], lines: Iterable[Line]) -> None:
+        """Say so where cells go back as an older copy of the export has them."""
+        due = set(slugs)
+        if table.kept and any(due - line.cells.keys() for line in lines):
+            self.said.append(
+                f"where there is no result, cells are as {table.file} had them when you graded; if anything was "
+                "changed there since, export it again, and give it as --roster"
+            )
 
     def not_in(self, rows: Iterable[tuple[tuple[str, ...], Line]]) -> None:
         """Say who has points and no row in the platform's table."""
         there = {line.student for _, line in rows}
         gone = [line.student for line in self.lines if line.cells and line.student not in there]
         if gone:
-            more = f" and {len(gone) - 5} more" if len(gone) > 5 else ""
-            self.said.append(f"in no row of the roster, and not in this file: {', '.join(gone[:5])}{more}")
+            self.said.append(f"in no row of the roster, and not in this file: {some(gone)}")
+
+    def spread(
+        self, name: str, ending: str, slugs: Sequence[str], lines: Iterable[Line], beside: bool = False
+    ) -> dict[str, list[str]]:
+        """Which lessons go into which file, where nobody knows what is there: then no file has an empty cell.
+
+        `beside`: there is a file of the lessons of which that is known, too.
+        """
+        people = list(lines)
+        for line in people:
+            for slug in (line.cells.keys() - line.worked) & set(slugs):
+                self._keep(slug, "no work in the notebook that was handed in, and no points in this file", line)
+        handed_in = {slug: frozenset(line.student for line in people if slug in line.worked) for slug in slugs}
+        if len(set(handed_in.values())) <= 1 and not beside:
+            return {f"{name}{ending}": list(slugs)}
+        return {f"{name}/{slug}{ending}": [slug] for slug in slugs if handed_in[slug]}
 
     def column_of(self, slug: str, titles: Iterable[str]) -> str | None:
         """The platform's column of a lesson: the one that the rules name, or whose name says the lesson."""
@@ -102,25 +156,45 @@ class GradebookReport(Report):
             self.said.append(f"{slug} could be {' or '.join(map(repr, meant))}: the rules say which, column = …")
         return meant[0] if len(meant) == 1 else None
 
-    def points(self, line: Line, slug: str, worth: str = "") -> str:
-        """What stands in a cell; `worth` is what the platform's column is worth, and points are scaled to it."""
+    def points(self, line: Line, slug: str, worth: str = "", there: str = "") -> str:
+        """What stands in a cell.
+
+        Args:
+            worth: what the platform's column is worth; points are scaled to it.
+            there: what the platform's export has in the cell. It stays where there is no result, where a teacher has
+                excused the student, and where what was handed in is no work.
+        """
         cell = line.cells.get(slug)
+        if EXCUSED.fullmatch(there):
+            if cell is not None and cell.worked:
+                self._keep(slug, "excused there, and stay so; give these their points there", line)
+            return there
         if cell is None:
-            return ""
-        theirs = number(worth)
+            if there.strip() and slug in line.gone:
+                self._keep(slug, "points there stay, though what was handed in is gone here", line)
+            return there
+        if not cell.worked and there.strip():
+            if number(there):
+                self._keep(slug, "points there stay, since the notebook that was handed in has no work in it", line)
+            return there
+        theirs = number(worth, cell.max_points)
         points = cell.points if not theirs or not cell.max_points else cell.points * theirs / cell.max_points
-        return f"{round(points, 2):g}" if abs(points) < 1e5 else f"{points:.2f}"
+        if points < number(there, points) - 0.005:
+            self._keep(slug, "will have fewer points than there are there now", line)
+        return written(points)
 
     def scaled(self, slug: str, worth: str) -> None:
         """Say so where a platform's column is worth more or less than the lesson."""
-        ours, theirs = self.order.classroom.worth(slug), number(worth)
+        ours = self.order.classroom.worth(slug)
+        theirs = number(worth, ours)
         if theirs and theirs != ours:
             self.said.append(f"{slug}: points of {ours:g} are scaled to the {theirs:g} of the column")
 
+    def _keep(self, slug: str, what: str, line: Line) -> None:
+        self._kept.setdefault((slug, what), []).append(line.student)
 
-def number(text: str) -> float:
-    """A number as a platform writes it, with a comma too; 0 for anything else."""
-    try:
-        return float(text.strip().replace(",", ".")) if text.strip() else 0.0
-    except ValueError:
-        return 0.0
+
+def some(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

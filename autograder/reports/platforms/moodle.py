@@ -1,8 +1,10 @@
 """Moodle: an assignment's grading worksheet, filled in (mod/assign/feedback/offline), or a table for Grades, Import.
 
 A worksheet goes back as it came, with Grade and Feedback comments in it: the importer finds a student by Identifier,
-which is another in each assignment, and wants Grade and Last modified (grade) beside it. Without one, students are
-mapped by mail address or ID number, and points and feedback have a column each: Moodle wants both or loses points.
+which is another in each assignment, and wants Grade and Last modified (grade) beside it. It skips an empty grade, and
+makes the feedback that is there what the cell says (locallib.php, `process_import_grades`). Without a worksheet,
+students are mapped by mail address or ID number. There an empty cell takes the grade away (grade/import/csv,
+`update_grade_item`), and an empty feedback that is mapped takes the feedback.
 
 Moodle shows both kinds of feedback as HTML. A worksheet's comments are stored as FORMAT_HTML (`set_editor_text` in
 moodle/moodle, mod/assign/feedback/comments/locallib.php), feedback of Grades, Import as FORMAT_MOODLE
@@ -12,14 +14,18 @@ moodle/moodle, mod/assign/feedback/comments/locallib.php), feedback of Grades, I
 from __future__ import annotations
 
 import csv
+import re
 
 from autograder.classroom.lesson_names import lessons_named
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
+from autograder.reports.platforms.numbers import has_decimal_comma
 from autograder.reports.safety import cell, markup
 
 COMMENTS = "feedback comments"
+OURS = re.compile(r"\s*\[Autograder: [^]]*\]")
+"""A remark of ours: by its brackets a later report knows what it may take back, and what a person wrote around it."""
 IN_CSV = ("Full name", "Email address", "ID number")
 
 
@@ -32,25 +38,33 @@ class MoodleReport(GradebookReport):
         worksheets = [
             (table, rows) for table, rows in self.tables("moodle") if _places(table).keys() >= {"grade", "identifier"}
         ]
-        return [self._filled_in(table, rows) for table, rows in worksheets] or [self._for_the_gradebook()]
+        if worksheets:
+            return [line for table, rows in worksheets if (line := self._filled_in(table, rows))]
+        return self._for_the_gradebook()
 
     def _filled_in(self, table: Table, rows: list[tuple[tuple[str, ...], Line]]) -> str:
         slug = self._lesson_of(table)
         if slug is None:
             return f"{table.file}: which lesson is it of? Call the file after it, as ch06-worksheet.csv"
+        if slug not in self.lessons:
+            self.said.append(f"{table.file}: nobody handed in work for {slug}; nothing to fill in")
+            return ""
         places = _places(table)
-        path = self.order.out / "moodle" / table.file
+        path = self.file("moodle", table.file)
         most = next((row[places["maximum grade"]] for row, _ in rows), "") if "maximum grade" in places else ""
+        comma = has_decimal_comma(most)
         self.scaled(slug, most)
+        self.say_how_old(table, [slug], (line for _, line in rows))
         with whole_file(path) as file:
             out = csv.writer(file)
             out.writerow(table.header)
             for row, line in rows:
-                filled, points = list(row), self.points(line, slug, most)
-                if points:
-                    filled[places["grade"]] = points.replace(".", ",") if "," in most else points
-                    if COMMENTS in places and (said := line.cells[slug].said):
-                        filled[places[COMMENTS]] = cell(markup(said))
+                filled, there = list(row), row[places["grade"]]
+                points = self.points(line, slug, most, there)
+                if points != there:
+                    filled[places["grade"]] = points.replace(".", ",") if comma else points
+                if COMMENTS in places and slug in line.cells:
+                    filled[places[COMMENTS]] = commented(row[places[COMMENTS]], line.cells[slug].said)
                 out.writerow(filled)
         self.not_in(rows)
         return str(path)
@@ -59,34 +73,48 @@ class MoodleReport(GradebookReport):
         named = lessons_named(table.file.rpartition(".")[0])
         if len(named) == 1:
             return named[0]
-        columns = [slug for slug in self.lessons if (self.order.classroom.rules.of(slug).column or "\0") in table.file]
-        only = columns or list(self.lessons)
+        columns = [
+            slug
+            for slug in self.order.classroom.due
+            if (self.order.classroom.rules.of(slug).column or "\0") in table.file
+        ]
+        only = columns or list(self.order.classroom.due)
         return only[0] if len(only) == 1 else None
 
-    def _for_the_gradebook(self) -> str:
-        path = self.order.out / "moodle" / "gradebook.csv"
+    def _for_the_gradebook(self) -> list[str]:
+        """Files in which nobody has an empty cell: the importer makes no grade and no feedback of one."""
         titles = {slug: self.column_of(slug, ()) or slug for slug in self.lessons}
-        with whole_file(path) as file:
-            out = csv.writer(file)
-            feedback = [title for one in titles.values() for title in (one, f"{one} (feedback)")]
-            out.writerow([*IN_CSV, *feedback])
-            for line in self.lines:
-                person = line.person
-                ids = person.ids if person else {"mail": line.student if "@" in line.student else ""}
-                said = [
-                    one
-                    for slug in titles
-                    for one in (
-                        self.points(line, slug),
-                        cell(markup(line.cells[slug].said)) if slug in line.cells else "",
-                    )
-                ]
-                name = person.name if person else line.student
-                out.writerow([*map(cell, (name, ids.get("mail", ""), ids.get("number", ""))), *said])
+        written = []
+        for name, slugs in self.spread("moodle/gradebook", ".csv", self.lessons, self.lines).items():
+            path = self.file(name)
+            with whole_file(path) as file:
+                out = csv.writer(file)
+                feedback = [title for slug in slugs for title in (titles[slug], f"{titles[slug]} (feedback)")]
+                out.writerow([*IN_CSV, *feedback])
+                for line in self.lines:
+                    if not line.worked & set(slugs):
+                        continue
+                    person = line.person
+                    ids = person.ids if person else {"mail": line.student if "@" in line.student else ""}
+                    said = [
+                        one for slug in slugs for one in (self.points(line, slug), commented("", line.cells[slug].said))
+                    ]
+                    who = person.name if person else line.student
+                    out.writerow([*map(cell, (who, ids.get("mail", ""), ids.get("number", ""))), *said])
+            written.append(str(path))
         self.said.append(
-            "import it under Grades, Import, CSV: map Email address (or ID number), and both columns of a lesson"
+            "import it under Grades, Import, CSV: map Email address (or ID number) and the points; to replace what "
+            "feedback is there, and only then, map a lesson's feedback, too"
         )
-        return str(path)
+        return written
+
+
+def commented(there: str, said: str) -> str:
+    """A cell of feedback: what a person wrote there, and in brackets what is to say now instead of before."""
+    before = OURS.sub("", there)
+    before = "" if not re.sub(r"<[^>]*>|&nbsp;", "", before).strip() else before
+    ours = f"[Autograder: {markup(said.replace(']', ')'))}]" if said else ""
+    return f"{before.rstrip()} {ours}".strip() if ours else before
 
 
 def _places(table: Table) -> dict[str, int]:

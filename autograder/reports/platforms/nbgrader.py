@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from autograder.classroom.class_record import GONE
 from autograder.gradebook.people import Student
 from autograder.gradebook.roster import folded
+from autograder.judging.records.results import SubmissionResult
 from autograder.nbgrader_course.gradebook import CourseGradebook
-from autograder.reports.class_results import StudentWork
+from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report
-from autograder.reports.platforms.gradebook import UNGRADED
+from autograder.reports.platforms.gradebook import UNGRADED, some
 from autograder.wording import LONGEST, clean
 
 
@@ -22,6 +24,8 @@ class NbgraderReport(Report):
         self._gradebook = CourseGradebook(order.gradebook)
         self._known = self._gradebook.students()
         self._written: list[tuple[str, str]] = []
+        self._more: list[str] = []
+        """Who has more points of a lesson than of its exercises."""
         self._kinds = _as_hand_ins_have_it(order.classroom.people.students)
 
     def add(self, work: StudentWork) -> None:
@@ -32,10 +36,13 @@ class NbgraderReport(Report):
         student = self._called(work)
         person = work.person
         first, _, last = (person.name if person else "").rpartition(" ")
-        if results or person is not None:
+        there = {result.lesson for result in work.results}
+        gone = {row.lesson for row in work.uncounted if row.status == GONE and lesson_of(row.lesson)} - there
+        if results or person is not None or (gone and student in self._known):
             mail = person.ids.get("mail", "") if person else ""
             first, last, mail = (clean(one, LONGEST) for one in (first, last, mail))
-            self._gradebook.write(student, first, last, mail, results)
+            self._gradebook.write(student, first, last, mail, results, gone)
+            self._more += [work.student for one in results if _sum(one) < one.points - 0.005]
             self._written += [(student, result.lesson) for result in results]
 
     def finish(self) -> list[str]:
@@ -44,6 +51,17 @@ class NbgraderReport(Report):
         if len(self._written) > shown and self._gradebook.folder is not None:
             where = f"{self._gradebook.folder}/submitted"
             lines.append(f"nbgrader: Formgrader lists all, and opens the {shown} whose notebooks lie in {where}")
+        if theirs := self._gradebook.theirs:
+            who = some([f"{student} in {slug}" for student, slug in theirs])
+            lines.append(f"nbgrader: a late penalty there is not ours, and stays, though the rules say another: {who}")
+        if back := self._gradebook.taken_back:
+            who = some([f"{student} in {slug}" for student, slug in back])
+            lines.append(f"nbgrader: scores taken back, since what was handed in is gone: {who}")
+        if self._more:
+            lines.append(
+                "nbgrader: a teacher gave more for a lesson than its exercises add up to, for which nbgrader has no "
+                f"place; give it as extra credit there: {some(self._more)}"
+            )
         return lines
 
     @property
@@ -56,6 +74,10 @@ class NbgraderReport(Report):
         names = [*work.names, *(ids[kind] for kind in self._kinds if kind in ids)]
         known = next((name for name in names if name in self._known), None)
         return known or clean([*names, work.student][0], LONGEST)  # a database takes no name that is no UTF-8
+
+
+def _sum(result: SubmissionResult) -> float:
+    return sum(one.points for one in result.exercises)
 
 
 def _as_hand_ins_have_it(students: Iterable[Student]) -> list[str]:

@@ -1,0 +1,51 @@
+"""Numbers as platforms write them: with a decimal comma, with thousands apart, or with both."""
+
+from __future__ import annotations
+
+import re
+
+GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+SPACES = re.compile(r"[\s\u00a0\u202f'’]")
+"""What stands between thousands in French and Swiss numbers."""
+
+
+def number(text: str, likely: float = 0.0) -> float:
+    """The number that a cell means; 0 for anything else.
+
+    Of two kinds of separators the last is the decimal one, as Canvas reads its own file (`decimal_comma_to_period` in
+    gradebook_importer.rb). One before exactly three digits is between thousands, unless the number is `likely` without
+    it: Moodle may show three decimals, and nobody makes an assignment that is worth 1.000 of a point.
+    """
+    digits = SPACES.sub("", text).removesuffix("%")
+    if not re.fullmatch(r"-?[\d.,]+", digits):
+        return 0.0
+    if decimal := _decimal(digits):
+        whole, _, fraction = digits.rpartition(decimal)
+        as_decimal = _float(re.sub("[.,]", "", whole) + "." + fraction)
+        if not GROUPED.fullmatch(digits) or len(set(re.findall("[.,]", digits))) > 1 or as_decimal == likely:
+            return as_decimal
+    return _float(re.sub("[.,]", "", digits))
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Whether a number is written with a decimal comma, so that its neighbours should be, too."""
+    return _decimal(SPACES.sub("", text)) == "," and not GROUPED.fullmatch(text.strip())
+
+
+def written(points: float, comma: bool = False) -> str:
+    """Points with two decimals at most, and no thousands apart."""
+    text = f"{points:.2f}".rstrip("0").rstrip(".")
+    return text.replace(".", ",") if comma else text
+
+
+def _decimal(digits: str) -> str:
+    """The separator that can be the decimal one: the last, unless it is there twice."""
+    found = re.findall("[.,]", digits)
+    return found[-1] if found and found.count(found[-1]) == 1 else ""
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

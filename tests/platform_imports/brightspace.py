@@ -1,0 +1,61 @@
+"""Brightspace: Grades, Enter Grades, Import. Its source is not public.
+
+community.d2l.com/brightspace/kb/articles/3538-importing-grades: OrgDefinedId or Username, `<item> Points Grade`, an
+indicator of the line's end; who has no row is left alone.
+
+Assumed, since the article does not say what an empty cell does: it takes away what is there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from platform_imports import CH05, CH06, CLASS, WORTH, Book, Entry, Student, graded, roster
+
+VARIANTS = {"export": WORTH, "no export": 63.0}
+ITEMS = (CH05, CH06)
+
+
+def named(student: Student) -> str:
+    return student.name
+
+
+def write_export(folder: Path, variant: str, there: Book) -> list[Path]:
+    file = folder / "brightspace-export.csv"
+    if variant == "no export":
+        file.write_text(roster(), encoding="utf-8")
+        return [file]
+    out = io.StringIO()
+    rows = csv.writer(out)
+    titles = [f"{slug} Points Grade <Numeric MaxPoints:{WORTH:g} Weight:10>" for slug in ITEMS]
+    rows.writerow(["OrgDefinedId", "Username", "Last Name", "First Name", "Email", *titles, "End-of-Line Indicator"])
+    for one in CLASS:
+        entries = [there.get((one.login, slug), Entry()) for slug in ITEMS]
+        cells = ["" if entry.grade is None else f"{entry.grade:g}" for entry in entries]
+        rows.writerow([f"#{one.number}", f"#{one.login}", one.last, one.first, one.mail, *cells, "#"])
+    file.write_text(out.getvalue(), encoding="utf-8")
+    return [file]
+
+
+def options(folder: Path) -> list[str]:
+    return []
+
+
+def imported(reports: Path, there: Book, variant: str) -> Book:
+    book = dict(there)
+    for file in (reports / "brightspace.csv", *sorted((reports / "brightspace").glob("*.csv"))):
+        if file.is_file():
+            for row in csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))):
+                student = next(
+                    one
+                    for one in CLASS
+                    if row["Username"].lstrip("#") == one.login or row["OrgDefinedId"].lstrip("#") == one.number
+                )
+                assert row["End-of-Line Indicator"] == "#"
+                for title, text in row.items():
+                    slug = title.partition(" Points Grade")[0]
+                    if slug in ITEMS:
+                        graded(book, student.login, slug, text)
+    return book
