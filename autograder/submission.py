@@ -34,6 +34,8 @@ WESTERN = {"iso-8859-1", "iso-8859-15", "cp1252"}
 """Encodings besides UTF-8 in which a Python file may say that it is written."""
 _OURS, _DEFINES = "<<<<<<< ", re.compile(r"^(?:async\s+)?(?:def|class)\s+\w", re.MULTILINE)
 _LFS = "version https://git-lfs"
+_WEB_PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_MARIMO = re.compile(r"^(?:import marimo|from marimo import)\b.*^\w+ = (?:marimo\.)?App\(", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"^# %%(.*)$")
 _TAGS = re.compile(r"tags=\[([^\][]*)\]")
 _EXERCISE = re.compile(r'exercise="([\w.]+)"')
@@ -212,7 +214,16 @@ def _no_code(text: str) -> Iterator[Cell]:
             yield Cell(number, source, f"cell {number} is a {cell['cell_type'].capitalize()} cell")
 
 
+def _refuse_a_web_page(text: str) -> None:
+    if _WEB_PAGE.match(text):
+        raise SubmissionError(
+            "this is a web page, as one to sign in, and no notebook; open the notebook where you work, save or "
+            "download it there, and hand in that file"
+        )
+
+
 def _notebook_cells(text: str) -> tuple[Cell, ...]:
+    _refuse_a_web_page(text)
     if text.startswith(_LFS):
         raise SubmissionError(
             "this is Git LFS's pointer to the notebook; run 'git lfs pull', and hand in what that brings"
@@ -259,6 +270,12 @@ def _joined(source: Any) -> str | None:
 
 def _python_cells(text: str) -> tuple[Cell, ...]:
     """The cells of a py:percent file; without a `# %%` line the whole file is one."""
+    _refuse_a_web_page(text)
+    if _MARIMO.search(text):
+        raise SubmissionError(
+            "this is a marimo notebook, whose cells are functions of its own; hand in what "
+            "'marimo export ipynb FILE.py -o FILE.ipynb' makes of it"
+        )
     starts: list[tuple[int, str]] = [(0, "")]
     lines = io.StringIO(text, newline="").readlines()  # Python's lines: `splitlines` knows others, as form feeds
     for number, line in enumerate(lines):

@@ -18,6 +18,11 @@ def clean(text: str, limit: int = MAX_TEXT) -> str:
     return kept if len(kept) <= limit else kept[: limit - 1] + "…"
 
 
+def in_a_row(text: str) -> str:
+    """The lines of a text in one, as statements stand in a line of Python: `b = a + a; y = b + b`."""
+    return "; ".join(text.splitlines())
+
+
 def printable_json(data: Any, indent: int | None = None) -> str:
     """`data` as JSON in which nothing but line breaks is invisible; who reads it has the same data.
 

@@ -70,7 +70,7 @@ class Program:
         try:
             whole = _whole(source, label, offset)
             if whole is None:
-                tree = _parse(source)
+                tree = parsed(source)
                 if offset:
                     ast.increment_lineno(tree, offset)
         except BaseException as error:
@@ -209,7 +209,7 @@ def _whole(source: str, label: str, offset: int) -> CodeType | None:
         return None
 
 
-def _parse(source: str) -> ast.Module:
+def parsed(source: str) -> ast.Module:
     """The cell's syntax tree; IPython's magics and shell lines are blanked out only where Python cannot read them.
 
     The line at which Python stops is blanked first, and nothing else that looks like a magic: a `% b` in brackets may

@@ -77,6 +77,11 @@ class _StandIn(ModuleType):
         return get_ipython if name == "get_ipython" else Swallow()
 
 
+_StandIn.__name__ = "module"
+Swallow.__name__ = Bar.__name__ = "stand-in for a plot or a progress bar"
+"""What Python's own messages call it: `can only concatenate str (not "stand-in for …") to str`."""
+
+
 class Loader(importlib.abc.Loader):
     """Makes a stand-in for whichever module is asked for."""
 

@@ -213,6 +213,20 @@ def _parameters(source: str, name: str) -> list[str]:
     return [one.arg for one in last.args.args] if last else []
 
 
+def defined_later(message: str, cell: Cell, cells: Iterable[Cell]) -> Cell | None:
+    """The cell below `cell` that defines the name which is not defined, by Python's message; None if none does."""
+    match = re.search(r"name '(\w+)' is not defined", message)
+    if match is None:
+        return None
+    name = re.escape(match[1])
+    defines = re.compile(
+        rf"(?:(?:async\s+)?def|class)\s+{name}\b|{name}\s*(?::[^=]+)?=(?!=)|(?:from|import)\s.*\b{name}\b"
+    )
+    return next(
+        (one for one in cells if one.number > cell.number and any(map(defines.match, _lines_with(match[1], one)))), None
+    )
+
+
 def _number(cell: Cell) -> int:
     return cell.number
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 
 from autograder.isolation import Connection, IsolationError, Worker
 from autograder.judging.asking.account import PROCESSOR_SECONDS, Account
-from autograder.judging.asking.source_text import CellProblem
+from autograder.judging.asking.newer_python import version_needed
+from autograder.judging.asking.source_text import CellProblem, defined_later
 from autograder.judging.asking.transport import ChannelClosed, DeadlinePassed, Transport
 from autograder.judging.records.errors import TimedOut, WorkerLost, read_failure
 from autograder.submission import Cell, Submission
@@ -177,7 +179,7 @@ class SubmissionProcess:
             if answer.get("failure") is not None:
                 failure = read_failure(answer["failure"])
                 refused = failure.kind == "ModuleNotFoundError"
-                self._note(CellProblem(cell, what_happened(cell, failure), refused))
+                self._note(CellProblem(cell, what_happened(cell, failure, self.submission.cells), refused))
         return transport
 
     def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[Answer]:
@@ -246,13 +248,19 @@ class SubmissionProcess:
             self.problems.append(problem)
 
 
-def what_happened(cell: Cell, failure: Failure) -> str:
-    """A failure of a cell, in words."""
+def what_happened(cell: Cell, failure: Failure, cells: Sequence[Cell] = ()) -> str:
+    """A failure of a cell, in words; `cells`: all of the submission, one of which may define a name too late."""
     place = failure.place or cell.label
     if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
         line = f": {failure.line}" if failure.line else ""
+        if newer := version_needed(cell.source):
+            here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+            return f"{place} needs Python {newer} or newer, and work is graded with Python {here}{line}"
         return f"{place} is not Python ({failure.kind}: {failure.message}){line}"
-    return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
+    message = failure.message
+    if failure.kind == "NameError" and (later := defined_later(message, cell, cells)):
+        message = message.replace("is not defined", f"is not defined yet: {later.label}, below, defines it", 1)
+    return f"{place} raised {failure.kind}" + (f": {message}" if message else "")
 
 
 @contextlib.contextmanager
