@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autograder.judging.asking.run import SubmissionRun, request_of
 from autograder.magics import RUN_THE_BODY, takes_the_body
 from autograder.submission import Submission
+from autograder.worker import stand_ins
 
 Make = Callable[..., SubmissionRun]
 OPTIONS = {"script": "false --no-raise-error", "writefile": "old.py", "file": "old.py", "code_wrap": "around"}
@@ -67,6 +68,15 @@ def test_a_cell_leaves_what_it_leaves_in_ipython(
 ) -> None:
     run = run_cells(cell, "def f():\n    return 'marker' in globals()")
     assert run.ask(request_of("f", []), 5.0)["value"] == leaves_a_name(shell, cell)
+
+
+def test_a_cell_of_a_notebook_saved_as_a_file_leaves_the_same(run_cells: Make) -> None:
+    """`jupyter nbconvert --to script` writes each cell magic as a call, with the cell as a text."""
+    assert stand_ins.RUN_THE_BODY == RUN_THE_BODY
+    timed = "get_ipython().run_cell_magic('time', '', 'def f():\\n    return K\\n%time K = 2\\n')\n"
+    off = "get_ipython().run_cell_magic('script', 'false', 'def f():\\n    return 1\\n')\n"
+    run = run_cells(timed + off, "from IPython import get_ipython\nget_ipython().run_line_magic('time', 'K = 3')")
+    assert run.ask(request_of("f", []), 5.0)["value"] == 3
 
 
 def test_a_definition_that_a_magic_keeps_out_is_told_so() -> None:
