@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from autograder.judging.asking.run import SubmissionRun, request_of
 from autograder.magics import RUN_THE_BODY, takes_the_body
@@ -15,16 +15,30 @@ from autograder.submission import Submission
 from autograder.worker import stand_ins
 
 Make = Callable[..., SubmissionRun]
-OPTIONS = {"script": "false --no-raise-error", "writefile": "old.py", "file": "old.py", "code_wrap": "around"}
+OPTIONS = {
+    "script": "false --no-raise-error",
+    "writefile": "old.py",
+    "file": "old.py",
+    "code_wrap": "around",
+    "timeit": "-n1 -r1",
+}
 MORE = ("perl", "bash", "sql", "R", "no_such_magic")
 
 
-@pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    monkeypatch.setattr(builtins, "input", lambda *_: "c")  # what `%%debug` waits for
-    return InteractiveShell()
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InteractiveShell]:
+    folder = tmp_path_factory.mktemp("shell")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("IPYTHONDIR", str(folder / "ipython"))
+        monkeypatch.setattr(builtins, "input", lambda *_: "c")  # what `%%debug` waits for
+        yield make_shell()
+
+
+def make_shell() -> InteractiveShell:
+    config = Config()
+    config.HistoryManager.enabled = False  # no database
+    return InteractiveShell(config=config)
 
 
 def leaves_a_name(shell: InteractiveShell, cell: str) -> bool:
@@ -55,7 +69,7 @@ def test_the_magics_that_run_a_body_here_are_those_of_ipython(
         "%%time x = 1\nmarker = 1",
         "%%timeit?\nmarker = 1",
         "%time marker = 1",
-        "%timeit marker = 1",
+        "%timeit -n1 -r1 marker = 1",
         "%prun -q marker = 1",
         "%time\nmarker = (7\n % 4)",
         "!echo a \\\n  b\nmarker = 1",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judging.asking.newer_python import version_needed
+from autograder.judging.asking.newer_python import newer
 
 HERE = (3, 11)
 NEWER = {
@@ -45,12 +45,28 @@ OF_THIS = ["x = 1\n", "type = 3\ntype[0] = 1\n", "%timeit f\nx = !ls\n", "s = f'
 @pytest.mark.parametrize(("source", "version"), NEWER.values(), ids=NEWER)
 def test_a_newer_python_is_named(source: str, version: str) -> None:
     if sys.version_info[:2] < tuple(map(int, version.split("."))):
-        assert version_needed(source) == version
+        found = newer(source)
+        assert found is not None
+        assert found.version == version
+        assert found.readable.count("\n") == source.rstrip("\n").count("\n")
 
 
 @pytest.mark.parametrize("source", [*OF_NONE.values(), *OF_THIS], ids=[*OF_NONE, *map(repr, OF_THIS)])
 def test_what_is_python_nowhere_or_here_is_not_called_newer(source: str) -> None:
-    assert version_needed(source) == ""
+    assert newer(source) is None
+
+
+def test_what_this_python_can_read_of_a_cell_stays() -> None:
+    source = (
+        '%matplotlib inline\ntype V = int\ndef f[\n    T\n](x: T):\n    return f"{\n  x["a"]}"\n\n'
+        "@staticmethod\ndef g(x):\n    return x\n"
+    )
+    if sys.version_info < (3, 12):
+        found = newer(source)
+        assert found is not None
+        lines = source.splitlines()
+        assert found.readable.splitlines() == [lines[0], *[""] * 7, *lines[8:]]
+        assert found.lost_definition
 
 
 @pytest.mark.parametrize("minor", [12, 13, 14])

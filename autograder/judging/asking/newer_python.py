@@ -11,6 +11,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from autograder.worker.execution import parsed
 
@@ -27,20 +28,48 @@ class _NoString(ValueError):
     """A text that is no f-string of any version."""
 
 
-def version_needed(source: str, running: tuple[int, int] = sys.version_info[:2]) -> str:
-    """`3.12`, if a cell is Python from there on and not here; "" if it is Python here, or of no version."""
+@dataclass(frozen=True)
+class Newer:
+    """A cell that is Python of a newer version alone."""
+
+    version: str
+    """The first that can read all of it, as `3.12`."""
+    readable: str
+    """The cell without the statements at its top level that this version cannot read, with as many lines."""
+    lost_definition: bool
+    """Whether one of those defines something."""
+
+
+def newer(source: str, running: tuple[int, int] = sys.version_info[:2]) -> Newer | None:
+    """What is newer in a cell; None if it is Python here, or of no version."""
     if len(source) > MOST or _is_python(source):
-        return ""
+        return None
     text = source
     for version, write_the_old_way in _NEWS:
         if version > running:
             try:
                 text = write_the_old_way(text)
-            except (_NoString, RecursionError):
-                return ""
-            if _is_python(text):
-                return f"{version[0]}.{version[1]}"
-    return ""
+                body = parsed(text).body
+            except SyntaxError:
+                continue
+            except (_NoString, ValueError, RecursionError, MemoryError):
+                return None
+            return Newer(f"{version[0]}.{version[1]}", *_readable(source, body))
+    return None
+
+
+def _readable(source: str, body: list[ast.stmt]) -> tuple[str, bool]:
+    lines, lost = source.splitlines(), False
+    starts: dict[int, list[ast.stmt]] = {}
+    for one in body:
+        decorators = getattr(one, "decorator_list", [])
+        starts.setdefault(min([one.lineno, *(each.lineno for each in decorators)]) - 1, []).append(one)
+    for (start, statements), end in zip(starts.items(), [*list(starts)[1:], len(lines)], strict=True):
+        if not _is_python("\n".join(lines[start:end])):
+            lines[start:end] = [""] * (end - start)
+            lost |= any(isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for one in statements)
+    text = "\n".join(lines)
+    return (text if _is_python(text) else ""), lost
 
 
 def _is_python(text: str, read: Callable[[str], object] = parsed) -> bool:
@@ -81,9 +110,13 @@ def _without_parameters(text: str, *, defaults: bool) -> str:
         close = _closing(text, match.end())
         inside = text[match.end() + 1 : close - 1]
         if inside.strip() and (defaults or not re.search(r"(?<![=!<>:])=(?!=)", inside)):
-            parts.append(text[end : match.end()])
+            parts += [text[end : match.end()], _as_many_lines(text[match.end() : close])]
             end = close
     return "".join([*parts, text[end:]])
+
+
+def _as_many_lines(text: str) -> str:
+    return "\\\n" * text.count("\n")
 
 
 def _closing(text: str, place: int) -> int:
@@ -118,7 +151,7 @@ def _without_f_strings(text: str, kind: str) -> str:
         start, place = place, match.end()
         if kind in match["prefix"].lower():
             place = _f_string(text, place, match["quote"], kind)
-            parts += [text[end:start], '""']
+            parts += [text[end:start], '""', _as_many_lines(text[start:place])]
             end = place
         else:
             place = _plain_string(text, start + len(match["prefix"]), match["quote"])
