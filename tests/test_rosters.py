@@ -291,6 +291,10 @@ def test_grade_keeps_the_roster_and_says_who_is_missing(backprop: Command, tmp_p
     graded = backprop("grade", tmp_path / "class", "--out", tmp_path / "results", "--roster", canvas)
     assert graded.returncode == 0, graded.stderr
     assert "on the roster, and handed in nothing here: Bob Müller" in graded.stderr
+    (tmp_path / "class" / "müllerbob_102_78_ch06.pdf").write_text("%PDF-1.7")
+    graded = backprop("grade", tmp_path / "class", "--out", tmp_path / "results", "--roster", canvas)
+    assert "on the roster, and handed in nothing that can be graded: Bob Müller" in graded.stderr
+    assert "handed in nothing here" not in graded.stderr
     assert (tmp_path / "results" / ".rosters" / "canvas.csv").read_bytes() == canvas.read_bytes()
     report = backprop("report", tmp_path / "results", "--student", "ada@x.edu")
     assert "relu_vjp" in report.stdout

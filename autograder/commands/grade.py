@@ -173,7 +173,7 @@ class _Grading:
         _see_to_the_salt(record, order)
         names = {item.student for item in found.work}
         found.remarks += namesakes_before(names, (student for student, _ in record.handed_in))
-        found.remarks += about_the_roster(people, names)
+        found.remarks += about_the_roster(people, names, (row.student for row in found.not_recognised))
         set_claims_aside(found, record, order.folder, order.out, replace=order.replace)
         record.note(order.folder, found)
         if not order.diff:

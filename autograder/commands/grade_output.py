@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import typer
 
 from autograder.classroom.class_folder import ClassFolder
 from autograder.classroom.class_record import ClassRecord, gone_result, unrecognised_result
+from autograder.classroom.exports import UNKNOWN
 from autograder.classroom.plan import Plan
 from autograder.classroom.results_folder import results_of, write_summary
 from autograder.commands.console import console, say
@@ -89,15 +90,25 @@ def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Pat
     return lines
 
 
-def about_the_roster(people: list[Person], names: Collection[str]) -> list[str]:
-    """A line for who is on the roster and handed in nothing, and one for each name that is not on it."""
+def about_the_roster(people: list[Person], names: Collection[str], others: Iterable[str] = ()) -> list[str]:
+    """Lines for who is on the roster and handed in nothing, or nothing but files of `others` that cannot be graded.
+
+    Each name that is not on the roster has one, too.
+    """
     if not people:
         return []
-    found = People(people, names)
-    nothing = [one.shown for one in found.students if one.person is not None and not one.own and not one.of_team]
-    more = f" and {len(nothing) - MOST_NAMED} more" if len(nothing) > MOST_NAMED else ""
-    line = f"on the roster, and handed in nothing here: {', '.join(nothing[:MOST_NAMED])}{more}"
-    return [*([line] if nothing else []), *found.problems]
+    ungraded = set(others) - {*names, UNKNOWN}
+    found = People(people, [*names, *sorted(ungraded)])
+    listed = [(one.shown, {*one.own, *one.of_team}) for one in found.students if one.person is not None]
+    nothing = [shown for shown, handed_in in listed if not handed_in]
+    no_work = [shown for shown, handed_in in listed if handed_in and handed_in <= ungraded]
+    lines = [
+        f"on the roster, and handed in nothing {what}: {', '.join(who[:MOST_NAMED])}"
+        + (f" and {len(who) - MOST_NAMED} more" if len(who) > MOST_NAMED else "")
+        for what, who in (("here", nothing), ("that can be graded", no_work))
+        if who
+    ]
+    return [*lines, *found.problems]
 
 
 def say_what_reports_add(out: Path) -> None:
