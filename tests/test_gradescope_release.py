@@ -92,7 +92,7 @@ HAND_INS: dict[str, tuple[dict[str, str], str]] = {
     "misnamed": ({"homework.ipynb": PERFECT.read_text()}, "homework.ipynb"),
     "no notebook": ({f"{SLUG}.ipynb": "{"}, "unreadable"),
     "several": ({f"{SLUG}.py": "pass", f"deep/{SLUG}.ipynb": PERFECT.read_text()}, "was handed in, too"),
-    "wrong": ({f"{SLUG}.ipynb": sample("finn-network-slips")}, "Failing case"),
+    "wrong": ({f"{SLUG}.ipynb": sample("finn-network-slips")}, '"status": "failed"'),
     "untouched": ({f"{SLUG}.ipynb": sample("cleo-untouched")}, "is not written yet"),
     "hostile": ({f"{SLUG}.py": THIEF.format(source="/autograder/source", exercise=FIRST)}, "nothing to steal"),
     "endless": ({f"{SLUG}.py": f"def {FIRST}(*arguments):\n    while True: pass\n"}, "seconds"),
