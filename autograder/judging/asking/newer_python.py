@@ -103,7 +103,7 @@ _NEWS: tuple[tuple[tuple[int, int], Callable[[str], str]], ...] = (
 
 def _without_parameters(text: str, *, defaults: bool) -> str:
     """Without `[T: int]` behind the names that a text defines; with `T = int` in it only if `defaults` are known."""
-    parts, end = [], 0
+    parts, end = list[str](), 0
     for match in _PARAMETERS.finditer(text):
         if match.start() < end:
             continue
