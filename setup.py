@@ -4,13 +4,14 @@ What is built from a checkout has the answers, for instructors. Its version says
 what everybody may have is built from a release, which `backprop release` writes.
 """
 
+import runpy
 import shutil
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-VERSION = "0.1.0"
+VERSION = runpy.run_path("course/version.py")["RELEASE"]
 
 
 class BuildWithLessons(build_py):

@@ -10,10 +10,11 @@ import re
 import stat
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.magics import takes_the_body
 from autograder.wording import clean
 
 MAX_BYTES = 10 * 2**20
@@ -33,6 +34,8 @@ WESTERN = {"iso-8859-1", "iso-8859-15", "cp1252"}
 """Encodings besides UTF-8 in which a Python file may say that it is written."""
 _OURS, _DEFINES = "<<<<<<< ", re.compile(r"^(?:async\s+)?(?:def|class)\s+\w", re.MULTILINE)
 _LFS = "version https://git-lfs"
+_WEB_PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_MARIMO = re.compile(r"^(?:import marimo|from marimo import)\b.*^\w+ = (?:marimo\.)?App\(", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"^# %%(.*)$")
 _TAGS = re.compile(r"tags=\[([^\][]*)\]")
 _EXERCISE = re.compile(r'exercise="([\w.]+)"')
@@ -67,7 +70,7 @@ class Submission:
     """What `__name__` is for the code: a notebook is `__main__`, a file is imported."""
     cells: tuple[Cell, ...]
     no_code: tuple[Cell, ...] = ()
-    """Cells with Python in them that are Markdown or raw: none of them runs."""
+    """Cells with definitions in them that do not run: Markdown, raw, or handed to something else by a cell magic."""
 
     @classmethod
     def empty(cls) -> Submission:
@@ -79,7 +82,7 @@ class Submission:
         """The cells that a live kernel ran, called by their labels: `In [5]`."""
         labels = labels or [f"cell {i}" for i in range(1, len(sources) + 1)]
         cells = tuple(Cell(i, s, label) for i, (s, label) in enumerate(zip(sources, labels, strict=True), 1))
-        return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", cells)
+        return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", *_by_magic(cells))
 
     def names(self, exercise: str) -> bool:
         """Whether the name of an exercise, each part of `Tensor.backward`, is a word of the code anywhere."""
@@ -118,12 +121,13 @@ def parse_submission(name: str, data: bytes) -> Submission:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         if not notebook and (declared := _declared_encoding(data)):
-            return Submission(name, sha256, "submission", _limited(_python_cells(data.decode(declared, "replace"))))
+            return Submission(name, sha256, "submission", *_by_magic(_python_cells(data.decode(declared, "replace"))))
         what = "so it is no notebook; export it again" if notebook else "as Python's files are; save it as UTF-8"
         raise SubmissionError(f"the file is not UTF-8 text, {what}") from None
     if notebook or _looks_like_a_notebook(text):
-        return Submission(name, sha256, "__main__", _limited(_notebook_cells(text)), tuple(_no_code(text)))
-    return Submission(name, sha256, "submission", _limited(_python_cells(text)))
+        cells, taken = _by_magic(_notebook_cells(text))
+        return Submission(name, sha256, "__main__", cells, (*_no_code(text), *taken))
+    return Submission(name, sha256, "submission", *_by_magic(_python_cells(text)))
 
 
 def _declared_encoding(data: bytes) -> str:
@@ -187,6 +191,19 @@ def _limited(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return cells
 
 
+def _by_magic(cells: tuple[Cell, ...]) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+    """The cells that run in the notebook's namespace, and those with definitions that a cell magic keeps out of it."""
+    taken = {cell.number: magic for cell in _limited(cells) if (magic := takes_the_body(cell.source))}
+    return (
+        tuple(cell for cell in cells if cell.number not in taken),
+        tuple(
+            replace(cell, label=f"{cell.label} begins with {clean(taken[cell.number], 30)}")
+            for cell in cells
+            if cell.number in taken and _DEFINES.search(cell.source)
+        ),
+    )
+
+
 def _no_code(text: str) -> Iterator[Cell]:
     """Cells of a notebook that define something and are not code."""
     for number, cell in enumerate(json.loads(text)["cells"], 1):
@@ -197,7 +214,16 @@ def _no_code(text: str) -> Iterator[Cell]:
             yield Cell(number, source, f"cell {number} is a {cell['cell_type'].capitalize()} cell")
 
 
+def _refuse_a_web_page(text: str) -> None:
+    if _WEB_PAGE.match(text):
+        raise SubmissionError(
+            "this is a web page, as one to sign in, and no notebook; open the notebook where you work, save or "
+            "download it there, and hand in that file"
+        )
+
+
 def _notebook_cells(text: str) -> tuple[Cell, ...]:
+    _refuse_a_web_page(text)
     if text.startswith(_LFS):
         raise SubmissionError(
             "this is Git LFS's pointer to the notebook; run 'git lfs pull', and hand in what that brings"
@@ -244,6 +270,12 @@ def _joined(source: Any) -> str | None:
 
 def _python_cells(text: str) -> tuple[Cell, ...]:
     """The cells of a py:percent file; without a `# %%` line the whole file is one."""
+    _refuse_a_web_page(text)
+    if _MARIMO.search(text):
+        raise SubmissionError(
+            "this is a marimo notebook, whose cells are functions of its own; hand in what "
+            "'marimo export ipynb FILE.py -o FILE.ipynb' makes of it"
+        )
     starts: list[tuple[int, str]] = [(0, "")]
     lines = io.StringIO(text, newline="").readlines()  # Python's lines: `splitlines` knows others, as form feeds
     for number, line in enumerate(lines):

@@ -37,6 +37,11 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{shown}\n{fence}\n"
 
 
+def in_a_row(text: str) -> str:
+    """The lines of a text in one, as statements stand in a line of Python: `b = a + a; y = b + b`."""
+    return "; ".join(text.splitlines())
+
+
 def printable_json(data: Any, indent: int | None = None) -> str:
     """`data` as JSON in which nothing but line breaks is invisible; who reads it has the same data.
 

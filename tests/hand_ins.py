@@ -53,6 +53,7 @@ CANVAS = [
     "anon_aB3dE_67893_ch06_vjps.ipynb",
     "othercy_LATE_12348_link.html",
     "_12349_67894_ch06_vjps.ipynb",
+    "LATE_anon_R7yhk_67895_ch06_vjps.ipynb",
 ]
 
 

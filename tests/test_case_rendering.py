@@ -32,6 +32,11 @@ def assert_fits(text: str) -> None:
 
 
 class TestRendering:
+    def test_the_lines_of_a_case_that_is_code_stand_in_one(self) -> None:
+        """A literal backslash and n stood between them."""
+        first = render_case("f", [("a", 1)], [], case="b = a + a\ny = b + b").splitlines()[0]
+        assert first.endswith("b = a + a; y = b + b:")
+
     def test_matrices_stand_side_by_side(self) -> None:
         got = np.array([[1.5, -2, 0], [4, 5, 6.25]])
         expected = np.array([[1.5, 2, 0], [4, 5, 6.5]])

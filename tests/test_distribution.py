@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
@@ -10,9 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
 
 from autograder import distribution
 from autograder.distribution import how_to_install_extra
+from autograder.places import ROOT
+from course.version import RELEASE
 
 
 @pytest.fixture
@@ -73,3 +77,27 @@ def test_start_says_what_installs_jupyterlab_here(
     monkeypatch.setattr(start, "find_spec", lambda name: None)
     said = list(start._what_to_do(tmp_path, "ipynb", ["ch01_computation_graph"]))
     assert f"  pip install '{folder}[notebook]' && jupyter lab" in said
+
+
+def test_the_version_needs_no_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A zip, a page and a folder on PYTHONPATH are installed nowhere; every student of a class had 0 points."""
+    from autograder.commands import _say_version
+    from autograder.judging import version
+
+    def nothing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", nothing)
+    version._grader_version.cache_clear()
+    assert version.grader_version("ch06_vjps").startswith(f"{RELEASE}+")
+    with pytest.raises(typer.Exit):
+        _say_version(True)
+    reads = [
+        file.relative_to(ROOT).as_posix()
+        for part in ("autograder", "course")
+        for file in (ROOT / part).rglob("*.py")
+        if "importlib.metadata" in file.read_text(encoding="utf-8")
+    ]
+    assert sorted(reads) == ["autograder/distribution.py", "autograder/isolation/packages.py"], (
+        "packages of others, and where this one came from"
+    )

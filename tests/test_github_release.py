@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from junitparser import JUnitXml
 
 from autograder.authoring.github_release import INSTALL_TORCH, release_repository
 from autograder.authoring.tree import AuthoringError, Course
+from autograder.learning import progress
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -114,6 +117,39 @@ def test_untouched_it_is_red_and_done_it_is_green(repository: Path, tmp_path: Pa
     told = json.loads((tmp_path / "check" / "check.json").read_text())
     assert told["points"] == lesson.points
     assert "23 of 23 points" in (tmp_path / "summary.md").read_text()
+
+
+def test_only_the_learners_files_are_pushed(repository: Path, tmp_path: Path) -> None:
+    """Installing and checking, as the README says, left 326 files for `git add -A`."""
+    mine = shutil.copytree(repository, tmp_path / "mine")
+
+    def git(*arguments: str) -> str:
+        who = ["-c", "user.name=Ada", "-c", "user.email=ada@x.edu", "-c", "init.defaultBranch=main"]
+        return subprocess.run(["git", *who, *arguments], cwd=mine, check=True, capture_output=True, text=True).stdout
+
+    git("init", "--quiet")
+    git("add", "-A")
+    git("commit", "--quiet", "--message", "The template")
+    readme = (mine / "README.md").read_text()
+    assert "pip install -c .course/constraints.txt './.course[notebook]'" in readme
+    venv.create(mine / ".venv", symlinks=True)
+    pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", tmp_path / "wheels", "./.course"], cwd=mine, check=True)  # as install begins
+    assert list(mine.glob(".course/*.egg-info")), "it leaves something, or this shows nothing"
+    notebook = mine / f"{SLUG}.ipynb"
+    notebook.write_text(PERFECT.read_text())
+    (mine / ".ipynb_checkpoints").mkdir()
+    shutil.copy(notebook, mine / ".ipynb_checkpoints" / f"{SLUG}-checkpoint.ipynb")
+    first = re.search(r"`backprop check (\S+)`", readme)
+    assert first is not None
+    environment = {**os.environ, "PYTHONPATH": str(mine / ".course")}
+    check = [sys.executable, "-m", "autograder", "check", first[1]]
+    subprocess.run(check, cwd=mine, env=environment, check=True, capture_output=True)
+    assert (mine / progress.FILE).exists()
+    (mine / progress.LOCK).touch()
+    (mine / "notes.md").write_text("mine")
+    git("add", "-A")
+    assert git("diff", "--cached", "--name-only").split() == [f"{SLUG}.ipynb", "notes.md"]
 
 
 def test_what_is_there_is_not_overwritten(repository: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from test_rosters import CANVAS, GROUPS, table
 
 from autograder.classroom.class_record import ClassRecord, HandedIn
 from autograder.gradebook.class_files import ClassFiles
-from autograder.gradebook.rules import read_rules
+from autograder.gradebook.rules import days_late, read_rules
 from autograder.gradebook.table_file import TableError
 from autograder.judging.records.results import SubmissionResult
 from autograder.reports.class_results import ClassResults, StudentWork
@@ -89,7 +91,7 @@ def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_pat
     ("at", "share", "says"),
     [
         ("2027-03-01T12:00:00+00:00", 1.0, ""),
-        ("2027-03-01T12:00:01+00:00", 1.0, "1 day late (01 Mar 12:00, due 01 Mar 12:00); 1 day of 1 day taken"),
+        ("2027-03-01T12:00:01+00:00", 1.0, "1 day late (01 Mar 12:00:01, due 01 Mar 12:00:00); 1 day of 1 day taken"),
         ("2027-03-03T11:00:00+00:00", 0.9, "2 days late"),
         ("2027-03-03T13:00:00+02:00", 0.9, "2 days late"),
         ("2027-03-06T13:00:00", 0.5, "6 days late"),
@@ -109,6 +111,43 @@ def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
     assert ann.original.get(SLUG, only(ann).points) == 63
     assert ann.total is not None
     assert ann.total == pytest.approx((63 * share, 63))
+
+
+@pytest.mark.parametrize(
+    ("at", "due", "days"),
+    [
+        ("2027-10-30T21:59:00+00:00", "2027-10-30T23:59:00", 0),
+        ("2027-10-30T22:00:00+00:00", "2027-10-30T23:59:00", 1),
+        ("2027-10-31T22:59:00+00:00", "2027-10-30T23:59:00", 1),  # 25 hours: clocks were set back in between
+        ("2027-03-28T22:00:00+00:00", "2027-03-27T23:59:00", 2),
+        ("2027-01-15T23:00:00+00:00", "2027-01-15T23:59:00", 1),
+        ("2027-01-15T22:58:00+00:00", "2027-01-15T23:59:00", 0),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_days_are_those_of_the_zone_on_their_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, due: str, days: int, *, named: bool
+) -> None:
+    """Without a timezone, today's distance from UTC held all year, and no line said whose clock it was."""
+    monkeypatch.setenv("TZ", "Europe/Berlin" if named else "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    try:
+        rules = read_rules(table(tmp_path, "rules.toml", f"[lessons.ch06]\ndue = {due}\n"))
+        read_due = rules.of(SLUG).due
+        assert read_due is not None
+        assert days_late(datetime.fromisoformat(at), read_due) == days
+        naive = datetime.fromisoformat(at).astimezone(rules.zone).replace(tzinfo=None)
+        assert days_late(naive.replace(tzinfo=rules.zone), read_due) == days
+        (said,) = rules.remarks
+        assert "there is no timezone, so its times are this machine's, C" in said or "Europe/Berlin" in said
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_zone_that_is_not_needed_is_not_asked_for(tmp_path: Path) -> None:
+    assert not read_rules(table(tmp_path, "rules.toml", "late_days = 3\n")).remarks
+    assert not read_rules(table(tmp_path, "rules.toml", RULES)).remarks
 
 
 def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:

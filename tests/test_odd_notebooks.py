@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -32,8 +34,21 @@ OF_ONE_CELL = {
     "opens_a_file": "data = open('digits.csv').read()\nrows = data.splitlines()\nN = len(rows)\n",
     "wrong_below_an_error": "1 / 0\ndef relu_vjp(g, x):\n    return g\n",
     "no_python": "def relu_vjp(g, x:\n    return g\n",
+    "path_of_a_plot": "import matplotlib.pyplot as plt\nimport os\nos.path.join(plt.title, 'a')\n",
+    "later": "scale = LAST + 1\n",
+    "times_a_line": "%time N = 3\n",
 }
-"""What stands above a right function in its cell; the last two have another one."""
+"""What stands above a right function in its cell; two of them have another one."""
+WRONG = "def relu_vjp(g, x):\n    return g\n"
+OFF_CELLS = {
+    "script": "%%script false --no-raise-error\n",
+    "writefile": "%%writefile old.py\n",
+    "timeit": "%%timeit\n",
+    "python3": "\n\n%%script python3\n",
+    "bash": "%%bash\n",
+    "unknown": "%%no_such_magic\n",
+}
+"""How a cell begins, below the right one, that Jupyter does not run in the notebook."""
 SAID = {
     "chdir": "raised FileNotFoundError",
     "argparse": "raised SystemExit: 2; what is defined below it was defined all the same",
@@ -43,6 +58,8 @@ SAID = {
     "opens_a_file": "raised FileNotFoundError",
     "wrong_below_an_error": "raised ZeroDivisionError",
     "no_python": "is not Python (SyntaxError",
+    "path_of_a_plot": "not stand-in for a plot or a progress bar",
+    "later": "name 'LAST' is not defined yet: cell 2, below, defines it",
 }
 """What is said of an error all the same."""
 
@@ -52,8 +69,22 @@ def the_class(folder: Path) -> None:
         below = "" if name in ("wrong_below_an_error", "no_python") else RELU
         file = folder / name / f"{LESSON}.{'py' if name in ('nbconvert', 'vs_code') else 'ipynb'}"
         file.parent.mkdir(parents=True)
-        cell = {"cell_type": "code", "metadata": {}, "source": above + below}
-        file.write_text(above + below if file.suffix == ".py" else json.dumps({"cells": [cell], "nbformat": 4}))
+        file.write_text(above + below if file.suffix == ".py" else notebook(above + below, "LAST = 2"))
+    for name, above in OFF_CELLS.items():
+        (folder / name).mkdir()
+        (folder / name / f"{LESSON}.ipynb").write_text(notebook(RELU, above + WRONG))
+    (folder / "only_off").mkdir()
+    (folder / "only_off" / f"{LESSON}.ipynb").write_text(notebook("%%script false\n" + RELU))
+    (folder / "newer_python").mkdir()
+    newer = 'def named(d):\n    return f"{d["name"]}"\n'
+    (folder / "newer_python" / f"{LESSON}.ipynb").write_text(notebook(newer + RELU))
+    (folder / "signed_out").mkdir()
+    (folder / "signed_out" / f"{LESSON}.ipynb").write_text("<!DOCTYPE html>\n<html><title>Sign in</title></html>\n")
+    (folder / "marimo").mkdir()
+    marimo = "import marimo\n\n__generated_with = '0.19.0'\napp = marimo.App()\n\n\n@app.function\n"
+    (folder / "marimo" / f"{LESSON}.py").write_text(marimo + RELU)
+    for when, answer in (("2027_03_01T10_00_00_123456", WRONG), ("2027_03_02T09_00_00_000001", RELU)):
+        of_otter(folder / "otter" / f"ch06_vjps_{when}.zip", answer)
     right = "return (g * (x > 0)).astype(x.dtype)"
     stub = relu_first(folder.parent / "stub.ipynb")
     for name, git in (("cloned", True), ("downloaded", False)):
@@ -70,6 +101,21 @@ def the_class(folder: Path) -> None:
     worked(folder / "final" / f"{LESSON}_FINAL.ipynb", stub, with_what=right)
     untouched(folder / "untouched" / f"{LESSON}.ipynb")
     untouched(folder / "of_the_course" / "ch03_accumulation.py", PLACES.source("ch03_accumulation"))
+
+
+def notebook(*sources: str) -> str:
+    cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
+    return json.dumps({"cells": cells, "nbformat": 4})
+
+
+def of_otter(file: Path, answer: str) -> None:
+    """A zip as Otter's `Notebook.export` makes it."""
+    file.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(file, "w") as zipped:
+        zipped.writestr("__zip_filename__", file.name)
+        zipped.writestr("ch06_vjps.ipynb", notebook(answer))
+        zipped.writestr("ch06_vjps.pdf", b"%PDF-1.7")
+        zipped.writestr(".OTTER_LOG", b"\x80")
 
 
 def relu_first(file: Path) -> Path:
@@ -129,6 +175,39 @@ def test_work_is_graded_and_not_the_template(graded: Graded, student: str, remar
     assert len(list((graded[0] / "res" / "students" / student).iterdir())) == 1, (
         "the course's own files are no hand-ins"
     )
+
+
+@pytest.mark.parametrize("student", OFF_CELLS)
+def test_a_cell_that_jupyter_keeps_out_of_the_notebook_overrides_nothing(graded: Graded, student: str) -> None:
+    """Its code was run, and told what was wrong with it: 10 of 14 points for a right answer."""
+    found = result(graded[0], student)
+    assert relu(found) == "passed", found["message"]
+    magic = OFF_CELLS[student].split()[0]
+    assert found["message"] == (
+        f"cell 2 begins with {magic}: its relu_vjp was not graded, as Jupyter does not run it in the notebook."
+    )
+
+
+def test_a_hand_in_that_cannot_run_here_is_told_why(graded: Graded) -> None:
+    def told(student: str) -> str:
+        return json.dumps(result(graded[0], student), ensure_ascii=False)
+
+    assert "cell 1 begins with %%script, and Jupyter does not run what follows in the notebook. Take" in told(
+        "only_off"
+    )
+    if sys.version_info < (3, 12):
+        assert "cell 1, line 2 needs Python 3.12 or newer, and work is graded with 3.11" in told("newer_python")
+        assert relu(result(graded[0], "newer_python")) == "passed", "what else is in the cell was lost with one line"
+    assert "this is a web page, as one to sign in, and no notebook" in told("signed_out")
+    assert "'marimo export ipynb FILE.py -o FILE.ipynb'" in told("marimo")
+
+
+def test_of_two_zips_of_otter_the_later_counts_and_nothing_in_them_is_a_row(graded: Graded) -> None:
+    folder, done = graded
+    found = result(folder, "otter")
+    assert relu(found) == "passed", found["message"]
+    assert found["message"] == "It was handed in 2 times; the last counts."
+    assert "otter" not in done.stderr
 
 
 def test_what_is_not_worked_on_is_said(graded: Graded) -> None:

@@ -9,14 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command, run_backprop
-from test_gradescope_release import OLD, laid_out, run
+from gradescope_image import NEEDS_IMAGE, OLD, Image
 from test_nbgrader_course import Nbgrader
 
 from autograder.authoring.own_release import FOLDER, released_syllabus
@@ -244,9 +243,9 @@ def test_the_book_is_not_of_a_course_of_ones_own(tmp_path: Path, backprop: Comma
     assert "--book is for backprop's own book" in done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="Gradescope's scripts run as root")
+@NEEDS_IMAGE
 @pytest.mark.parametrize("kind", ["alone", "extending"])
-def test_an_autograder_for_gradescope(kind: str, tmp_path: Path, backprop: Command) -> None:
+def test_an_autograder_for_gradescope(kind: str, tmp_path: Path, backprop: Command, gradescope: Image) -> None:
     """Its hidden cases judge by the own course's solutions; where nothing can be confined, its visible ones."""
     slug = own_course(tmp_path / "own", kind)[-1]
     salt = ("--salt", "a salt of the tests, which is kept by no class")
@@ -254,16 +253,14 @@ def test_an_autograder_for_gradescope(kind: str, tmp_path: Path, backprop: Comma
     assert done.returncode == 0, done.stdout + done.stderr
     answer = notebook_text_of(tmp_path / "own", slug)
     shutil.move(tmp_path / "own", tmp_path / "elsewhere")
-    with tempfile.TemporaryDirectory(prefix="backprop-gradescope-") as folder:
-        Path(folder).chmod(0o755)
-        place = laid_out(tmp_path / "out.zip", Path(folder))
-        visible = {file.name for file in (place / "source" / "visible").rglob("*")}
-        assert visible.isdisjoint({"solutions", "mistakes"})
-        found = run(place, {f"{slug}.ipynb": answer})
-        assert found["score"] == 8, found
-        assert any("(hidden input)" in test["name"] for test in found["tests"])
-        found = run(place, {f"{slug}.ipynb": answer}, through=OLD)
-        assert (found["score"], sum(test.get("score", 0) for test in found["tests"])) == (0, 8), found
+    image = gradescope.holding(tmp_path / "out.zip")
+    visible = {file.name for file in (image.place / "source" / "visible").rglob("*")}
+    assert visible.isdisjoint({"solutions", "mistakes"})
+    found = image.grade({f"{slug}.ipynb": answer})
+    assert found["score"] == 8, found
+    assert any("(hidden input)" in test["name"] for test in found["tests"])
+    found = image.grade({f"{slug}.ipynb": answer}, through=OLD)
+    assert (found["score"], sum(test.get("score", 0) for test in found["tests"])) == (0, 8), found
 
 
 @pytest.mark.parametrize("kind", ["alone", "extending"])

@@ -27,7 +27,7 @@ OF_A_COURSE = (FILE, "published.toml", "answers", OWN_LESSONS, "exercises", "sol
 NOT_OF_IT = ("__pycache__", "*.pyc", ".*", "sample_class", "authoring", "widgets", "results")
 PROGRAMS = ("setup.sh", "run_autograder")
 SECRET = "salt"
-TORCH = f'  /opt/backprop/bin/pip install --quiet --constraint "$constraints" {CPU_TORCH}\n'
+TORCH = f'/opt/backprop/bin/pip install --quiet --constraint "$constraints" {CPU_TORCH}\n'
 
 
 def release_gradescope(

@@ -1,7 +1,8 @@
 """Who handed in what in a class folder: ours, or as a platform exports a class.
 
     ours                CLASS/<student>/, or CLASS/<student>.zip
-    Canvas              CLASS/<name>_<user>_<attachment>_<file>, with _LATE before the numbers of who was late
+    Canvas              CLASS/<name>_<user>_<attachment>_<file>, with _LATE before the numbers of who was late; of
+                        unnamed students CLASS/anon_<letters>_<attachment>_<file>, with LATE_ before that
     Moodle              CLASS/<name>_<number>_assignsubmission_file_/<file>, or all that with the file's name in one
     Gradescope          CLASS/submission_<number>/, and who it is in CLASS/submission_metadata.yml
     Brightspace         CLASS/<number>-<number> - <name> - <date>/<file>, or all that in one name
@@ -37,12 +38,14 @@ NBGRADER = "submitted"
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
 CANVAS = re.compile(
-    r"(?P<name>.*?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^anon_late_))[a-z0-9]{5})"
+    r"(?:(?P<late_unnamed>late)_(?=anon_[a-z0-9]{5}_))?"
+    r"(?P<name>.*?)(?P<late>_late)?_(?P<user>\d+|(?:(?<=^anon_)|(?<=^late_anon_)|(?<=^anon_late_))[a-z0-9]{5})"
     r"_(?:\d+_(?P<file>.+)|(?P<typed>(?:text|link)\.html))",
     re.DOTALL | re.IGNORECASE,
 )
 """Text and addresses that were typed in have no second number; who is graded anonymously has letters for the first.
-Of names that have no letters nothing is left."""
+Of names that have no letters nothing is left. `LATE` stands where Canvas's lib/content_zipper.rb, `get_filename`, puts
+it: behind a name, and before `anon`, where there is none."""
 ARCHIVES = (".7z", ".rar", ".tar", ".tar.bz2", ".tar.gz", ".tar.xz", ".tgz")
 """Archives of a student's that are not opened."""
 ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
@@ -265,8 +268,8 @@ class _Students:
             at = brightspace_time(match["when"])
             return _handed_in(self._brightspace(match), path, match["file"], at=at, turn=(at, 0))
         if match is not None:
-            note = "Canvas says that this was handed in late." if match["late"] else ""
-            late = bool(match["late"])
+            late = bool(match["late"] or match["late_unnamed"])
+            note = "Canvas says that this was handed in late." if late else ""
             student = as_folder(f"{match['name']}_{match['user']}")
             name = match["file"] or match["typed"]
             return _handed_in(student, path, _without_attempt(name), note, of=name, late=late)

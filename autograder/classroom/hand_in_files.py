@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -33,10 +34,14 @@ MOST_NAMED = 3
 """Files that are named where nothing can be graded."""
 MOST_HIDDEN = 2000
 """Entries of a student's hidden folders that are looked at."""
+OTTER = "__zip_filename__"
+"""What lies in a zip that Otter's `export` made: its name, beside the notebook, a print of that, and a hidden log."""
+OTTERS_TIME = re.compile(r"_(\d{4}_\d\d_\d\dT\d\d_\d\d_\d\d(?:_\d{1,6})?)\b")
+MOST_OF_A_NAME = 1000
 NOT_WORK = (
     *("__pycache__", "__MACOSX", "__init__.py", "node_modules", "site-packages"),
     *("Thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt"),
-    *("progress.json", "kept", COURSE_FILE),
+    *(OTTER, "progress.json", "kept", COURSE_FILE),
 )
 """What systems and programs put among a student's files, beside what begins with a dot: the two `.txt` are nbgrader's,
 and the last three are what `backprop check`, `reset` and `start` keep in a work folder."""
@@ -133,7 +138,8 @@ def _files_in(
         walked = _work_of_a_repository(walked, aside)
     for entry in walked:
         for file in unpacker.opened(student, entry, rows, aside):
-            yield replace(file, turn=hand_in.turn, at=hand_in.at)
+            turn = file.turn if hand_in.turn == ("", 0) else hand_in.turn
+            yield replace(file, turn=turn, at=hand_in.at)
 
 
 def work_among(hidden: list[File]) -> Iterator[File]:
@@ -287,9 +293,25 @@ class Unpacker:
         if not target.exists():
             rows.append(Unrecognised(student, file.shown, "there is no file in the archive"))
             return
+        made, printed = _by_otter(target, file.name)
+        turn = file.turn if file.turn != ("", 0) else (made, 0)
         for inner in _walk(student, target, f"{file.shown}/", 0, rows, aside):
+            if inner.path in printed:
+                continue
             if inner.name.lower().endswith(".zip"):
                 why = "an archive in an archive; hand in the files themselves"
                 rows.append(Unrecognised(student, inner.shown, why))
             else:
-                yield replace(inner, note=file.note, late=file.late, at=file.at, turn=file.turn)
+                yield replace(inner, note=file.note, late=file.late, at=file.at, turn=turn)
+
+
+def _by_otter(folder: Path, name: str) -> tuple[str, set[Path]]:
+    """When Otter made a zip, as the name says that it gave, and the notebooks that it printed; of others nothing."""
+    told = folder / OTTER
+    if told.is_symlink() or not told.is_file():
+        return "", set()
+    with suppress(OSError), told.open(encoding="utf-8", errors="replace") as opened:
+        name = opened.read(MOST_OF_A_NAME)
+    made = OTTERS_TIME.search(name)
+    stems = {file.stem for file in folder.glob("*.ipynb")}
+    return made[1] if made else "", {file for file in folder.glob("*.pdf") if file.stem in stems}

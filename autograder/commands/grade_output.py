@@ -15,6 +15,7 @@ from autograder.classroom.results_folder import (
     results_of,
     write_summary,
 )
+from autograder.classroom.student_names import UNKNOWN
 from autograder.commands.console import console, echo, give_up, say
 from autograder.gradebook.overrides import OVERRIDES
 from autograder.gradebook.people import People
@@ -112,12 +113,12 @@ def about_the_roster(people: list[Person], names: Collection[str], ungraded: Col
     """
     if not people:
         return []
-    found = People(people, [*names, *ungraded])
-    lines: dict[str, list[str]] = {"nothing here": [], "only what is not graded": []}
+    found = People(people, [*names, *sorted({*ungraded} - {UNKNOWN})])
+    lines = {"nothing here": [], "nothing that can be graded": []}
     for student in found.students:
         handed_in = {*student.own, *student.of_team}
         if student.person is not None and not handed_in & {*names}:
-            lines["only what is not graded" if handed_in else "nothing here"].append(student.shown)
+            lines["nothing that can be graded" if handed_in else "nothing here"].append(student.shown)
     said = [f"on the roster, and handed in {what}: {_some(who)}" for what, who in lines.items() if who]
     return [*said, *found.problems]
 

@@ -13,7 +13,7 @@ import numpy as np
 from autograder.diagnosis.code import array_line, array_lines, entry_code, is_expression_of
 from autograder.diagnosis.equality import largest_gap, mismatch, wrong_entries
 from autograder.values import dtype_of, key_text, literal, number, shape_of, summarise, told_apart
-from autograder.wording import clean
+from autograder.wording import clean, in_a_row
 
 __all__ = ["mismatch", "render_case", "summarise"]
 
@@ -74,7 +74,7 @@ def render_case(
 
 
 def _title(function: str, arguments: Sequence[Named], case: str) -> str:
-    words = clean(case, 60)
+    words = clean(in_a_row(case), 60)
     call = f"{clean(function, 40)}({', '.join(clean(name, 24) for name, _ in arguments)})" if function else ""
     title = ", ".join(part for part in (clean(call, WIDTH - len(words) - 3), words) if part)
     return title and f"{title}:"

@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from autograder.classroom.exports import UNKNOWN
-from autograder.gradebook.roster import Person, folded, words_of
+from autograder.classroom.student_names import UNKNOWN
+from autograder.gradebook.roster import Person, comparable, folded, words_of
+from autograder.wording import clean, enumeration, quoted
 
 NUMBERED = re.compile(r"(?P<name>.+?)_(?:submission_)?(?P<number>\d+)", re.DOTALL)
 """Canvas's `kingada_4711`, Moodle's `Ada King_123` of two who are called so, Gradescope's `Ada King_submission_9`."""
@@ -32,7 +33,7 @@ class Student:
         yield self.shown
         yield from self.own
         if self.person is not None:
-            yield from (self.person.name, self.person.sortable, *self.person.ids.values())
+            yield from (self.person.name, self.person.sortable, *(value for _, value in self.person.all_ids))
 
 
 class People:
@@ -41,6 +42,7 @@ class People:
     def __init__(self, people: list[Person], hand_ins: Iterable[str]) -> None:
         self.problems: list[str] = []
         """A line for each name that could be several people's, or is nobody's on the roster."""
+        self.problems += [*_shared(people), *_footers(people)]
         self._index(people)
         shown = _labels(people)
         self.students = [Student(shown[person], person) for person in people]
@@ -79,12 +81,12 @@ class People:
         self._words: dict[frozenset[str], set[Person]] = defaultdict(set)
         self._squeezed: dict[str, set[Person]] = defaultdict(set)
         for person in people:
-            for kind, value in person.ids.items():
+            for kind, value in person.all_ids:
                 self._ids[folded(f"{person.name} ({value})")].add(person)  # as results call namesakes
                 if kind != "canvas":  # a small number, that may be another thing's elsewhere
                     self._ids[folded(value)].add(person)
-            if "canvas" in person.ids:
-                self._canvas[person.ids["canvas"]] = person
+                else:
+                    self._canvas[value] = person
             for number in person.participants:
                 self._participants[number].add(person)
             self._words[person.words].add(person)
@@ -143,6 +145,28 @@ def _labels(people: list[Person]) -> dict[Person, str]:
             person.name if alone else f"{person.name} ({person.key})" if person.ids else f"{person.name} ({place})"
         )
     return labels
+
+
+def _shared(people: list[Person]) -> Iterator[str]:
+    """A line for each id that two people have."""
+    owners: dict[tuple[str, str], list[Person]] = defaultdict(list)
+    for person in people:
+        for key in dict.fromkeys(comparable(person)):
+            owners[key].append(person)
+    labels = _labels(people)
+    for (kind, value), found in owners.items():
+        if len(found) > 1:
+            called = {"mail": "mail address", "number": "number", "github": "GitHub name"}.get(kind, "id")
+            who = enumeration([clean(labels[one]) for one in found])
+            given = "what is handed in under it is given to none of them"
+            yield f"{clean(value)} is the {called} of {who} on the roster: {given}"
+
+
+def _footers(people: list[Person]) -> Iterator[str]:
+    """A line for each table that goes on below its students."""
+    for table in dict.fromkeys(table for person in people for table, _, _ in person.rows):
+        for line in table.footer:
+            yield f"{table.file}: its last line, {quoted(line)}, is no student's; passed over"
 
 
 def _why(name: str, found: list[Person]) -> str:

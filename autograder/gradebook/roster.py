@@ -14,15 +14,14 @@ else's.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MOST_BYTES = 32 * 2**20
+from autograder.gradebook.roster_file import RosterError, is_footer, rows_of
+
 MOST_ROWS = 100_000
 FIELDS = {
     "name": ("student", "name", "full name", "full_name", "student name", "user full name"),
@@ -48,10 +47,6 @@ NOT_A_STUDENT = re.compile(r"\s*(Points Possible|Student, Test|Test Student)\s*"
 """What Canvas has among its students."""
 
 
-class RosterError(ValueError):
-    """A table that is no roster; the message says which, and what is wrong with it."""
-
-
 @dataclass(frozen=True)
 class Table:
     """A platform's table as it came: a file that goes back to it has the same columns."""
@@ -64,6 +59,8 @@ class Table:
     """Rows above the students', as Canvas has them."""
     kept: bool = False
     """Whether it is the copy that `grade` keeps: the platform may have changed since."""
+    footer: tuple[str, ...] = ()
+    """What a registrar's system wrote below the students."""
 
 
 @dataclass(eq=False)
@@ -75,6 +72,9 @@ class Person:
     sortable: str = ""
     """King, Ada."""
     ids: dict[str, str] = field(default_factory=dict)
+    """One value of each kind, the first that a table had: what goes back to a platform."""
+    also: dict[str, list[str]] = field(default_factory=dict)
+    """Further values of a kind: a second mail address, a renamed account."""
     section: str = ""
     team: str = ""
     participants: set[str] = field(default_factory=set)
@@ -88,6 +88,12 @@ class Person:
     def words(self) -> frozenset[str]:
         """The name without its order and its signs: `King, Ada` is `Ada King`."""
         return words_of(self.name or self.sortable)
+
+    @property
+    def all_ids(self) -> Iterator[tuple[str, str]]:
+        """Every id, each with its kind."""
+        yield from self.ids.items()
+        yield from ((kind, value) for kind, values in self.also.items() for value in values)
 
     @property
     def key(self) -> str:
@@ -121,7 +127,7 @@ def read_rosters(files: Iterable[Path]) -> list[Person]:
 
 def read_roster(file: Path) -> list[Person]:
     """The people of one table, a row each."""
-    rows = _rows(file)
+    rows = rows_of(file)
     header = next(rows, None)
     if header is None:
         raise RosterError(f"{file}: it is empty; a roster has a header and a row for each student")
@@ -134,8 +140,8 @@ def read_roster(file: Path) -> list[Person]:
     platform = _platform(header, columns)
     if platform == "canvas" and "number" in columns:  # there, ID is Canvas's own
         columns["canvas"] = columns.pop("number")
-    if platform == "github" and "participant" in columns:  # there, it is whatever the teacher called them
-        columns.setdefault("name", columns.pop("participant"))
+    if platform == "github" and "name" not in columns:  # there, it is whatever the teacher called them
+        columns |= {"name": columns["participant"]} if "participant" in columns else {}
     above, people = [], []
     for row in rows:
         if not any(cell.strip() for cell in row):
@@ -152,8 +158,11 @@ def read_roster(file: Path) -> list[Person]:
         people.append((person, padded))
         if len(people) > MOST_ROWS:
             raise RosterError(f"{file}: more than {MOST_ROWS:,} rows")
+    footer = list[str]()
+    while not platform and people and is_footer(people[-1][1]):
+        footer.insert(0, " ".join(" ".join(people.pop()[1]).split()))
     kept = file.parent.name.startswith(".")  # of the folder of results: class_files.ROSTERS
-    table = Table(platform, file.name, tuple(header), tuple(above), kept)
+    table = Table(platform, file.name, tuple(header), tuple(above), kept, tuple(footer))
     for place, (person, padded) in enumerate(people):
         person.rows.append((table, place, padded))
     return [person for person, _ in people if person.words or person.ids]
@@ -161,78 +170,69 @@ def read_roster(file: Path) -> list[Person]:
 
 def join(people: list[Person], more: list[Person]) -> None:
     """Add the people of another table; who is known already gets what it says, too."""
-    by_id = {(kind, folded(value)): person for person in people for kind, value in _comparable(person)}
+    by_id: dict[tuple[str, str], list[Person]] = {}
     names: dict[frozenset[str], list[Person]] = {}
     for person in people:
         names.setdefault(person.words, []).append(person)
+        for key in comparable(person):
+            by_id.setdefault(key, []).append(person)
     new_names: dict[frozenset[str], int] = {}
     for person in more:
         new_names[person.words] = new_names.get(person.words, 0) + 1
     for person in more:
-        known = next(
-            (by_id[key] for kind, value in _comparable(person) if (key := (kind, folded(value))) in by_id), None
-        )
-        alike = names.get(person.words, [])
-        if known is None and person.words and len(alike) == 1 and new_names[person.words] == 1:
-            known = None if _differ(alike[0], person) else alike[0]
+        alike = [one for key in comparable(person) for one in by_id.get(key, ())]
+        known = next((one for one in alike if not _are_two(one, person)), None)
+        called = names.get(person.words, [])
+        if not alike and person.words and len(called) == 1 and new_names[person.words] == 1:
+            known = None if _differ(called[0], person) else called[0]
         if known is None:
             people.append(person)
             known = person
             names.setdefault(person.words, []).append(person)
         else:
             _learn(known, person)
-        by_id |= {(kind, folded(value)): known for kind, value in _comparable(known)}
+        for key in comparable(person):
+            if known not in by_id.setdefault(key, []):
+                by_id[key].append(known)
 
 
-def _comparable(person: Person) -> Iterator[tuple[str, str]]:
-    """A person's ids; a login is compared with mail addresses as well: many platforms take these."""
-    for kind, value in person.ids.items():
-        yield ("mail" if kind == "login" and "@" in value else kind), value
+def comparable(person: Person) -> Iterator[tuple[str, str]]:
+    """A person's ids by kind; a login is compared with mail addresses as well: many platforms take these."""
+    for kind, value in person.all_ids:
+        yield ("mail" if kind == "login" and "@" in value else kind), folded(value)
+
+
+def _are_two(known: Person, person: Person) -> bool:
+    """Whether two that share an id are two people: by other ids, or because one table has both and names them apart.
+
+    In tables of several platforms a number may be another platform's, and a name written otherwise.
+    """
+    same_table = bool(person.rows) and any(table is person.rows[0][0] for table, _, _ in known.rows)
+    mine, theirs = set(comparable(known)), set(comparable(person))
+    for kind in ("canvas", "sis", "number", "login") if same_table else ("canvas", "sis"):
+        of_mine, of_theirs = {one for one in mine if one[0] == kind}, {one for one in theirs if one[0] == kind}
+        if of_mine and of_theirs and not of_mine & of_theirs:
+            return True
+    return same_table and not (known.words <= person.words or person.words <= known.words)
 
 
 def _differ(one: Person, other: Person) -> bool:
-    """Whether two of the same name cannot be one person."""
-    mine, theirs = dict(_comparable(one)), dict(_comparable(other))
-    return any(folded(mine[kind]) != folded(theirs[kind]) for kind in mine.keys() & theirs.keys())
+    """Whether two of the same name cannot be one person: ids of one kind differ. A GitHub account may be renamed."""
+    mine, theirs = ({kind for kind, _ in comparable(person)} - {"github"} for person in (one, other))
+    return bool(mine & theirs)
 
 
 def _learn(known: Person, more: Person) -> None:
-    for kind, value in more.ids.items():
-        known.ids.setdefault(kind, value)
+    for kind, value in more.all_ids:
+        if kind not in known.ids:
+            known.ids[kind] = value
+        elif folded(value) not in {folded(one) for of, one in known.all_ids if of == kind}:
+            known.also.setdefault(kind, []).append(value)
     known.name, known.sortable = known.name or more.name, known.sortable or more.sortable
     known.section, known.team = known.section or more.section, more.team or known.team
     known.participants |= more.participants
     known.handed_in |= more.handed_in
     known.rows += more.rows
-
-
-def _rows(file: Path) -> Iterator[list[str]]:
-    try:
-        with file.open("rb") as opened:
-            data = opened.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise RosterError(f"{file} cannot be read ({error.strerror})") from None
-    if len(data) > MOST_BYTES:
-        raise RosterError(f"{file}: more than {MOST_BYTES >> 20} MiB are no roster")
-    text = _text(data)
-    if "\0" in text:
-        raise RosterError(f"{file}: it is no text; save the table as CSV")
-    head = text.partition("\n")[0]
-    delimiter = max("\t;,", key=head.count)
-    try:
-        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)
-    except csv.Error as error:
-        raise RosterError(f"{file}: it is no table ({error})") from None
-
-
-def _text(data: bytes) -> str:
-    """Blackboard writes UTF-16, Excel its own alphabet where the name of a format says nothing."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
 
 
 def _columns(header: list[str]) -> dict[str, int]:
@@ -274,6 +274,8 @@ def _person(row: tuple[str, ...], columns: dict[str, int], platform: str) -> Per
         name = f"{said.get('last', '')}, {said.get('first', '')}".strip(", ")
     last, comma, first = name.partition(", ")
     person = Person(f"{first} {last}" if comma else name, name if comma else "", section=said.get("section", ""))
+    if platform == "github" and "@" in (identifier := said.get("participant", "") or name):
+        said.setdefault("mail", identifier)
     person.ids = {kind: said[kind] for kind in IDS if said.get(kind)}
     if said.get("team", "").lower() not in NO_TEAM:
         person.team = said.get("team", "")

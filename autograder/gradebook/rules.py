@@ -26,7 +26,7 @@ at = 2027-03-02T08:00:00
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -41,6 +41,7 @@ from autograder.gradebook.table_file import (
     tables,
     text,
 )
+from autograder.gradebook.zones import machine_zone
 from course.syllabus import Lesson
 
 RULES = "rules.toml"
@@ -85,6 +86,8 @@ class Rules:
     extensions: tuple[Said, ...] = ()
     handed_in: tuple[Said, ...] = ()
     zone: tzinfo = UTC
+    remarks: tuple[str, ...] = ()
+    """A line for each thing that the file leaves to the machine."""
 
     def of(self, slug: str) -> LessonRules:
         return self.lessons.get(slug, LessonRules(slug))
@@ -103,7 +106,7 @@ def read_rules(file: Path) -> Rules:
     """
     data = read_toml(file)
     refuse_unknown(data, KEYS, str(file))
-    zone = _zone(data, file)
+    zone, remarks = _zone(data, file)
     penalty = number(data, "penalty", str(file), most=100)
     most_days = number(data, "most_days", str(file)) if "most_days" in data else None
     listed = data.get("lessons", {})
@@ -126,15 +129,31 @@ def read_rules(file: Path) -> Rules:
         tuple(_said(one, where, "until", zone) for one, where in tables(data, "extension", file)),
         tuple(_said(one, where, "at", zone) for one, where in tables(data, "handed_in", file)),
         zone,
+        remarks,
     )
 
 
-def _zone(data: dict[str, Any], file: Path) -> tzinfo:
+def _zone(data: dict[str, Any], file: Path) -> tuple[tzinfo, tuple[str, ...]]:
+    """The class's zone, and a line where there are times and the file does not say of which."""
     name = text(data, "timezone", str(file), "")
+    if not name:
+        zone, called = machine_zone()
+        if not _has_times(data):
+            return zone, ()
+        return zone, (
+            f"{file}: there is no timezone, so its times are this machine's, {called}; write timezone = "
+            f'"{called if "/" in called else "Europe/Berlin"}", or whichever is the class\'s, at its top',
+        )
     try:
-        return ZoneInfo(name) if name else datetime.now().astimezone().tzinfo or UTC
+        return ZoneInfo(name), ()
     except (KeyError, ValueError, OSError):
         raise TableError(f"{file}: there is no timezone {name!r}; one is called as Europe/Berlin") from None
+
+
+def _has_times(value: object) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_times, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, date)  # as a datetime is
 
 
 def _of_lesson(
@@ -175,6 +194,11 @@ def _said(table: dict[str, Any], where: str, when: str, zone: tzinfo) -> Said:
 
 
 def days_late(at: datetime, due: datetime) -> float:
-    """Begun days after the due date; 0 in time."""
-    over = at - due
-    return 0.0 if over <= timedelta(0) else float(-(-over // timedelta(days=1)))
+    """Begun days after the due date, by the clocks of its zone; 0 in time.
+
+    A day in which clocks are changed is a day: 25 hours after the due date is one day late then, and not two.
+    """
+    if at.astimezone(UTC) <= due.astimezone(UTC):
+        return 0.0
+    over = at.astimezone(due.tzinfo).replace(tzinfo=None) - due.replace(tzinfo=None)
+    return max(1.0, float(-(-over // timedelta(days=1))))

@@ -40,7 +40,7 @@ class Book:
         handed_in: dict[tuple[str, str], HandedIn],
     ) -> None:
         self.rules = rules
-        self.problems: list[str] = []
+        self.problems: list[str] = [*rules.remarks]
         self._handed_in = handed_in
         self._came: dict[tuple[Student, str], HandedIn] = {}
         """When what counts came, of the students seen so far."""
@@ -163,7 +163,7 @@ class Book:
         """With late days spent in the order of due dates, and penalties after them."""
         left = self.rules.late_days
         kept: dict[str, SubmissionResult] = {}
-        ordered = sorted(results, key=lambda one: str(self.rules.of(one.lesson).due or ""))
+        ordered = sorted(results, key=lambda one: _moment(self.rules.of(one.lesson).due))
         for result in ordered:
             kept[result.lesson], left = self._penalised(student, result, left)
         return [kept[result.lesson] for result in results]
@@ -187,7 +187,7 @@ class Book:
             return (_saying(result, more) if more and at > (lesson.due or due) else result), left
         spent = min(left, late)
         costly = late - spent
-        parts = [f"{_days(late)} late ({at:%d %b %H:%M}, due {due:%d %b %H:%M})", more.rstrip(".").lower()]
+        parts = [f"{_days(late)} late ({_both(at, due)})", more.rstrip(".").lower()]
         parts.append(f"{_days(spent)} of {_days(left)} taken from late days" if spent else "")
         if lesson.most_days is not None and costly > lesson.most_days:
             share, cost = 1.0, f"after {_days(lesson.most_days)} nothing counts"
@@ -220,6 +220,17 @@ class Book:
         except ValueError:
             return None
         return at.replace(tzinfo=self.rules.zone) if at and at.tzinfo is None else at
+
+
+def _moment(due: datetime | None) -> float:
+    return due.timestamp() if due else 0.0
+
+
+def _both(at: datetime, due: datetime) -> str:
+    """Two times by one clock, to the second where a minute does not tell them apart."""
+    at = at.astimezone(due.tzinfo)
+    form = "%d %b %H:%M" if f"{at:%d %b %H:%M}" != f"{due:%d %b %H:%M}" else "%d %b %H:%M:%S"
+    return f"{at:{form}}, due {due:{form}}"
 
 
 def _saying(result: SubmissionResult, *said: str) -> SubmissionResult:

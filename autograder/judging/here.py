@@ -34,7 +34,11 @@ class HereRun(LocalRun):
             failure = program.run_cell(cell.source, cell.label, cell.offset)
             if failure is not None:
                 failed = read_failure(failure.as_data())
-                problems.append(CellProblem(cell, what_happened(cell, failed), failed.kind == "ModuleNotFoundError"))
+                problems.append(
+                    CellProblem(
+                        cell, what_happened(cell, failed, submission.cells), failed.kind == "ModuleNotFoundError"
+                    )
+                )
         self.problems = problems
         self.source = SourceText(submission, problems)
         self.module = program.module

@@ -169,7 +169,8 @@ class Judge:
         problems = [f"{problem.text}." for problem in runs.problems() if problem.text not in shown]
         if wanted is not None:
             problems = [*runs.newer_than_graded(exercises, shown), *runs.slow_cells()]
-        result.message = " ".join([result.message, *problems[:5]]).strip()
+        problems = [*problems[:5], *runs.kept_out(exercises, shown)[:5]]
+        result.message = " ".join([result.message, *problems]).strip()
         return result
 
     def version(self) -> str:

@@ -9,12 +9,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 from autograder.places import OWN_LESSONS, ROOT, Places, files_of, modules_in
 from course.own import own_course
 from course.syllabus import Exercise, Lesson, syllabus, whole_lessons
+from course.version import RELEASE
 
 SHARED = (
     *(f"autograder/{part}/**/*.*" for part in ("diagnosis", "judging", "isolation", "worker")),
@@ -24,6 +24,7 @@ SHARED = (
     *("course/__init__.py", "course/own.py", "course/published.py", "course/syllabus.py", "course/data/*"),
 )
 """What decides in every lesson, or may. It imports nothing else of ours, so that no start has to look what it does."""
+_RELEASE = ROOT / "course" / "version.py"
 _IMPORT = re.compile(r"^[ \t]*(?:from +(?P<of>[\w.]+) +)?import +(?P<names>\([^)]*\)|[^\n(]+)", re.MULTILINE)
 
 
@@ -34,8 +35,7 @@ def grader_version(slug: str) -> str:
 
 @cache
 def _grader_version(slug: str, own: Path | None) -> str:
-    release, _, _ = version("backprop-course").partition("+")  # which says whether the answers came with it
-    return f"{release}+{_digest(repr(syllabus().get(slug)), deciding_files(slug))}"  # its entry, not the others'
+    return f"{RELEASE}+{_digest(repr(syllabus().get(slug)), deciding_files(slug))}"  # its entry, not the others'
 
 
 def exercise_version(slug: str, name: str) -> str:
@@ -105,7 +105,9 @@ def shared_files() -> frozenset[Path]:
 
 @cache
 def _counts(file: Path) -> bool:
-    return file.is_file() and "__pycache__" not in file.parts and file.suffix != ".book"  # which names its version
+    if file.suffix == ".book" or file == _RELEASE:  # a book names its version; a release regrades no exercise
+        return False
+    return file.is_file() and "__pycache__" not in file.parts
 
 
 def _answers(slug: str) -> Iterator[Path]:

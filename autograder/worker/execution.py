@@ -20,8 +20,10 @@ from autograder.worker.stand_ins import in_a_notebook
 _AWAITS = 0x80
 """`inspect.CO_COROUTINE`: what code has that awaits at its top. Most submissions do without `inspect`."""
 _MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?|[\w, ]+=\s*[%!].*)\s*$")
-
-
+_RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun|debug)\s+(?:-\S+\s+)*(?=[^\s-])")
+"""Magics that run their own line in the notebook's namespace, as `%time grads = backward(c)`."""
+MOST_MAGICS = 100
+"""Lines of a cell that are found one by one to be no Python; further ones are taken for magics by their look."""
 MOST_FAILURES = 100
 """Statements of a cell that may fail before what follows is left alone."""
 WENT_ON = "what is defined below it was defined all the same"
@@ -68,7 +70,7 @@ class Program:
         try:
             whole = _whole(source, label, offset)
             if whole is None:
-                tree = _parse(source)
+                tree = parsed(source)
                 if offset:
                     ast.increment_lineno(tree, offset)
         except BaseException as error:
@@ -207,16 +209,43 @@ def _whole(source: str, label: str, offset: int) -> CodeType | None:
         return None
 
 
-def _parse(source: str) -> ast.Module:
-    """The cell's syntax tree; IPython's magics and shell lines are blanked out only where Python cannot read them."""
+def parsed(source: str) -> ast.Module:
+    """The cell's syntax tree; IPython's magics and shell lines are blanked out only where Python cannot read them.
+
+    The line at which Python stops is blanked first, and nothing else that looks like a magic: a `% b` in brackets may
+    go on with the line before it.
+    """
     try:
         return ast.parse(source)
-    except SyntaxError:
-        lines = source.splitlines()
-        plain = [re.match(r"\s*", line)[0] + "pass" if _MAGIC.match(line) else line for line in lines]  # type: ignore[index]
-        if plain == lines:
-            raise
-        return ast.parse("\n".join(plain))
+    except SyntaxError as error:
+        stopped = error
+    lines = source.splitlines()
+    for _ in range(MOST_MAGICS):
+        place = (stopped.lineno or 0) - 1
+        if not 0 <= place < len(lines) or not _MAGIC.match(lines[place]):
+            break
+        _blank(lines, place)
+        try:
+            return ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            stopped = error
+    found = [place for place, line in enumerate(lines) if _MAGIC.match(line)]
+    for place in found:
+        _blank(lines, place)
+    if not found:
+        raise stopped
+    return ast.parse("\n".join(lines))
+
+
+def _blank(lines: list[str], place: int) -> None:
+    """Let a magic at this line do nothing, with the lines that a backslash adds to it; or run what it would run."""
+    line = lines[place]
+    indent = line[: len(line) - len(line.lstrip())]
+    while lines[place].endswith("\\") and place + 1 < len(lines):
+        lines[place] = f"{indent}pass"
+        place += 1
+    runs = _RUNS_ITS_LINE.match(line)
+    lines[place] = line[: len(runs[1])] + line[runs.end() :] if runs and line == lines[place] else f"{indent}pass"
 
 
 def _failed(error: BaseException, statements: list[ast.stmt], label: str) -> int | None:

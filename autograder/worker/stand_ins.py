@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 NAMES = frozenset({"IPython", "google.colab", "ipywidgets", "matplotlib", "mpl_toolkits", "plotly", "seaborn", "tqdm"})
 """Packages that have a stand-in where a lesson does not allow them."""
+
+
+RUN_THE_BODY = frozenset({"capture", "debug", "prun", "time"})
+"""As `autograder.magics` has it, which no worker can read."""
 
 
 def stands_in_for(fullname: str) -> bool:
@@ -77,6 +82,11 @@ class _StandIn(ModuleType):
         return get_ipython if name == "get_ipython" else Swallow()
 
 
+_StandIn.__name__ = "module"
+Swallow.__name__ = Bar.__name__ = "stand-in for a plot or a progress bar"
+"""What Python's own messages call it: `can only concatenate str (not "stand-in for …") to str`."""
+
+
 class Loader(importlib.abc.Loader):
     """Makes a stand-in for whichever module is asked for."""
 
@@ -94,9 +104,34 @@ def spec_of(fullname: str) -> importlib.machinery.ModuleSpec | None:
     return importlib.machinery.ModuleSpec(fullname, Loader(), is_package=True)
 
 
+class Shell(Swallow):
+    """What runs magics, in a notebook that was saved as a Python file; most of them do nothing here."""
+
+    def run_cell_magic(self, magic: str, line: str, cell: str) -> Any:
+        """Run a cell as if the magic were not there, where Jupyter does so; else it swallows it."""
+        if magic in RUN_THE_BODY:
+            _run(cell, sys._getframe(1))
+        return Swallow()
+
+    def run_line_magic(self, magic: str, line: str, *args: Any) -> Any:
+        """The same for a line, as `%time grads = backward(c)`."""
+        if magic in RUN_THE_BODY and line:
+            _run(line, sys._getframe(1))
+        return Swallow()
+
+
+Shell.__name__ = "stand-in for IPython"
+
+
+def _run(source: str, caller: FrameType) -> None:
+    from autograder.worker.execution import parsed
+
+    exec(compile(parsed(source), caller.f_code.co_filename, "exec", dont_inherit=True), caller.f_globals)
+
+
 def get_ipython() -> Any:
-    """What runs magics in a notebook; here they do nothing."""
-    return Swallow()
+    """What a notebook calls for its magics."""
+    return Shell()
 
 
 def display(*args: Any, **kwargs: Any) -> None:

@@ -286,6 +286,12 @@ class SubmissionRuns:
         said = [f"{p.text}; {rest[p.import_only]} was graded." for p in found if p.text not in shown]
         return list(dict.fromkeys(said))
 
+    def kept_out(self, exercises: Iterable[Exercise], shown: str) -> list[str]:
+        """What is said of cells that define one of these exercises and that a cell magic keeps out of the notebook."""
+        graded = [(self._runs[one.environment], one.name) for one in exercises if one.environment in self._runs]
+        said = [run.source.kept_out(name) for run, name in graded if f"{name} is not defined: cell" not in shown]
+        return list(dict.fromkeys(filter(None, said)))
+
     def slow_cells(self) -> list[str]:
         """The cells that every check waits for."""
         slow = {label: how_long for run in self._runs.values() for label, how_long in run.process.slow.items()}

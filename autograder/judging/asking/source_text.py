@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from autograder.magics import takes_the_body
 from autograder.submission import Cell, Submission
 from autograder.worker.execution import WENT_ON, Failure
 
@@ -95,8 +96,11 @@ class SourceText:
         """Why a definition that is there is none: its cell is no code, or nobody but the file itself runs it."""
         written = re.compile(rf"^([ \t]*)(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
         for cell in self._submission.no_code:
-            if written.search(cell.source[:MOST_LOOKED_AT]):
-                return f"{cell.label}, and no code. Make it a code cell (in Jupyter: Esc, then Y)."
+            if not written.search(cell.source[:MOST_LOOKED_AT]):
+                continue
+            if takes_the_body(cell.source):
+                return f"{cell.label}, and Jupyter does not run what follows in the notebook. Take that line out."
+            return f"{cell.label}, and no code. Make it a code cell (in Jupyter: Esc, then Y)."
         for cell in self._submission.cells:
             source = cell.source[:MOST_LOOKED_AT]
             found = written.search(source) if "__main__" in source else None
@@ -105,6 +109,14 @@ class SourceText:
                     f'it stands under `if __name__ == "__main__":` ({cell.label}), which a check does not run. '
                     "Define it at the top level."
                 )
+        return ""
+
+    def kept_out(self, name: str) -> str:
+        """A sentence on a cell that defines `name` and that a cell magic keeps out of the notebook; "" for none."""
+        written = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
+        for cell in self._submission.no_code:
+            if written.search(cell.source[:MOST_LOOKED_AT]) and takes_the_body(cell.source):
+                return f"{cell.label}: its {name} was not graded, as Jupyter does not run it in the notebook."
         return ""
 
     def defined_again(self, name: str) -> str:
@@ -199,6 +211,20 @@ def _parameters(source: str, name: str) -> list[str]:
         made = [node for node in last.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
         return [one.arg for one in made[-1].args.args[1:]] if made else []
     return [one.arg for one in last.args.args] if last else []
+
+
+def defined_later(message: str, cell: Cell, cells: Iterable[Cell]) -> Cell | None:
+    """The cell below `cell` that defines the name which is not defined, by Python's message; None if none does."""
+    match = re.search(r"name '(\w+)' is not defined", message)
+    if match is None:
+        return None
+    name = re.escape(match[1])
+    defines = re.compile(
+        rf"(?:(?:async\s+)?def|class)\s+{name}\b|{name}\s*(?::[^=]+)?=(?!=)|(?:from|import)\s.*\b{name}\b"
+    )
+    return next(
+        (one for one in cells if one.number > cell.number and any(map(defines.match, _lines_with(match[1], one)))), None
+    )
 
 
 def _number(cell: Cell) -> int:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 
 from autograder.isolation import Connection, IsolationError, Worker
 from autograder.judging.asking.account import PROCESSOR_SECONDS, Account
-from autograder.judging.asking.source_text import CellProblem
+from autograder.judging.asking.newer_python import newer
+from autograder.judging.asking.source_text import CellProblem, defined_later
 from autograder.judging.asking.transport import ChannelClosed, DeadlinePassed, Transport
 from autograder.judging.records.errors import TimedOut, WorkerLost, read_failure
 from autograder.submission import Cell, Submission
 from autograder.worker import wire
-from autograder.worker.execution import Failure
+from autograder.worker.execution import WENT_ON, WENT_ON_AFTER_ALL, Failure
 from autograder.worker.messages import Answer, LoadScenarios, RunCell, Watch
 from autograder.worker.wire import WireError
 
+SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
 """What all cells may take together, for one environment; those that run again after a crash included."""
@@ -70,6 +73,10 @@ class SubmissionProcess:
         self._last_load = 0.0
         """What the cells took when they last ran to the end."""
         self._left_out: dict[int, CellProblem] = {}
+        self._readable: dict[int, str] = {}
+        """What runs of cells that are of a newer Python than this one."""
+        self._told: dict[int, CellProblem] = {}
+        """What there is to say of those."""
         self._sealed = False
         self._suspect: int | None = None
         """The first of the cells among which one has hung, until that one is found."""
@@ -157,7 +164,7 @@ class SubmissionProcess:
         if self._watched:
             self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
         if not self._sealed:
-            self.problems[:] = self._left_out.values()
+            self.problems[:] = [*self._left_out.values(), *self._told.values()]
         cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
         answers = self._run_cells(transport, cells, until)
         for cell in cells:
@@ -176,8 +183,10 @@ class SubmissionProcess:
                 self.slow[cell.label] = f"took {took:.0f} s"
             if answer.get("failure") is not None:
                 failure = read_failure(answer["failure"])
+                if self._is_newer(cell, failure):
+                    return None
                 refused = failure.kind == "ModuleNotFoundError"
-                self._note(CellProblem(cell, what_happened(cell, failure), refused))
+                self._note(CellProblem(cell, what_happened(cell, failure, self.submission.cells), refused))
         return transport
 
     def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[Answer]:
@@ -201,7 +210,7 @@ class SubmissionProcess:
         return {
             "do": "cell",
             "module": self.submission.module,
-            "source": cell.source,
+            "source": self._readable.get(cell.number, cell.source),
             "label": cell.label,
             "offset": cell.offset,
         }
@@ -241,18 +250,33 @@ class SubmissionProcess:
         self._left_out[cell.number] = CellProblem(cell, f"{cell.label} {what}")
         self._note(self._left_out[cell.number])
 
+    def _is_newer(self, cell: Cell, failure: Failure) -> bool:
+        """Whether a cell is of a newer Python, and runs again without the statements that this one cannot read."""
+        if failure.kind not in SYNTAX_ERRORS or cell.number in self._readable or (found := newer(cell.source)) is None:
+            return False
+        self._readable[cell.number] = found.readable
+        here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        said = f"{failure.place or cell.label} needs Python {found.version} or newer, and work is graded with {here}"
+        went_on = WENT_ON_AFTER_ALL if found.lost_definition else WENT_ON
+        self._told[cell.number] = CellProblem(cell, f"{said}: {failure.line}" + f"; {went_on}" * bool(found.readable))
+        self.close()
+        return True
+
     def _note(self, problem: CellProblem) -> None:
         if not self._sealed:
             self.problems.append(problem)
 
 
-def what_happened(cell: Cell, failure: Failure) -> str:
-    """A failure of a cell, in words."""
+def what_happened(cell: Cell, failure: Failure, cells: Sequence[Cell] = ()) -> str:
+    """A failure of a cell, in words; `cells`: all of the submission, one of which may define a name too late."""
     place = failure.place or cell.label
-    if failure.kind in ("SyntaxError", "IndentationError", "TabError"):
+    if failure.kind in SYNTAX_ERRORS:
         line = f": {failure.line}" if failure.line else ""
         return f"{place} is not Python ({failure.kind}: {failure.message}){line}"
-    return f"{place} raised {failure.kind}" + (f": {failure.message}" if failure.message else "")
+    message = failure.message
+    if failure.kind == "NameError" and (later := defined_later(message, cell, cells)):
+        message = message.replace("is not defined", f"is not defined yet: {later.label}, below, defines it", 1)
+    return f"{place} raised {failure.kind}" + (f": {message}" if message else "")
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from autograder.diagnosis.relations import explain_outputs
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.shown_case import is_numeric, is_wrong
 from autograder.judging.records.record import Comparison, paired
+from autograder.wording import in_a_row
 
 _NUMBERS = re.compile(r"[√\d./]+")
 _RIGHT_AND_WRONG = re.compile(r" (?:is|are) right; .+ (?:is|are) not\.$")
@@ -39,7 +40,7 @@ def likeliest_relations(failures: list[Comparison], reference: Reference) -> lis
     if failure is failures[0] or not failure.case or not everywhere:
         return everywhere
     # in one line: what is right there may be wrong on the case that is shown below it
-    return [f"On {failure.case.removeprefix('on ')}: {' '.join(everywhere)}"]
+    return [f"On {in_a_row(failure.case).removeprefix('on ')}: {' '.join(everywhere)}"]
 
 
 def _holds(sentence: str, of: Comparison, other: Comparison, found: list[str]) -> bool:

@@ -11,6 +11,7 @@ from autograder.diagnosis.code import case_code
 from autograder.diagnosis.equality import mismatch
 from autograder.judging.checking.reference import Reference
 from autograder.judging.records.record import Call, Comparison, Record, paired
+from autograder.wording import in_a_row
 
 LEAST_ROOM = 5
 """Lines for a case, however much is said before it."""
@@ -19,7 +20,7 @@ LEAST_ROOM = 5
 def smallest_case(first: Comparison, record: Record, reference: Reference, room: int) -> list[str]:
     """The call that failed, with expected and got side by side; what a sentence says already, once."""
     if first.property_only:
-        return [f"This was on: {first.case}."] if first.case else []
+        return [f"This was on: {in_a_row(first.case)}."] if first.case else []
     triples = paired(first.got, first.expected, first.names)
     wrong = [(name, got, expected) for name, got, expected in triples if is_wrong(name, got, expected, first)]
     untold = [one for one in wrong if not _is_told_in_words(*one[1:])]
@@ -56,7 +57,7 @@ def call_shown(
         known = frozenset(dict(arguments)) if call.chosen else _parameters(record, reference)
         function, arguments = "", tuple(one for one in arguments if _is_shown(*one, known))
     if case and not (function or arguments or outputs):
-        return [f"This was on: {case}."]  # nothing stands below it
+        return [f"This was on: {in_a_row(case)}."]  # nothing stands below it
     tolerances = {} if within is None else {"rtol": within.rtol, "atol": within.atol}
     text = render_case(
         function,

@@ -1,0 +1,228 @@
+"""Whether a cell is Python of a newer version than this one, told by writing what is new in it the old way.
+
+An answer is given only where all of the cell is Python then: nothing is guessed from a word alone. What counts: PEP 695
+and 701 (3.12), 696 (3.13), 750 and 758 (3.14).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autograder.worker.execution import parsed
+
+MOST = 50_000
+"""Characters of a cell that are looked at."""
+_STRING = re.compile(r"(?i:(?P<prefix>[furbt]{0,2}))(?P<quote>\"\"\"|'''|\"|')")
+_PARAMETERS = re.compile(r"^[ \t]*(?:(?:async[ \t]+)?def|class|type)[ \t]+\w+[ \t]*(?=\[)", re.MULTILINE)
+_ALIAS = re.compile(r"^([ \t]*)type[ \t]+(?=\w+[ \t]*=(?!=))", re.MULTILINE)
+_EXCEPT = re.compile(r"^([ \t]*except\*?)[ \t]+([^\n:(]+,[^\n:]*?)[ \t]*:", re.MULTILINE)
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
+
+
+class _NoString(ValueError):
+    """A text that is no f-string of any version."""
+
+
+@dataclass(frozen=True)
+class Newer:
+    """A cell that is Python of a newer version alone."""
+
+    version: str
+    """The first that can read all of it, as `3.12`."""
+    readable: str
+    """The cell without the statements at its top level that this version cannot read, with as many lines."""
+    lost_definition: bool
+    """Whether one of those defines something."""
+
+
+def newer(source: str, running: tuple[int, int] = sys.version_info[:2]) -> Newer | None:
+    """What is newer in a cell; None if it is Python here, or of no version."""
+    if len(source) > MOST or _is_python(source):
+        return None
+    text = source
+    for version, write_the_old_way in _NEWS:
+        if version > running:
+            try:
+                text = write_the_old_way(text)
+                body = parsed(text).body
+            except SyntaxError:
+                continue
+            except (_NoString, ValueError, RecursionError, MemoryError):
+                return None
+            return Newer(f"{version[0]}.{version[1]}", *_readable(source, body))
+    return None
+
+
+def _readable(source: str, body: list[ast.stmt]) -> tuple[str, bool]:
+    lines, lost = source.splitlines(), False
+    starts: dict[int, list[ast.stmt]] = {}
+    for one in body:
+        decorators = getattr(one, "decorator_list", [])
+        starts.setdefault(min([one.lineno, *(each.lineno for each in decorators)]) - 1, []).append(one)
+    for (start, statements), end in zip(starts.items(), [*list(starts)[1:], len(lines)], strict=True):
+        if not _is_python("\n".join(lines[start:end])):
+            lines[start:end] = [""] * (end - start)
+            lost |= any(isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for one in statements)
+    text = "\n".join(lines)
+    return (text if _is_python(text) else ""), lost
+
+
+def _is_python(text: str, read: Callable[[str], object] = parsed) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _of_3_12(text: str) -> str:
+    return _ALIAS.sub(r"\1", _without_parameters(_without_f_strings(text, "f"), defaults=False))
+
+
+def _of_3_13(text: str) -> str:
+    return _ALIAS.sub(r"\1", _without_parameters(text, defaults=True))
+
+
+def _of_3_14(text: str) -> str:
+    return _EXCEPT.sub(r"\1 (\2):", _without_f_strings(text, "t"))
+
+
+_NEWS: tuple[tuple[tuple[int, int], Callable[[str], str]], ...] = (
+    ((3, 12), _of_3_12),
+    ((3, 13), _of_3_13),
+    ((3, 14), _of_3_14),
+)
+
+
+def _without_parameters(text: str, *, defaults: bool) -> str:
+    """Without `[T: int]` behind the names that a text defines; with `T = int` in it only if `defaults` are known."""
+    parts, end = list[str](), 0
+    for match in _PARAMETERS.finditer(text):
+        if match.start() < end:
+            continue
+        close = _closing(text, match.end())
+        inside = text[match.end() + 1 : close - 1]
+        if inside.strip() and (defaults or not re.search(r"(?<![=!<>:])=(?!=)", inside)):
+            parts += [text[end : match.end()], _as_many_lines(text[match.end() : close])]
+            end = close
+    return "".join([*parts, text[end:]])
+
+
+def _as_many_lines(text: str) -> str:
+    return "\\\n" * text.count("\n")
+
+
+def _closing(text: str, place: int) -> int:
+    """Where what the bracket at `place` opens has ended; the text's end if it does not."""
+    waiting: list[str] = []
+    while place < len(text):
+        here = text[place]
+        if here in "\"'":
+            place = _plain_string(text, place, here * 3 if text.startswith(here * 3, place) else here)
+            continue
+        if here in _CLOSED_BY:
+            waiting.append(_CLOSED_BY[here])
+        elif waiting and here == waiting[-1]:
+            waiting.pop()
+        place += 1
+        if not waiting:
+            return place
+    return place
+
+
+def _without_f_strings(text: str, kind: str) -> str:
+    """The text with `""` in the place of each f-string, or t-string, whose expressions are Python."""
+    parts, end, place = list[str](), 0, 0
+    while place < len(text):
+        if text[place] == "#":
+            place = _line_end(text, place)
+            continue
+        match = _STRING.match(text, place)
+        if match is None or (place and (text[place - 1].isalnum() or text[place - 1] == "_")):
+            place += 1
+            continue
+        start, place = place, match.end()
+        if kind in match["prefix"].lower():
+            place = _f_string(text, place, match["quote"], kind)
+            parts += [text[end:start], '""', _as_many_lines(text[start:place])]
+            end = place
+        else:
+            place = _plain_string(text, start + len(match["prefix"]), match["quote"])
+    return "".join([*parts, text[end:]])
+
+
+def _line_end(text: str, place: int) -> int:
+    end = text.find("\n", place)
+    return len(text) if end < 0 else end
+
+
+def _plain_string(text: str, place: int, quote: str) -> int:
+    """Where the string whose quote is at `place` has ended."""
+    place += len(quote)
+    while place < len(text) and not text.startswith(quote, place):
+        if len(quote) == 1 and text[place] == "\n":
+            return place
+        place += 2 if text[place] == "\\" else 1
+    return min(place + len(quote), len(text))
+
+
+def _f_string(text: str, place: int, quote: str, kind: str) -> int:
+    """Where the f-string has ended whose text begins at `place`. Raises `_NoString`."""
+    while place < len(text):
+        if text.startswith(quote, place):
+            return place + len(quote)
+        if text[place] == "\n" and len(quote) == 1:
+            break
+        if text.startswith(("{{", "}}"), place):
+            place += 2
+        elif text[place] == "{":
+            place = _field(text, place + 1, kind)
+        else:
+            place += 2 if text[place] == "\\" else 1
+    raise _NoString
+
+
+def _field(text: str, place: int, kind: str) -> int:
+    """Where the `{field}` has ended that begins at `place`, which is behind its brace. Raises `_NoString`."""
+    start, waiting = place, list[str]()
+    while place < len(text):
+        here = text[place]
+        if not waiting and (here in "}:" or re.match(r"![rsa]\s*[:}]", text[place : place + 8])):
+            break
+        if here == "#":
+            place = _line_end(text, place)
+        elif match := _STRING.match(text, place):
+            inner = {"f", "t"} & set(match["prefix"].lower())
+            begun = place + len(match["prefix"])
+            place = (
+                _f_string(text, match.end(), match["quote"], kind)
+                if inner
+                else _plain_string(text, begun, match["quote"])
+            )
+        else:
+            if here in _CLOSED_BY:
+                waiting.append(_CLOSED_BY[here])
+            elif waiting and here == waiting[-1]:
+                waiting.pop()
+            place += 1
+    expression = re.sub(r"(?<![=!<>])=\s*$", "", text[start:place])
+    if not _is_python(f"({_without_f_strings(expression, kind)}\n)", ast.parse):
+        raise _NoString
+    place += 2 * text.startswith("!", place)
+    if text.startswith(":", place):
+        place += 1
+        while place < len(text) and text[place] != "}":
+            if text[place] == "{":
+                place = _field(text, place + 1, kind)
+            else:
+                place += 1
+    if not text.startswith("}", place):
+        raise _NoString
+    return place + 1

@@ -1,0 +1,27 @@
+"""Which cells IPython hands to something else than the notebook's namespace: those that begin with most cell magics."""
+
+from __future__ import annotations
+
+import re
+
+RUN_THE_BODY = frozenset({"capture", "debug", "prun", "time"})
+"""The cell magics of IPython's that run the rest of the cell in the notebook's namespace, as if they were not there.
+
+All others, and those that IPython does not know, leave the namespace as it was: `%%script`, `%%writefile`, `%%timeit`.
+`tests/test_magics.py` asks IPython which they are.
+"""
+_FIRST_LINE = re.compile(r"\s*%%(?!\w+\?)(\S*)[ \t]*(.*)(?:\r?\n|\Z)")
+
+
+def takes_the_body(source: str) -> str:
+    """The cell magic that keeps a cell's code out of the notebook's namespace, as `%%script`; "" if none does."""
+    rest = 0
+    while found := _FIRST_LINE.match(source, rest):
+        name, options = found[1], found[2]
+        statement = name == "time" and any(not word.startswith("-") for word in options.split())
+        if name not in RUN_THE_BODY or statement:  # `%%time x = 1` above more lines is a usage error
+            return f"%%{name}"
+        rest = found.end()
+        if rest == len(source):
+            return ""
+    return ""
