@@ -24,8 +24,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from course.instruments.flops import FlopCounter
 from course.instruments.live import LiveStorages, storage_bytes
+from course.instruments.meter import SavedTensorMeter
 from course.instruments.out_of_reach import out_of_reach
-from course.instruments.saved import SavedTensorMeter
 from course.instruments.traced import TracedStorages
 
 N = 4 * 100  # bytes of a float32 vector of 100

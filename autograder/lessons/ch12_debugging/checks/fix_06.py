@@ -6,11 +6,10 @@ from autograder.judging import exercise, expect
 from autograder.lessons.ch12_debugging.checks.models import layers, regression
 from autograder.lessons.ch12_debugging.checks.programs import rate, same_run, same_values, values_of
 
-
 MOST = 3
-"""Times the bytes of the reference, which has two graphs at a time. Right programs have 1.2 times as many at most: those
-that keep the losses without a graph, of which mse_loss makes each as large as a column of the batch. Where all graphs of
-the validation set are kept, it is 10 times, where every fourth is, 3.5 times."""
+"""Times the bytes of the reference, which has two graphs at a time. Right programs have at most 1.2 times as many:
+those that keep the losses without a graph, since mse_loss makes each as large as a column of the batch. A program that
+keeps all graphs of the validation set has 10 times as many, one that keeps every fourth 3.5 times."""
 
 
 def with_validation(rng, n, d, steps, width=6):

@@ -16,7 +16,7 @@ PRODUCTS = {"mm": 0, "bmm": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "addbmm": 
 
 
 class _Products(TorchDispatchMode):
-    """Notes the dtypes in which matrices are multiplied, forward and backward, and weighs the terms of float16 products.
+    """Notes the dtypes in which matrices are multiplied, forward and backward, and weights the terms in float16.
 
     A product's entry is a sum of terms; the terms get the weights 1 − `tilt` and 1 + `tilt` in turn. That is the same
     for a product and its transpose, and for each way to write a linear layer. A gradient that is computed by other
