@@ -42,10 +42,10 @@ def copies(files: Mapping[str, str], answers: Mapping[str, tuple[str, str]]) -> 
     functions = {(file, name): pieces(code) for file, text in files.items() for name, code in _functions(text)}
     having = Counter(piece for secret in theirs.values() for piece in secret)
     in_file: dict[str, set[int]] = defaultdict(set)
-    for (file, _), found_in in functions.items():
-        in_file[file] |= found_in
-    for found_in in in_file.values():
-        having.update(found_in)
+    for (file, _), of_function in functions.items():
+        in_file[file] |= of_function
+    for whole_file in in_file.values():
+        having.update(whole_file)
 
     def weight(shared: Pieces) -> float:
         return sum(max(0.0, 1 - math.log(max(having[piece] - 1, 1)) / math.log(EVERYWHERE)) for piece in shared)
