@@ -2,7 +2,8 @@
 
 1,400 of the 1,797 images of scikit-learn's `load_digits`, which is the test part of "Optical Recognition of
 Handwritten Digits" by E. Alpaydin and C. Kaynak (UCI Machine Learning Repository, 1998, doi:10.24432/C50P49,
-CC BY 4.0). The other 397 stay with the grader. `tests/test_data.py` makes the split and proves that the files hold it.
+CC BY 4.0). The grader asks about the other 397, which are no secret: scikit-learn has them, too, with their labels.
+`tests/test_data.py` makes the split and proves that the files hold it.
 """
 
 from __future__ import annotations

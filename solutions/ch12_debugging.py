@@ -539,7 +539,7 @@ def fix_10(model, batches, accumulate, lr):
 # The program returns the mean losses of the batches.
 #
 # **What you see:** The loss hardly moves, and most gradients are exactly 0. The same program in float32 learns, but
-# that is no repair: the matrix products stay in float16.
+# that is no repair: the matrix products stay in float16, those of the backward pass too.
 # [Chapter section](../book/ch12_debugging.md#ch12-fix-11)
 
 

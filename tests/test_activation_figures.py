@@ -27,7 +27,7 @@ from course.experiments.policies import (
 from course.gpt import GPTBlock
 from course.instruments.flops import FlopCounter
 from course.instruments.live import LiveStorages
-from course.instruments.saved import SavedTensorMeter
+from course.instruments.meter import SavedTensorMeter
 from course.llama import LLAMA_2_7B, LLAMA_3_1_70B, Block, LlamaConfig, Stack, rope_angles
 
 pytestmark = pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -22,7 +24,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from course.instruments.flops import FlopCounter
 from course.instruments.live import LiveStorages, storage_bytes
-from course.instruments.saved import SavedTensorMeter
+from course.instruments.meter import SavedTensorMeter
+from course.instruments.out_of_reach import out_of_reach
 from course.instruments.traced import TracedStorages
 
 N = 4 * 100  # bytes of a float32 vector of 100
@@ -163,6 +166,79 @@ def test_what_stands_for_other_memory_does_not_count() -> None:
         assert live.bytes == N
         del here, elsewhere
     assert live.bytes == 0
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_what_an_operation_makes_larger_counts(fake: bool) -> None:
+    """`out=` made 4 MB of an empty tensor, and none of them was counted."""
+    with FakeTensorMode() if fake else nullcontext():
+        x = vector().detach()
+        with LiveStorages() as live:
+            out = torch.empty(0)
+            assert live.bytes == 0
+            torch.exp(x, out=out)
+            assert (live.bytes, live.peak) == (N, N)
+            out.resize_(150)
+            assert live.bytes == 150 * 4
+            out.resize_(10)  # fewer numbers of the same memory
+            assert live.bytes == 150 * 4
+            torch.mul(x, x, out=torch.empty(0))
+            assert (live.bytes, live.peak) == (150 * 4, 150 * 4 + N)
+            del out
+        assert live.timeline == [0, N, 150 * 4, 150 * 4 + N, 150 * 4, 0]
+
+
+def test_memory_is_measured_where_no_operation_changes_it() -> None:
+    before = vector().detach()
+    with LiveStorages() as live:
+        x = before * 2
+        x.untyped_storage().resize_(0)  # as sharded training lets go of what it gathers again later
+        assert (live.bytes, live.peak) == (0, N)
+        x.untyped_storage().resize_(3 * N)
+        x.sum()
+        assert (live.bytes, live.peak) == (3 * N, 3 * N + 4)
+        x.untyped_storage().resize_(2 * N)
+        del x
+        assert live.bytes == 0
+
+
+def test_of_what_existed_before_growth_alone_counts() -> None:
+    x, scratch = vector().detach(), torch.empty(20)
+    with LiveStorages() as live:
+        torch.exp(x[:10], out=scratch.resize_(10))
+        assert live.bytes == 0
+        torch.exp(x, out=scratch.resize_(0))
+        assert live.bytes == N - 20 * 4
+        scratch.untyped_storage().resize_(0)
+        assert live.bytes == 0
+        scratch.untyped_storage().resize_(20 * 4)
+        assert live.bytes == 0
+
+
+def test_a_tensor_that_is_set_to_other_memory_lets_go_of_its_own() -> None:
+    before = vector().detach()
+    with LiveStorages() as live:
+        x, other = torch.ones(50), torch.ones(200)
+        assert live.bytes == N // 2 + 2 * N
+        x.set_(other)
+        assert live.bytes == 2 * N
+        del other
+        x.set_(before)
+        assert (live.bytes, live.peak) == (0, N // 2 + 2 * N)
+        x.set_(torch.UntypedStorage(N))
+        assert live.bytes == N
+
+
+def test_what_stands_for_other_memory_does_not_count_when_it_grows() -> None:
+    x = vector().detach()
+    with LiveStorages() as live:
+        elsewhere = torch.empty(0)
+        with live.not_counting():
+            torch.exp(x, out=elsewhere)
+        elsewhere.mul_(2)
+        assert live.peak == 0
+        elsewhere.resize_(150)
+        assert live.bytes == 50 * 4
 
 
 def chain(x: Tensor) -> Tensor:
@@ -312,6 +388,48 @@ def _number_by_number(a: Tensor) -> Tensor:
     return torch.stack([torch.tensor(2.0 * value) for value in a.tolist()])
 
 
+def _as_storage(a: Tensor) -> Tensor:
+    return torch.empty(0).set_(_from_numpy(a).untyped_storage(), 0, a.shape)
+
+
+def _as_written_storage(a: Tensor) -> Tensor:
+    storage = torch.UntypedStorage(a.nbytes)
+    for i, byte in enumerate((a.numpy() * 2).tobytes()):
+        storage[i] = byte
+    return torch.empty(0).set_(storage, 0, a.shape)
+
+
+def _from_a_buffer(a: Tensor) -> Tensor:
+    return torch.frombuffer(bytearray((a.numpy() * 2).tobytes()), dtype=torch.float32)
+
+
+def _from_a_file(a: Tensor) -> Tensor:
+    with tempfile.NamedTemporaryFile() as file:
+        (a.numpy() * 2).tofile(file.name)
+        return torch.from_file(file.name, size=len(a))
+
+
+def _loaded(a: Tensor) -> Tensor:
+    file = io.BytesIO()
+    with _disable_current_modes():
+        torch.save(a * 2, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+def _behind_a_few_numbers(a: Tensor) -> Tensor:
+    return torch.from_numpy((a.numpy() * 2)[:: len(a) - 1]).as_strided(a.shape, (1,))
+
+
+def _numbers_in_a_list(a: Tensor) -> Tensor:
+    return torch.stack(torch._foreach_add(list(torch.zeros_like(a)), [2 * value for value in a.tolist()]))
+
+
+def _pairs_of_numbers(a: Tensor) -> Tensor:
+    complexes = (complex(*pair) for pair in (a.numpy() * 2).reshape(-1, 2).tolist())
+    return torch.view_as_real(torch.stack([torch.full((), pair) for pair in complexes])).flatten()
+
+
 def _constants(a: Tensor) -> Tensor:
     out = torch.zeros(2000)
     for i in range(2000):
@@ -347,9 +465,42 @@ def test_what_is_resized_keeps_its_numbers() -> None:
     assert out[:100].equal(a * 2)
 
 
+def test_what_is_written_back_into_memory_that_was_let_go_is_lost() -> None:
+    """Memory is small while an operation looks, and what it held lies elsewhere meanwhile."""
+    a = torch.linspace(0, 1, 2000)
+    with TracedStorages([a]) as live:
+        out = a * 2
+        with _disable_current_modes():
+            kept = out.clone()
+        out.untyped_storage().resize_(0)
+        out.detach()
+        out.untyped_storage().resize_(a.nbytes)
+        with _disable_current_modes():
+            out.copy_(kept)
+    assert not live.is_traced(out)
+    with out_of_reach(live):
+        assert (out * 1).isnan().all()
+
+
+@pytest.mark.parametrize("n_bytes", [N // 2, N, 2 * N])
+def test_memory_that_is_let_go_and_used_again_is_traced(n_bytes: int) -> None:
+    a = vector().detach()
+    with TracedStorages([a]) as live:
+        out = torch.exp(a, out=torch.empty(0))
+        out.untyped_storage().resize_(0)
+        assert live.bytes == 0
+        out.untyped_storage().resize_(n_bytes)
+        torch.exp(a[: n_bytes // 4], out=out[: n_bytes // 4])
+    assert live.is_traced(out)
+
+
 @pytest.mark.parametrize(
     "compute",
-    [_from_numpy, _into_memory, _without_modes, _written_without_modes, _number_by_number, _constants],
+    [
+        *(_from_numpy, _into_memory, _without_modes, _written_without_modes, _number_by_number, _constants),
+        *(_as_storage, _as_written_storage, _from_a_buffer, _from_a_file, _loaded, _behind_a_few_numbers),
+        *(_numbers_in_a_list, _pairs_of_numbers),
+    ],
     ids=lambda function: function.__name__,
 )
 def test_what_comes_from_elsewhere_is_not_traced(compute: Callable[[Tensor], Tensor]) -> None:

@@ -12,8 +12,8 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from course.instruments.flops import FlopCounter
 from course.instruments.live import LiveStorages
+from course.instruments.meter import SavedTensorMeter
 from course.instruments.out_of_reach import out_of_reach
-from course.instruments.saved import SavedTensorMeter
 from course.instruments.traced import TracedStorages
 
 

@@ -203,11 +203,7 @@ def test_a_lesson_is_another_version_when_a_file_of_it_changes(checkout: Checkou
     assert changed_by("autograder/lessons/ch06_vjps/mistakes/relu_vjp.py") == {"ch02_chain_rule", "ch06_vjps"}
     assert changed_by("autograder/lessons/ch08_custom_functions/gradcheck_operations.py") == {"ch08_custom_functions"}
     assert changed_by("course/graph.py") == {"ch01_computation_graph", "ch03_accumulation"}
-    assert changed_by("course/instruments/saved.py") == {
-        "ch08_custom_functions",
-        "ch10_activation_memory",
-        "ch11_checkpointing",
-    }
+    assert changed_by("course/instruments/saved.py") == {"ch10_activation_memory", "ch11_checkpointing"}
     assert changed_by("course/figures.py") == set()
     assert changed_by("autograder/diagnosis/relations/__init__.py") == everyone
     assert changed_by("autograder/worker/wire.py") == everyone

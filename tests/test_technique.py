@@ -37,7 +37,7 @@ NO_POINTS = re.compile(r"No points(?:, even for what is right)?: ")
 
 LAST_ALONE = """
 def last_alone(self, tensor, *, counts):
-    self.bytes = tensor.untyped_storage().nbytes() if counts else self.bytes
+    self._bytes = tensor.untyped_storage().nbytes() if counts else self._bytes
 """
 AN_INSTRUMENT = f"""{LAST_ALONE}
 import course.instruments.live as live

@@ -23,6 +23,7 @@ _apply = Function.apply.__func__  # type: ignore[attr-defined]  # bound to no cl
 _grad = torch.autograd.grad
 _Node = torch.autograd.function.BackwardCFunction
 """What the nodes of Functions are, and no others."""
+_saved_tensors = _Node.saved_tensors.__get__  # type: ignore[attr-defined]
 
 NO_GRAPH = "The result has no graph, so no gradient flows back"
 NO_SECOND = "The gradient has no graph: it cannot be differentiated again"
@@ -115,6 +116,12 @@ def _still_alive(live: LiveStorages, result: torch.Tensor) -> int:
     if live.bytes > of_result:
         gc.collect()
     return live.bytes - of_result
+
+
+def _saved(y: torch.Tensor) -> list[torch.Tensor]:
+    """What the Function behind a result keeps for backward by `ctx.save_for_backward`, as backward gets it."""
+    node = y.grad_fn
+    return [tensor for tensor in _saved_tensors(node) if tensor is not None] if isinstance(node, _Node) else []
 
 
 def _has_attributes(y: torch.Tensor) -> bool:

@@ -18,13 +18,13 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _has_attributes,
     _leaf,
     _of_apply,
+    _saved,
     _second,
     _still_alive,
     _watched,
 )
-from course.instruments.live import LiveStorages
+from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.out_of_reach import out_of_reach
-from course.instruments.saved import SavedTensorMeter
 
 _gradcheck, _gradgradcheck = torch.autograd.gradcheck, torch.autograd.gradgradcheck
 
@@ -155,16 +155,16 @@ def kept(submission: Any, function: str, x: np.ndarray) -> dict[str, Any]:
     cls = _class(submission, function)
     leaf = _leaf(x)
     live = LiveStorages()
-    with out_of_reach(live), SavedTensorMeter() as meter:
+    with out_of_reach(live):
         y = _applied(cls, leaf)
         made = _still_alive(live, y)
-    attribute = _has_attributes(y)
+    attribute, saved = _has_attributes(y), storage_bytes(_saved(y))
     return {
         NO_GRAPH: not y.requires_grad,
         ATTRIBUTE: attribute,
         "y": _data(y),
         "dx": _data(_first(y, leaf, torch.ones_like(y))),
-        "bytes saved for backward": meter.bytes,
+        "bytes saved for backward": saved,
         "bytes of new tensors still alive, the result's aside": made,
     }
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from autograder.judging import F32, exercise, expect, expect_close, random
+from autograder.judging import F32, F64, exercise, expect, expect_close, random
 from autograder.lessons.ch09_vanishing_gradients.checks.layers import batch
 from autograder.lessons.ch09_vanishing_gradients.checks.networks import ends_and_width, same_shapes, torch_seed
 from autograder.wording import clean
@@ -74,19 +74,20 @@ def test_gradients_in_bounds(learner):
         ratios = []
         for _ in range(3):
             arguments = torch_seed(rng), (12, 4, depth, width), *batch(rng, 128, 12, 4, F32)
-            got = learner.scenario.healthy_gradient_norms(*arguments) or {"norms": [], "silent": False}
-            norms = got["norms"]
-            expect(len(norms) == depth, "modules() does not find depth + 2 Linears.", case=case)
+            got = learner.scenario.healthy_gradients(*arguments) or {"largest": [], "silent": False}
+            largest = got["largest"]
+            expect(len(largest) == depth, "modules() does not find depth + 2 Linears.", case=case)
             expect(not got["silent"], "The output layer's weights are 0, and so are all gradients below.", case=case)
             message = (
                 "A hidden Linear has a gradient of exactly 0, and zeros have no ratio. A branch f that begins at 0, "
                 "with a BatchNorm weight of zeros, say, is an honest choice elsewhere, but not one for this exercise."
             )
-            expect(got["silent"] or 0 not in norms, message, case=case)
-            expect(all(map(math.isfinite, norms)), "The gradient of a hidden Linear is inf or nan.", case=case)
-            if len(norms) != depth or not all(0 < norm < math.inf for norm in norms):
+            expect(got["silent"] or 0 not in largest, message, case=case)
+            expect(all(map(math.isfinite, largest)), "The gradient of a hidden Linear is inf or nan.", case=case)
+            if len(largest) != depth or not all(0 < entry < math.inf for entry in largest):
                 return
-            ratios.append(norms[0] / norms[-1])
+            first, last = (np.linalg.norm(gradient.astype(F64)) for gradient in got["ends"])
+            ratios.append(first / last)
         ratio = sorted(ratios)[1]
         explodes = "explodes towards" if ratio > 1 else "vanishes towards"
         message = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _backward, _hidden_norms, _of
+from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _backward, _of
 
 
 def _clear(linear: torch.nn.Linear) -> None:
@@ -77,16 +77,24 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
 
 
 @torch.enable_grad()
-def healthy_gradient_norms(
-    submission: Any, seed: int, sizes: tuple, X: np.ndarray, y: np.ndarray
-) -> dict[str, Any] | None:
-    """The gradient norms of the hidden Linears of a fresh network, and whether its output layer is 0."""
+def healthy_gradients(submission: Any, seed: int, sizes: tuple, X: np.ndarray, y: np.ndarray) -> dict[str, Any] | None:
+    """What a backward pass leaves in the hidden Linears of a fresh network, and whether its output layer is 0.
+
+    `largest` has the largest entry of each one's gradient, 0 for one that has no part in the loss; `ends` has the
+    gradients of the first and of the last. Norms are the judge's to take: ch09 asks for such a function.
+    """
     model = _healthy(submission, seed, sizes)
     if not isinstance(model, torch.nn.Module) or len(_of(model, torch.nn.Linear)) < 4:
         return None
+    model.train().zero_grad()
+    with _backward():
+        torch.nn.functional.cross_entropy(model(torch.tensor(X)), torch.tensor(y)).backward()
+    _, *hidden, last = (linear.weight for linear in _of(model, torch.nn.Linear))
+    kept = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in hidden]
     return {
-        "norms": _hidden_norms(model.train(), torch.tensor(X), torch.tensor(y)),
-        "silent": not bool(_of(model, torch.nn.Linear)[-1].weight.any()),
+        "largest": [gradient.abs().max().item() for gradient in kept],
+        "ends": [kept[0].numpy(), kept[-1].numpy()],
+        "silent": not bool(last.any()),
     }
 
 

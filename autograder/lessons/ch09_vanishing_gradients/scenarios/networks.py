@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
-
 
 @contextmanager
 def _backward() -> Iterator[None]:
@@ -24,12 +22,3 @@ def _backward() -> Iterator[None]:
 
 def _of(model: Any, kind: type) -> list[Any]:
     return [module for module in model.modules() if isinstance(module, kind)]
-
-
-def _hidden_norms(model: torch.nn.Module, X: torch.Tensor, y: torch.Tensor) -> list[float]:
-    """The norms of dL/dW of all Linears but the first and the last; 0 for one that has no part in the loss."""
-    weights = [linear.weight for linear in _of(model, torch.nn.Linear)[1:-1]]
-    loss = torch.nn.functional.cross_entropy(model(X), y)
-    with _backward():
-        gradients = torch.autograd.grad(loss, weights, allow_unused=True)
-    return [0.0 if gradient is None else gradient.double().norm().item() for gradient in gradients]

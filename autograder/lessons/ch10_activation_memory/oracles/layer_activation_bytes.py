@@ -9,7 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from autograder.judging import exercise
 from autograder.lessons.ch10_activation_memory.oracles.models import BF16
 from course.gpt import GPTBlock
-from course.instruments.saved import SavedTensorMeter
+from course.instruments.meter import SavedTensorMeter
 
 
 @exercise("layer_activation_bytes")

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from autograder.judging import exercise
 from autograder.lessons.ch10_activation_memory.programs import Program, random_program, unseen_layers
-from course.instruments.saved import SavedTensorMeter
+from course.instruments.meter import SavedTensorMeter
 
 OPERATIONS = {
     **{

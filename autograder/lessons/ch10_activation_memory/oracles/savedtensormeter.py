@@ -7,7 +7,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from autograder.judging import exercise
 from autograder.lessons.ch10_activation_memory.oracles.models import BF16, CONFIGS
-from course.instruments.saved import SavedTensorMeter
+from course.instruments.meter import SavedTensorMeter
 from course.llama import Block, rope_angles
 
 

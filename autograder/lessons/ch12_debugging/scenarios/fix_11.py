@@ -16,14 +16,16 @@ PRODUCTS = {"mm": 0, "bmm": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "addbmm": 
 
 
 class _Products(TorchDispatchMode):
-    """Notes the dtypes in which matrices are multiplied, forward and backward; those in float16 become `factor` times.
+    """Notes the dtypes in which matrices are multiplied, forward and backward, and weights the terms in float16.
 
-    So what is computed by other products than those in float16 ends elsewhere, however many of them run beside it.
+    A product's entry is a sum of terms; the terms get the weights 1 − `tilt` and 1 + `tilt` in turn. That is the same
+    for a product and its transpose, and for each way to write a linear layer. A gradient that is computed by other
+    products than those in float16 does not have the weights, and points elsewhere, however many run beside it.
     """
 
-    def __init__(self, factor: float) -> None:
+    def __init__(self, tilt: float) -> None:
         super().__init__()
-        self.factor = factor
+        self.tilt = tilt
         self.dtypes: set[torch.dtype] = set()
 
     @classmethod
@@ -35,21 +37,22 @@ class _Products(TorchDispatchMode):
         if place is not None and len(args) > place:
             first = args[place]
             self.dtypes.add(first.dtype)
-            if first.dtype == torch.float16:
-                args = (*args[:place], first * self.factor, *args[place + 1 :])
+            if first.dtype == torch.float16 and self.tilt:
+                weights = 1 + self.tilt * (2 * (torch.arange(first.shape[-1]) % 2) - 1)
+                args = (*args[:place], first * weights.half(), *args[place + 1 :])
         return func(*args, **(kwargs or {}))
 
 
 def half_precision(
-    submission: Any, layers: list[dict], data: list, n_tokens: float, lr: float, factor: float
+    submission: Any, layers: list[dict], data: list, n_tokens: float, lr: float, tilt: float
 ) -> dict[str, Any]:
-    """fix_11: also the dtypes in which matrices were multiplied; products in float16 are `factor` times what they are.
+    """fix_11: also the dtypes in which matrices were multiplied, where terms of float16 products are weighed by `tilt`.
 
-    With a factor of 1 it is the program that learners run.
+    With a tilt of 0 it is the program that learners run.
     """
     with _fresh():
         model, batches = _network(layers), _batches(data)
-        products = _Products(factor)
+        products = _Products(tilt)
         with out_of_reach(products):
             losses = submission.fix_11(model, batches, n_tokens, lr)
         return {

@@ -83,7 +83,7 @@ class _Limited(TracedStorages):
         if func._schema.name.removeprefix("aten::").rstrip("_") in EXPONENTIALS:
             self.exponentials += sum(tensor.numel() for tensor in args if isinstance(tensor, Tensor))
         out = super().__torch_dispatch__(func, types, args, kwargs)
-        if self.peak > self.limit:
+        if self._peak > self.limit:  # `peak` would measure all that is alive again
             raise _TooMuch
         return out
 
