@@ -21,6 +21,7 @@ from autograder.judging.checking.reference import misconceptions_of
 from autograder.judging.version import exercise_version
 from course.own import FILE, serving
 from course.syllabus import find_lesson, syllabus, whole_lessons
+from course.trusted import trust
 
 pytestmark = pytest.mark.slow
 
@@ -61,6 +62,7 @@ def ours() -> dict[str, bytes]:
 def begun(folder: Path) -> Path:
     folder.mkdir()
     (folder / FILE).write_text(COURSE, encoding="utf-8")
+    trust(folder / FILE)
     return folder
 
 

@@ -63,12 +63,14 @@ def new(
     from autograder.authoring.lesson_skeleton import new_course, new_lesson
     from autograder.authoring.skeleton import new_exercise
     from autograder.authoring.tree import AuthoringError
+    from autograder.commands.courses import trust_what_was_made
 
     tier, folder = "stretch" if stretch else "core", Path()
     try:
         if kind == "course":
             folder = Path(rest[0])
             course = new_course(folder, slug, name, title=title, part=part, tier=tier)
+            trust_what_was_made(course.root, course.root)
             files = sorted(path for path in course.root.rglob("*") if path.is_file())
         elif kind == "lesson":
             course = _checkout()
