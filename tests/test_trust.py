@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import os
 import shutil
 from pathlib import Path
@@ -13,6 +15,7 @@ import typer
 from conftest import ROOT, Command
 from typer.testing import CliRunner
 
+from autograder.authoring import contracts
 from autograder.commands import WITHOUT_A_COURSE, app
 from autograder.commands.completion import lessons, lessons_and_exercises
 from autograder.commands.courses import AboutACourse
@@ -127,14 +130,42 @@ def test_courses_are_found_in_one_place() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 callers.setdefault(node.func.id, set()).add(file.relative_to(ROOT).as_posix())
     assert callers["file_upwards"] == {"course/trusted.py", "autograder/commands/trust.py"}
-    assert callers["found_above"] == {"autograder/commands/courses.py", "autograder/notebook/check.py"}
+    assert callers["found_above"] == {
+        "autograder/authoring/arguments.py",  # of `python -m autograder.authoring.…`
+        "autograder/commands/courses.py",
+        "autograder/notebook/check.py",
+    }
     assert callers["course_named"] == {
         "course/own.py",  # the variable
         "course/trusted.py",
+        "autograder/authoring/arguments.py",  # --course
         "autograder/commands/courses.py",  # --course
         "autograder/commands/start.py",  # compares, and serves nothing
         "autograder/classroom/cluster_worker.py",  # what a command says that serves it
     }
+
+
+OF_THIS_COURSE = {"promises", "readme", "same_records"}
+"""Modules of authors that are about this project's own files, or its history."""
+
+
+def test_the_modules_of_authors_take_a_course_as_commands_do(mallory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`contracts` ended with a traceback, and did not know `--course`."""
+    texts = {file.stem: file.read_text(encoding="utf-8") for file in (ROOT / "autograder" / "authoring").glob("*.py")}
+    modules = {name for name, text in texts.items() if '__name__ == "__main__"' in text}
+    assert {name for name in modules if f'Arguments("{name}"' in texts[name]} == modules - OF_THIS_COURSE
+    monkeypatch.chdir(mallory)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        for words, status in (([POWER], 2), ([POWER, "--course", "gone"], 2), (["ch99_x", "--course", "."], 2)):
+            with pytest.raises(SystemExit) as ended:
+                contracts.main(words)
+            assert ended.value.code == status
+        contracts.main([POWER, "--course", "."])
+    assert refusal(mallory) in said.getvalue()
+    assert "gone is no course" in said.getvalue()
+    assert "there is no lesson 'ch99_x'; there are ch01_power_iteration" in said.getvalue()
+    assert said.getvalue().endswith((mallory / "lessons" / POWER / "contract.toml").read_text(encoding="utf-8"))
 
 
 # ---- trust
@@ -185,6 +216,10 @@ def test_a_work_folder_remembers_its_course(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "ch01_computation_graph.py").write_text("")
     said = typed("check", f"work/{POWER}.ipynb", "ch01_computation_graph.py")[1]
     assert f"{tmp_path / 'work'} is for {EXAMPLE} and {tmp_path} for this project; take one course at a time" in said
+    (work := tmp_path / "work" / FILE).rename(tmp_path / "aside")
+    said = typed("check", f"work/{POWER}.ipynb")[1]
+    assert f"this course has no lesson {POWER}: its ch01 is ch01_computation_graph" in said
+    (tmp_path / "aside").rename(work)
     assert "kept" in typed("start", "work")[1]
     assert own_course() == EXAMPLE
 
