@@ -169,6 +169,7 @@ def test_learners_get_it(course: Path, solved: str, tmp_path: Path) -> None:
     (tmp_path / "out" / f"{GRAPH}.ipynb").write_text(solved, encoding="utf-8")
     with serving(course):
         points = f"{find_lesson(GRAPH).points:g}"
+    trust(tmp_path / "out" / FILE)
     done = run_backprop("check", f"{GRAPH}.ipynb", **here)  # type: ignore[arg-type]
     assert f"{points} of {points} points on the visible cases" in done.stdout, done.stdout + done.stderr
 

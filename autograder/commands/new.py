@@ -30,7 +30,7 @@ def new(
         list[str],
         typer.Argument(
             metavar="[exercise] LESSON/NAME | lesson LESSON/NAME | course DIR LESSON/NAME",
-            help="ch06/abs_vjp: a lesson and the name of a function. A lesson and a course begin with one exercise.",
+            help="ch06/abs_vjp: a lesson and the name of a function or class. Lessons and courses begin with one.",
             show_default=False,
         ),
     ],
