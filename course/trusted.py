@@ -15,8 +15,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shlex
-import tempfile
 from pathlib import Path
 
 from course.own import FILE, CourseError, course_named, file_upwards
@@ -57,6 +55,8 @@ def trust(file: Path) -> Path:
         CourseError: it names no course.
         OSError: the note cannot be written.
     """
+    import tempfile  # here: each command that is in a course's folder imports this module
+
     course = _course_of(file)
     note = _note_of(file)
     note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,6 +90,8 @@ def trusted() -> list[tuple[Path, Path]]:
 
 
 def _advice(file: Path) -> str:
+    import shlex
+
     return f"To trust it: backprop trust {shlex.quote(str(file.parent))}; for this project's own: --course backprop"
 
 
