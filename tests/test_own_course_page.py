@@ -49,7 +49,7 @@ SAID = {
     "backprop nbgrader desk --course my-course": "Next, in desk: nbgrader generate_assignment ch01_power_iteration",
     "cp -r examples/four_weeks my-course": "",
     "backprop build --course my-course": "exercises/ch15_ratings.ipynb: written",
-    "backprop build --check ch15 --course my-course": "ch15_ratings: nothing is wrong.",
+    "backprop build --check ch15 --course my-course": "ch15: nothing is wrong.",
     "backprop build --course my-robots": "exercises/ch13_beyond_first_order.ipynb: written",
     "backprop build --check ch06/relu_vjp --course my-robots": "ch06/relu_vjp: nothing is wrong.",
     "backprop new lesson ch15_robots/joint_vjp --course my-robots": "solutions/ch15_robots.py",
