@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import typer
 from typer.core import TyperCommand, TyperOption
 
 FILES = {"check": "targets", "watch": "target"}
@@ -44,7 +43,7 @@ class AboutACourse(TyperCommand):
             )
         )
 
-    def invoke(self, context: typer.Context) -> Any:
+    def invoke(self, context: Any) -> Any:
         """Run the command, about the course that was named, or that a file names."""
         from autograder.commands.console import give_up
         from course.own import VARIABLE, CourseError
@@ -73,7 +72,7 @@ def _choose(context: Any, parameter: Any, named: str | None) -> None:
         context.meta[UNTRUSTED] = True
 
 
-def _places(context: typer.Context) -> Iterator[Path]:
+def _places(context: Any) -> Iterator[Path]:
     """The folders in or above which a course file is looked for: of the work that is named, else the working folder."""
     from autograder.commands.targets import SUFFIXES
 

@@ -32,9 +32,9 @@ def trust(
     from course.own import FILE, CourseError, file_upwards
 
     if list_:
-        for file, course in trusted.trusted():
-            elsewhere = "" if course == file.parent else f", for the course in {course}"
-            typer.echo(clean(f"{file.parent}{elsewhere}", LONGEST))
+        for known, of in trusted.trusted():
+            elsewhere = "" if of == known.parent else f", for the course in {of}"
+            typer.echo(clean(f"{known.parent}{elsewhere}", LONGEST))
         return
     try:
         file = file_upwards(folder.absolute())
