@@ -170,18 +170,6 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
     whole = backprop("build", "--check", "--course", "mine")
     assert whole.stdout.splitlines()[-1] == "The course is whole.", whole.stdout + whole.stderr
 
-    begun = backprop("new", "exercise", "ch01/RunningMean", "--course", "mine")
-    assert set(begun.stdout.partition("\n\n")[0].splitlines()) == A_CLASS.keys()
-    missing = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
-    assert [line.split(": ")[0] for line in missing.stdout.splitlines()] == places_to_write(course, list(A_CLASS))
-    fill_in(course, A_CLASS)
-    with (course / CONTRACT).open("a", encoding="utf-8") as contract:
-        contract.write(ROWS_OF_A_CLASS)
-    built = backprop("build", "--course", "mine")
-    assert built.returncode == 0, built.stdout + built.stderr
-    whole = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
-    assert (whole.returncode, whole.stderr) == (0, ""), whole.stdout
-
     assert backprop("start", "work", "--course", "mine").returncode == 0
     for student, answer in ANSWERS.items():
         place = tmp_path / "class" / student / "ch01_powers.py"
@@ -196,6 +184,18 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
         file.parent.name: json.loads(file.read_text())["points"] for file in (tmp_path / "results").glob("*/ch01*.json")
     }
     assert points == {"ada": 2, "ben": 0, "cy": 0}
+
+    begun = backprop("new", "exercise", "ch01/RunningMean", "--course", "mine")
+    assert set(begun.stdout.partition("\n\n")[0].splitlines()) == A_CLASS.keys()
+    missing = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
+    assert [line.split(": ")[0] for line in missing.stdout.splitlines()] == places_to_write(course, list(A_CLASS))
+    fill_in(course, A_CLASS)
+    with (course / CONTRACT).open("a", encoding="utf-8") as contract:
+        contract.write(ROWS_OF_A_CLASS)
+    built = backprop("build", "--course", "mine")
+    assert built.returncode == 0, built.stdout + built.stderr
+    whole = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
+    assert (whole.returncode, whole.stderr) == (0, ""), whole.stdout
 
 
 def test_a_lesson_goes_where_its_number_is(backprop: Command, tmp_path: Path) -> None:
