@@ -119,3 +119,5 @@ def _content(file: Path) -> dict[str, object]:
         raise CourseError(f"{file} cannot be read ({getattr(error, 'strerror', None) or 'it is no UTF-8'})") from None
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{file} is no TOML: {error}") from None
+    except RecursionError:
+        raise CourseError(f"{file} is no TOML that can be read: it is nested too deeply") from None

@@ -46,6 +46,15 @@ LONGEST = (
 """Modules of half a minute and more. They begin first: a long one at the end would have one processor to itself."""
 
 
+@pytest.fixture(scope="session", autouse=True)
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where commands that the tests run keep what they note for the user: no folder of the user's."""
+    folder = tmp_path_factory.mktemp("configuration")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        yield folder
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
         return LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)

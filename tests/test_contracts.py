@@ -11,6 +11,7 @@ from autograder.authoring.contracts import rows_of, sentences_of, text_of
 from autograder.authoring.rules.sentences import sentences_have_cases
 from autograder.authoring.tree import Course
 from autograder.places import ROOT
+from course.own import FILE, serving
 from course.syllabus import syllabus
 
 SLUG = "ch10_activation_memory"
@@ -140,3 +141,20 @@ def test_a_new_sentence_gets_an_empty_row_in_its_place(course: Course) -> None:
     new = [row.says for row in rows].index("A new one.")
     assert (rows[new].exercise, rows[new].checks) == ("llama_block_bytes", ())
     assert rows[new + 1].says.startswith("Any other `recompute`")
+
+
+@pytest.mark.parametrize(
+    ("check", "share"), [("test_relu_at_zero", "20%"), ("test_relu_passes_where_x_is_positive", "")]
+)
+def test_weights_of_a_changed_exercise_are_told_of_the_file_that_has_them(
+    check: str, share: str, tmp_path: Path
+) -> None:
+    """The course of docs/own-course.md failed, by a line about a file of this project's."""
+    text = (ROOT / "docs" / "own-course.md").read_text(encoding="utf-8")
+    shown = text.partition("```toml\n")[2].partition("```")[0]
+    assert "weights = { test_relu_passes_where_x_is_positive = 3 }" in shown
+    (tmp_path / FILE).write_text(shown.replace("test_relu_passes_where_x_is_positive", check), encoding="utf-8")
+    with serving(tmp_path):
+        problems = [str(one) for one in sentences_have_cases(Course.at(tmp_path).part("ch06_vjps", "relu_vjp"))]
+    assert [one.partition(": “")[0] for one in problems] == ([f"{FILE}: relu_vjp"] if share else [])
+    assert all(f"is its point, and worth {share}; give" in one for one in problems)

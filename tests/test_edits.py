@@ -40,6 +40,14 @@ def block():
 '''
 
 
+SWAPPED = """\
+def step(total, x):
+    total = total + x
+    x = total * 2
+    return total, x
+"""
+
+
 @pytest.mark.parametrize(
     ("edit", "there"),
     [
@@ -77,9 +85,17 @@ def test_an_edit_that_finds_nothing_says_what_and_where(edit: Edit, said: str) -
         edit.applied(SOURCE)
 
 
-def test_edits_follow_one_another() -> None:
-    text = edited(SOURCE, [Edit("double", "y = x + x", "y = x"), Edit("double", "y = x", "y = 3 * x")])
-    assert "    y = 3 * x\n" in text
+def test_edits_find_the_lines_of_the_original() -> None:
+    """Swapping two lines failed: the first edit made a second line like the one that the other looks for."""
+    first, second = (line.strip() for line in SWAPPED.splitlines()[1:3])
+    swap = [Edit("step", first, second), Edit("step", second, first)]
+    for edits in (swap, swap[::-1]):
+        lines = edited(SWAPPED, edits).splitlines()
+        assert lines == [SWAPPED.splitlines()[i] for i in (0, 2, 1, 3)]
+    with pytest.raises(EditError, match="no line 'y = x'"):
+        edited(SOURCE, [Edit("double", "y = x + x", "y = x"), Edit("double", "y = x", "y = 3 * x")])
+    with pytest.raises(EditError, match="are the same line"):
+        edited(SWAPPED, [Edit("step", first, "pass"), Edit("step", f"{first}\n{second}", "pass")])
 
 
 def test_a_mistake_is_named_after_its_variable() -> None:

@@ -13,6 +13,7 @@ from conftest import ROOT, Command, run_backprop
 from autograder.authoring.stubs import notebook_text, solved_notebook, stub_notebook
 from course.own import FILE, CourseError, serving
 from course.syllabus import SyllabusError, find_lesson, syllabus, whole_lessons
+from course.trusted import trust
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +44,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in root.rglob("*"):
         if file.suffix in (".py", ".toml"):
             file.write_text(file.read_text(encoding="utf-8").replace("ch01_power", "ch20_power"), encoding="utf-8")
+    trust(root / FILE)
     done = run_backprop("build", cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     return root
@@ -147,7 +149,7 @@ def test_it_is_whole(extended: Path, backprop: Command) -> None:
 def test_a_weight_of_no_check_is_told(extended: Path, tmp_path: Path, backprop: Command) -> None:
     own = shutil.copytree(extended, tmp_path / "own")
     (own / FILE).write_text((own / FILE).read_text().replace("test_worked", "test_wrked"))
-    done = backprop("build", "--check", "ch01/forward", cwd=own)
+    done = backprop("build", "--check", "ch01/forward", "--course", own)
     assert (done.returncode, "weights names test_wrked_example, which is no check of it" in done.stdout) == (1, True)
 
 

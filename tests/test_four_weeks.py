@@ -16,6 +16,7 @@ from autograder.authoring.tree import Course
 from autograder.judging.checking.reference import misconceptions_of
 from course.own import FILE, serving
 from course.syllabus import find_lesson, syllabus
+from course.trusted import trust
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +30,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the example, built: its notebooks are made of this course's, and not kept."""
     written = shutil.ignore_patterns("exercises", "answers*", "__pycache__")
     copy = Path(shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("course") / "weeks", ignore=written))
+    trust(copy / FILE)
     done = run_backprop("build", cwd=copy)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rejections.toml: unchanged" in done.stdout
@@ -113,6 +115,7 @@ def test_learners_get_it_without_its_answers(course: Path, solved: dict[str, str
     assert not names & {"solutions", "mistakes", "oracles", "contract.toml"}
     work = tmp_path / "out" / "work"
     release = {"PYTHONPATH": str(tmp_path / "out")}
+    assert run_backprop("trust", cwd=tmp_path / "out", env=release).returncode == 0
     assert run_backprop("start", "work", cwd=tmp_path / "out", env=release).returncode == 0
     assert sorted(file.name for file in work.iterdir()) == [FILE, f"{OWN}.ipynb"]
     assert run_backprop("check", "ch15", cwd=work, env=release).returncode == 1

@@ -12,8 +12,8 @@ from hand_ins import NOTEBOOK, RIGHT, Command, class_of, graded, rows, zipped
 from autograder.classroom.class_folder import ClassFolder, find_work
 from autograder.classroom.class_record import ClassRecord
 from autograder.classroom.hand_in_files import MOST_ROWS, Unrecognised
-from autograder.classroom.lesson_names import copy_number, lessons_named
-from autograder.submission import read_submission
+from autograder.classroom.lesson_names import another_lesson, copy_number, has_other_words, lessons_named
+from autograder.submission import Cell, read_submission
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +42,35 @@ pytestmark = pytest.mark.slow
 )
 def test_a_name_means_the_lessons_that_it_can_mean(stem: str, lessons: list[str]) -> None:
     assert lessons_named(stem) == lessons
+
+
+OTHERS = "def rayleigh_quotient(A, x):\n    return 1.0"
+
+
+@pytest.mark.parametrize(
+    ("stem", "source", "another"),
+    [
+        ("ch01_power_iteration", OTHERS, True),
+        ("ch01_power_iteration (1)", OTHERS, True),
+        ("CH01_Power_Iteration", OTHERS, True),
+        ("ch01_power_iteration", "def forward():\n    return 1", False),  # it is ours, whatever it is called
+        ("ch01_homework", "def relu_vjp(g, x):\n    return g", False),  # of ch06, which its result says
+        ("ch01_homework", "", False),
+        ("ch01_homework", "x = 1", False),
+        *(("ch01_computation_graph-Copy1", OTHERS, False), ("ch01_computation_grahp", OTHERS, False)),
+        *(("ch01_computation", OTHERS, False), ("ch01_my_computation_graph", OTHERS, False)),
+        *(
+            ("ch01", OTHERS, False),
+            ("ch1 (Ann)", OTHERS, False),
+            ("Untitled", OTHERS, False),
+            ("ch99_x", OTHERS, False),
+        ),
+    ],
+)
+def test_another_courses_lesson_is_not_the_one_of_its_number(stem: str, source: str, another: bool) -> None:
+    said = another_lesson(stem, [Cell(1, source, "cell 1")])
+    assert said.startswith(f"this course has no lesson {stem}: its ch01 is ch01_computation_graph") == another, said
+    assert not (said and not has_other_words(stem))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import typer
 
+from autograder.commands import app
 from autograder.commands.completion import lessons, lessons_and_exercises
 from autograder.places import Places
 from course.syllabus import syllabus
@@ -293,11 +295,12 @@ def test_watch_without_a_target_follows_what_is_edited_and_moves_on(tmp_path: Pa
 
 
 def test_a_shell_completes_lessons_and_exercises(backprop: Command) -> None:
-    assert lessons("ch0")[:2] == ["ch01", "ch02"]
-    assert lessons("ch06_") == ["ch06_vjps"]
-    assert lessons_and_exercises("ch06/rel") == ["ch06/relu_vjp"]
-    assert lessons_and_exercises("ch06_vjps/rel") == ["ch06_vjps/relu_vjp"]
-    assert lessons_and_exercises("nope/") == []
+    context = typer.Context(typer.main.get_command(app))
+    assert lessons(context, "ch0")[:2] == ["ch01", "ch02"]
+    assert lessons(context, "ch06_") == ["ch06_vjps"]
+    assert lessons_and_exercises(context, "ch06/rel") == ["ch06/relu_vjp"]
+    assert lessons_and_exercises(context, "ch06_vjps/rel") == ["ch06_vjps/relu_vjp"]
+    assert lessons_and_exercises(context, "nope/") == []
     asks = {"_BACKPROP_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
     for command in ("check", "watch", "reset", "solution"):
         env = {**asks, "COMP_WORDS": f"backprop {command} ch06/rel"}

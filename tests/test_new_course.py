@@ -73,6 +73,59 @@ point = true
 says = "dx of y = x³."
 checks = ["test_smallest_case"]
 """
+STEP = "self.mean += (x - self.mean) / self.count"
+UNWRITTEN_LINE = 'raise NotImplementedError("WRITE ME: the reference")'
+A_CLASS = {
+    "backprop-course.toml": {
+        "WRITE ME: where to look, and no more.": "How much does one more value move a mean?",
+        "WRITE ME: the way, for one who is still stuck.": "By its distance from the mean, over the number of values.",
+        "WRITE ME: what makes the reference right, cheap or stable, in a sentence.": "No sum grows.",
+    },
+    "solutions/ch01_powers.py": {
+        "WRITE ME: the contract: what it keeps, what its methods take and return, shapes and dtypes.": "One mean.",
+        "WRITE ME: what it is, in a line.": "The mean of all values so far.",
+        f"def __init__(self):\n        ### BEGIN SOLUTION\n        {UNWRITTEN_LINE}": (
+            "def __init__(self):\n        ### BEGIN SOLUTION\n        self.mean, self.count = 0.0, 1"
+        ),
+        "  # WRITE ME: its methods": "",
+        "WRITE ME: what it changes and returns, in a line.": "Takes in one value, and returns the mean.",
+        UNWRITTEN_LINE: f"{STEP}\n        self.count += 1\n        return self.mean",
+    },
+    f"{POWERS}/checks/runningmean.py": {
+        "WRITE ME: what this check asks. Smallest case first, numbers from rng; then float32 and degenerate shapes.": (
+            "The mean after each of three values."
+        ),
+    },
+    f"{POWERS}/mistakes/runningmean.py": {
+        "WRITE ME: a whole line of the reference": STEP,
+        "WRITE ME: what people write for it": "self.mean += x - self.mean",
+        "WRITE ME: what they did, what to do.": "You return the last value: divide the step by the count.",
+        "WRITE ME: what others write": "self.mean += x / self.count",
+        "WRITE ME: as a teacher says it.": "A step goes from the mean to x, so it is x minus the mean.",
+        '{LINE: "WRITE ME: a third one, that is really made"}': '{LINE: "self.count += 1", "self.count += 1": LINE}',
+        "WRITE ME: as short as these.": "You count before you divide: the first value counts half.",
+    },
+    f"{POWERS}/oracles/runningmean.py": {
+        'raise NotImplementedError("WRITE ME: compare it with PyTorch, or with brute force")': (
+            "values = rng.normal(size=5)\n"
+            "    means = [made.update(value) for value in values]\n"
+            "    assert abs(means[-1] - values.mean()) < 1e-12"
+        ),
+    },
+    f"{POWERS}/scenarios/runningmean.py": {
+        "WRITE ME: what is called, and what it returns: numbers, texts, arrays, or lists of them.": "A mean for each."
+    },
+}
+ROWS_OF_A_CLASS = """
+[[RunningMean]]
+says = "One mean."
+checks = ["test_smallest_case"]
+point = true
+
+[[RunningMean]]
+says = "The mean of all values so far."
+checks = ["test_smallest_case"]
+"""
 ANSWERS = {"ada": LINE, "ben": "return g * x**2", "cy": "raise NotImplementedError"}
 
 
@@ -132,6 +185,18 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
         for file in (tmp_path / "results").glob("students/*/ch01*.json")
     }
     assert points == {"ada": 2, "ben": 0, "cy": 0}
+
+    begun = backprop("new", "exercise", "ch01/RunningMean", "--course", "mine")
+    assert set(begun.stdout.partition("\n\n")[0].splitlines()) == A_CLASS.keys()
+    missing = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
+    assert [line.split(": ")[0] for line in missing.stdout.splitlines()] == places_to_write(course, list(A_CLASS))
+    fill_in(course, A_CLASS)
+    with (course / CONTRACT).open("a", encoding="utf-8") as contract:
+        contract.write(ROWS_OF_A_CLASS)
+    built = backprop("build", "--course", "mine")
+    assert built.returncode == 0, built.stdout + built.stderr
+    whole = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
+    assert (whole.returncode, whole.stderr) == (0, ""), whole.stdout
 
 
 def test_a_lesson_goes_where_its_number_is(backprop: Command, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from autograder.notebook import check as in_a_notebook
 from autograder.places import ROOT
 from course.own import FILE, VARIABLE, CourseError, course_named, file_upwards, own_course, serving
 from course.syllabus import course_title, syllabus
+from course.trusted import trust
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +42,10 @@ def hand_in(folder: Path, student: str, cells: list[str], slug: str = POWER) -> 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy of the example, to be changed."""
-    return Path(shutil.copytree(EXAMPLE, tmp_path / "own"))
+    """A copy of the example, to be changed; trusted, as its author's own."""
+    own = Path(shutil.copytree(EXAMPLE, tmp_path / "own"))
+    trust(own / FILE)
+    return own
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +190,7 @@ def test_a_hand_in_does_not_name_its_course(copied: Path, tmp_path: Path, backpr
     assert results(tmp_path / "results")["eve"]["points"] == 0, done.stderr
     assert results(tmp_path / "results")["eve"]["course"] == TITLE
     for folder in (tmp_path / "class", tmp_path / "class" / "eve"):
+        trust(folder / FILE)  # `test_trust` has those that nobody trusts
         for command in (("grade", tmp_path / "class", "--out", tmp_path / "r2"), ("similarity", tmp_path / "class")):
             done = backprop(*command, cwd=folder, env=SALT)
             assert done.returncode == 2

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from test_teaching_pages import COMMANDS, sessions
+from page_commands import commands_in, type_all
+from test_teaching_pages import COMMANDS
 
 from autograder.authoring.tree import Course
 from autograder.worker.landlock import landlock_abi
@@ -24,13 +25,41 @@ pytestmark = [
 
 PAGE = (ROOT / "docs" / "own-course.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^#+ (.+)\n((?:(?!##? ).*\n)*)", PAGE, re.MULTILINE))
-STATUS = {"backprop check": 1}
+STATUS = {"backprop check work/ch01_power_iteration.ipynb": 1}
 """How commands end, if not with 0: nothing is written yet."""
-
-
-def commands_of(text: str) -> list[str]:
-    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
+SAID = {
+    'backprop new course my-course ch01_powers/power --title "Powers, by hand"': (
+        "'backprop build --check ch01_powers --course my-course' lists it"
+    ),
+    "backprop new lesson ch02_roots/root --course my-course": "solutions/ch02_roots.py",
+    "backprop new exercise ch02/cube_root --course my-course": "lessons/ch02_roots/checks/cube_root.py",
+    "backprop new exercise ch02/RunningRoot --course my-course": "lessons/ch02_roots/scenarios/runningroot.py",
+    "cp -r examples/linear_algebra my-course": "",
+    "backprop build --check --course my-course": "The course is whole.",
+    "backprop start work --course my-course": "new work/ch01_power_iteration.ipynb",
+    "backprop check work/ch01_power_iteration.ipynb": "0 of 8 points",
+    "backprop grade class --out results --course my-course": "Full results: results/<student>/<lesson>.json",
+    "backprop report results --course my-course": "ada",
+    "backprop trust my-course": "Commands in my-course are about the course in my-course from now on",
+    "cd my-course && backprop build --check ch01/deflate": "ch01/deflate: nothing is wrong.",
+    "backprop trust --list": "work, for the course in my-course",
+    "backprop release course.zip --course my-course": "course.zip",
+    "backprop release my-class --github --course my-course": "my-class",
+    'backprop release gradescope.zip --gradescope --salt "$(backprop salt)" --course my-course': "gradescope.zip",
+    "backprop nbgrader desk --course my-course": "Next, in desk: nbgrader generate_assignment ch01_power_iteration",
+    "cp -r examples/four_weeks my-course": "",
+    "backprop build --course my-course": "exercises/ch15_ratings.ipynb: written",
+    "backprop build --check ch15 --course my-course": "ch15: nothing is wrong.",
+    "backprop build --course my-robots": "exercises/ch13_beyond_first_order.ipynb: written",
+    "backprop build --check ch06/relu_vjp --course my-robots": "ch06/relu_vjp: nothing is wrong.",
+    "backprop new lesson ch15_robots/joint_vjp --course my-robots": "solutions/ch15_robots.py",
+    "backprop new exercise ch06/abs_vjp --after relu_vjp --course my-robots": (
+        "ch06_vjps was this project's lesson. The course in my-robots has taken it over"
+    ),
+}
+"""What each command of the page says, in the first section that has it."""
+AGAIN = {"backprop start work --course my-course": "new work/ch15_ratings.ipynb"}
+"""The same where the course is this one in four weeks."""
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +80,8 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
             for shown in re.findall(r"^```toml\n(.*?)^```$", SECTIONS[title], re.MULTILINE | re.DOTALL):
                 (folder / "my-robots").mkdir()
                 (folder / "my-robots" / FILE).write_text(shown, encoding="utf-8")
-            steps = [
-                sessions.Step("terminal", title, 0, line, options={"status": STATUS.get(" ".join(line.split()[:2]), 0)})
-                for line in commands_of(SECTIONS[title])
-            ]
-            sessions.follow_in(folder, steps)
-            assert [step.fault for step in steps if step.fault] == []
-            assert all(len(step.outputs) == 1 for step in steps)
+            said = SAID | (AGAIN if title == "This course, with changes" else {})
+            type_all(folder, commands_in(SECTIONS[title]), said, STATUS)
         return folders[title]
 
     return follow
@@ -65,7 +89,8 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def test_no_command_is_left_out() -> None:
     assert len(SECTIONS) == 4
-    assert commands_of(PAGE) == [line for text in SECTIONS.values() for line in commands_of(text)]
+    assert commands_in(PAGE) == [line for text in SECTIONS.values() for line in commands_in(text)]
+    assert set(commands_in(PAGE)) == SAID.keys()
     fences = re.findall(r"^```(.*)$", PAGE, re.MULTILINE)
     assert set(fences) == {"sh", "toml", ""}
     told = re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL)
@@ -76,7 +101,7 @@ def test_no_command_is_left_out() -> None:
 def test_a_course_is_begun(followed: Callable[[str], Path]) -> None:
     lessons = Course.at(followed("A course of your own") / "my-course").lessons
     names = {slug: [exercise.name for exercise in lesson.exercises] for slug, lesson in lessons.items()}
-    assert names == {"ch01_powers": ["power"], "ch02_roots": ["root", "cube_root"]}
+    assert names == {"ch01_powers": ["power"], "ch02_roots": ["root", "cube_root", "RunningRoot"]}
 
 
 def test_a_course_at_work(followed: Callable[[str], Path]) -> None:
@@ -99,7 +124,7 @@ def test_this_course_with_changes(followed: Callable[[str], Path]) -> None:
     weeks, robots = Course.at(folder / "my-course"), Course.at(folder / "my-robots")
     assert sorted(file.stem for file in (folder / "work").glob("*.ipynb")) == list(weeks.lessons)
     relu = robots.lessons["ch06_vjps"].exercise("relu_vjp")
-    assert (relu.points, relu.tier, relu.weights) == (4, "stretch", {"test_relu_at_zero": 3})
+    assert (relu.points, relu.tier, relu.weights) == (4, "stretch", {"test_relu_passes_where_x_is_positive": 3})
     assert list(robots.lessons)[-2:] == ["ch13_beyond_first_order", "ch15_robots"]
     names = [one.name for one in robots.lessons["ch06_vjps"].exercises]
     assert names[names.index("relu_vjp") + 1] == "abs_vjp"

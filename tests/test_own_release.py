@@ -54,7 +54,7 @@ def own_course(folder: Path, kind: str) -> list[str]:
     for file in folder.rglob("*"):
         if file.suffix in (".py", ".toml"):
             file.write_text(file.read_text(encoding="utf-8").replace("ch01_power", "ch20_power"), encoding="utf-8")
-    assert run_backprop("build", cwd=folder).returncode == 0
+    assert run_backprop("build", "--course", ".", cwd=folder).returncode == 0
     return [OURS, OWN]
 
 
@@ -89,12 +89,17 @@ def notebook_text_of(course: Path, slug: str) -> str:
 def released(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Released:
     root = tmp_path_factory.mktemp(request.param)
     slugs = own_course(root / "own", request.param)
-    done = run_backprop("release", root / "first" / "out", *[slug[:4] for slug in slugs], cwd=root / "own")
+    done = run_backprop(
+        "release", root / "first" / "out", *[slug[:4] for slug in slugs], "--course", root / "own", cwd=root
+    )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "\nbackprop trust " in (root / "first" / "out" / "README.md").read_text(encoding="utf-8")
     shutil.copytree(root / "first" / "out", root / "second" / "out")  # a release works wherever it is put
     shutil.rmtree(root / "first")
     shutil.move(root / "own", root / "moved")  # and has no need of the course
-    return Released(request.param, root / "moved", root / "second" / "out", slugs)
+    unpacked = Released(request.param, root / "moved", root / "second" / "out", slugs)
+    assert unpacked("trust", at=unpacked.folder).returncode == 0
+    return unpacked
 
 
 def test_right_answers_have_all_visible_points(released: Released) -> None:
@@ -111,6 +116,7 @@ def test_right_answers_have_all_visible_points(released: Released) -> None:
         assert f"{points:g} of {points:g} points on the visible cases" in done.stdout, done.stdout + done.stderr
         assert done.returncode == 0
     moved = shutil.copytree(released.folder, released.folder.with_name("elsewhere"))
+    assert released("trust", "my-work", at=moved, grader=moved).returncode == 0
     assert "points" in released("status", at=moved / "my-work", grader=moved).stdout
     shutil.rmtree(work)
     shutil.rmtree(moved)
@@ -144,6 +150,7 @@ def test_installed_it_judges(released: Released, tmp_path: Path) -> None:
     subprocess.run([*pip, *options, source], check=True)
     for part in ("autograder", "course", "build"):
         shutil.rmtree(source / part, ignore_errors=True)
+    assert released("trust", at=source, grader=tmp_path / "site").returncode == 0
     for slug in released.slugs:
         (source / f"{slug}.ipynb").write_text(released.solved(slug), encoding="utf-8")
         done = released("check", f"{slug}.ipynb", at=source, grader=tmp_path / "site")
@@ -230,6 +237,11 @@ def test_a_repository_for_learners(tmp_path: Path, backprop: Command) -> None:
     assert sorted(file.name for file in repository.glob("*.ipynb")) == [f"{slugs[-1]}.ipynb"]
     assert (repository / "README.md").read_text(encoding="utf-8").startswith("# Graphs and “eigenvalues”\n")
     asked = Released("extending", tmp_path / "own-is-elsewhere", repository / ".course", [slugs[-1]])
+    refused = asked("check", slugs[-1], at=repository)
+    assert (refused.returncode, "backprop trust" in refused.stderr) == (2, True)
+    for file in ("README.md", ".devcontainer/devcontainer.json", ".github/workflows/check.yml"):
+        assert "backprop trust" in (repository / file).read_text(encoding="utf-8"), file
+    assert asked("trust", at=repository).returncode == 0
     untouched = asked("check", slugs[-1], "--format", "json", "--out", tmp_path / "said", at=repository)
     assert untouched.returncode == 1, untouched.stdout + untouched.stderr
     assert json.loads((tmp_path / "said" / "check.json").read_text())["max_points"] == 8

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from page_commands import commands_in
 
 from autograder.authoring.skeleton import UNWRITTEN, new_exercise
 from autograder.authoring.tree import AuthoringError, Course
@@ -73,6 +74,14 @@ checks = ["test_smallest_case"]
 """
 
 
+NEW, CHECK, BUILD = (
+    command.split()[1:]
+    for command in commands_in((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    if command.startswith("backprop ")
+)
+"""The commands of CONTRIBUTING.md."""
+
+
 def checkout(folder: Path) -> Path:
     """A contributor's copy of the course."""
     for part in ("autograder", "course", "solutions", "exercises", "book"):
@@ -91,9 +100,9 @@ def backprop(root: Path, *arguments: str, code: int = 0) -> str:
 
 def test_an_exercise_is_begun_written_and_whole(tmp_path: Path) -> None:
     root = checkout(tmp_path)
-    begun = backprop(root, "new", "ch06/abs_vjp", "--after", "relu_vjp")
+    begun = backprop(root, *NEW)
     assert begun.split("\n\n")[0].splitlines() == list(WRITTEN)
-    listed = backprop(root, "build", "--check", "ch06/abs_vjp", code=1).splitlines()
+    listed = backprop(root, *CHECK, code=1).splitlines()
     where = [(f"{name}:{i}", line) for name in WRITTEN for i, line in unwritten(root / name)]
     assert [line.split(": ")[0] for line in listed] == [at for at, _ in where]
 
@@ -103,12 +112,12 @@ def test_an_exercise_is_begun_written_and_whole(tmp_path: Path) -> None:
             assert before in text
             text = text.replace(before, after, 1)
         (root / name).write_text(text, encoding="utf-8")
-    missing = backprop(root, "build", "--check", "ch06/abs_vjp", code=1)
+    missing = backprop(root, *CHECK, code=1)
     assert f"{LESSON}/contract.toml" in missing
     with (root / LESSON / "contract.toml").open("a", encoding="utf-8") as contract:
         contract.write(ROWS)
-    backprop(root, "build")
-    assert "ch06/abs_vjp: nothing is wrong." in backprop(root, "build", "--check", "ch06/abs_vjp")
+    assert "exercises/ch06_vjps.ipynb: written" in backprop(root, *BUILD)
+    assert "ch06/abs_vjp: nothing is wrong." in backprop(root, *CHECK)
     names = re.findall(r'exercise="(\w+)"', (root / "solutions/ch06_vjps.py").read_text(encoding="utf-8"))
     assert names[names.index("relu_vjp") + 1] == "abs_vjp"
 

@@ -21,6 +21,7 @@ from autograder.judging.checking.reference import misconceptions_of
 from autograder.judging.version import exercise_version
 from course.own import FILE, serving
 from course.syllabus import find_lesson, syllabus, whole_lessons
+from course.trusted import trust
 
 pytestmark = pytest.mark.slow
 
@@ -61,6 +62,7 @@ def ours() -> dict[str, bytes]:
 def begun(folder: Path) -> Path:
     folder.mkdir()
     (folder / FILE).write_text(COURSE, encoding="utf-8")
+    trust(folder / FILE)
     return folder
 
 
@@ -167,6 +169,7 @@ def test_learners_get_it(course: Path, solved: str, tmp_path: Path) -> None:
     (tmp_path / "out" / f"{GRAPH}.ipynb").write_text(solved, encoding="utf-8")
     with serving(course):
         points = f"{find_lesson(GRAPH).points:g}"
+    trust(tmp_path / "out" / FILE)
     done = run_backprop("check", f"{GRAPH}.ipynb", **here)  # type: ignore[arg-type]
     assert f"{points} of {points} points on the visible cases" in done.stdout, done.stdout + done.stderr
 

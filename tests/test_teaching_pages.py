@@ -66,6 +66,35 @@ def faults(steps: list[Any]) -> list[str]:
 
 # ---- every command
 
+SAYS = {
+    r"(cd|cp|mkdir|export|unset|dask) .*|backprop salt > .*": None,
+    r"(cat|cut|grep|head|iconv|ls|tail) .*": r"\S",
+    r"backprop grade .* --diff": r"Nothing is overwritten\. To do that: +backprop grade",
+    r"backprop grade .*--out (?P<out>\S+).*": r"Full results: +{out}/<student>/<lesson>\.json",
+    r"backprop report \S+ --student (?P<who>\S+)": r"\d of \d+ points",
+    r"backprop report .*--format (?P<format>\w+).*": r"{format}",
+    r"backprop similarity .*": r"\w and \w",
+    r"backprop release (?P<out>\S+) .*": r"{out}",
+    r"backprop nbgrader (?P<out>\S+) .*": r"Next, in {out}: +nbgrader generate_assignment",
+    r"nbgrader (generate_\w+) (?P<lesson>\w+)": r"{lesson}",
+    r"nbgrader export": r"[Ee]xport",
+}
+"""What commands of the pages say, by what they look like; None where they say nothing."""
+
+
+def unexpected(step: Any) -> list[str]:
+    """The commands of a block that say something else than such a command says where it has worked."""
+    found = []
+    for number, (command, said) in enumerate(zip(step.commands, step.outputs, strict=True), 1):
+        text = re.sub(r"\s+#.*| *\\\n *", "", command.strip())
+        match, pattern = next((match, p) for look, p in SAYS.items() if (match := re.fullmatch(look, text)))
+        if number == len(step.commands) and step.options.get("status", "0") == "2":
+            pattern = r"^backprop: \S"
+        words = {name: re.escape(word) for name, word in match.groupdict().items()}
+        if not (said == "" if pattern is None else re.search(pattern.format(**words), said)):
+            found.append(f"line {step.line}: `{text}` says {said[-500:]!r}")
+    return found
+
 
 @pytest.mark.parametrize(("page", "session"), list(all_sessions()))
 def test_commands_end_as_the_page_says(page: Path, session: str) -> None:
@@ -73,6 +102,7 @@ def test_commands_end_as_the_page_says(page: Path, session: str) -> None:
     assert faults(followed) == []
     ran = [step for step in followed if step.kind == "terminal" and step.runs]
     assert all(len(step.outputs) == len(step.commands) > 0 for step in ran)
+    assert [line for step in ran for line in unexpected(step)] == []
 
 
 def test_a_command_that_does_not_is_seen() -> None:

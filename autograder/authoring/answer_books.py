@@ -6,7 +6,6 @@ cannot be written down.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import defaultdict
@@ -23,6 +22,7 @@ from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import question
 from autograder.answerbook.records import record_as_data
 from autograder.answerbook.variants import Seen, seen_in_short
+from autograder.authoring.arguments import Arguments
 from autograder.authoring.rejections import visible_checks
 from autograder.collection import with_judge
 from autograder.judging.asking.source_text import SourceText
@@ -38,7 +38,7 @@ from autograder.judging.session import Judge
 from autograder.places import Places
 from autograder.submission import parse_submission
 from autograder.worker.wire import WireError
-from course.syllabus import Exercise, Lesson, find_lesson
+from course.syllabus import Exercise, Lesson
 
 MOST_SECONDS = 20.0
 """Of processor time, for the slips of one exercise, or its pairs of mistakes: a search for a name gives up far earlier.
@@ -241,12 +241,13 @@ def _harmless(judge: Judge) -> list[list[str]]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="answer_books", description=__doc__)
+    parser = Arguments("answer_books", __doc__)
     parser.add_argument("lessons", nargs="+")
-    for slug in parser.parse_args(arguments).lessons:
+    for lesson in [parser.lesson(name) for name in parser.read(arguments).lessons]:
+        slug = lesson.slug
         try:
-            written = written_for(find_lesson(slug))
-        except (CheckError, KeyError) as error:
+            written = written_for(lesson)
+        except CheckError as error:
             print(error.args[0], file=sys.stderr)
             return 1
         content = written.book.to_bytes()

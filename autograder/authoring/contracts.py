@@ -1,6 +1,7 @@
 """The words of contracts: every sentence of a lesson's source, and the file that says which checks ask it.
 
-`python -m autograder.authoring.contracts LESSON` prints the lesson's file with rows for sentences that it lacks.
+`python -m autograder.authoring.contracts LESSON [--course DIR]` prints the lesson's file with rows for sentences that
+it lacks.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.arguments import Arguments
 from autograder.judging.explaining.rejections import Rejections
 from autograder.places import Places
 from autograder.toml_text import toml_key, toml_value
@@ -152,5 +154,12 @@ def witnesses(row: Row, rejections: Rejections) -> list[str]:
     )
 
 
+def main(words: list[str]) -> None:
+    arguments = Arguments("contracts", "Print a lesson's contract.toml with rows for sentences that it lacks.")
+    arguments.add_argument("lesson", help="ch06_vjps, say")
+    slug = arguments.lesson(arguments.read(words).lesson).slug
+    print(text_of(slug, Places()), end="")
+
+
 if __name__ == "__main__":
-    print(text_of(sys.argv[1], Places()), end="")
+    main(sys.argv[1:])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from autograder.authoring.handed_out import CPU_TORCH, Placeholder, needs_torch, whole_or_none
-from autograder.authoring.own_release import FOLDER, lead_to
+from autograder.authoring.own_release import FOLDER, TRUST, lead_to
 from autograder.authoring.release import release
 from autograder.authoring.tree import AuthoringError, Course
 from course.own import title_of
@@ -60,6 +60,9 @@ def _fill_in(course: Course, folder: Path, slugs: list[str]) -> None:
     words = {
         "title": title_of(course.root if course.is_own else None),
         "due": " ".join(slugs),
+        "trust": TRUST if course.is_own else "",
+        "trust_here": " && backprop trust" if course.is_own else "",
+        "trust_there": "\n          backprop trust" if course.is_own else "",
         "install_torch": f"{torch}\n          " if torch else "",
         "install_torch_here": f"{torch} && " if torch else "",
         "first": f"{first.slug.partition('_')[0]}/{first.exercises[0].name}",

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.authoring.contracts import HEADER
-from autograder.authoring.skeleton import CELLS, ENTRY, SECTION, exercise_files, written_or_nothing
+from autograder.authoring.skeleton import ENTRY, SECTION, cells_of, exercise_files, written_or_nothing
 from autograder.authoring.syllabus_text import before_lesson
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.places import ROOT, Places
@@ -207,7 +207,7 @@ def _entries(slug: str, name: str, title: str, part: str, tier: str) -> str:
 def _lesson_files(places: Places, slug: str, name: str, title: str, *, has_chapter: bool, tier: str) -> dict[Path, str]:
     """What a lesson consists of that only an author can write, and how each file begins."""
     words, files = exercise_files(places, slug, name, tier=tier, has_chapter=has_chapter)
-    source = SOURCE.format(title=title) + CELLS.format(**words).rstrip("\n") + "\n"
+    source = SOURCE.format(title=title) + cells_of(name).format(**words).rstrip("\n") + "\n"
     files = {places.source(slug): source, **files, places.contract(slug): HEADER.format(slug=slug)}
     if has_chapter:
         section = SECTION.format(**words)

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from autograder.authoring.arguments import Arguments
 from autograder.collection import run_pytest, with_judge
 from autograder.diagnosis import Misconception
 from autograder.diagnosis.case import HEIGHT
@@ -31,7 +32,7 @@ from autograder.judging.session import Judge
 from autograder.places import Places, files_of, modules_in
 from autograder.threads import one_thread
 from autograder.worker.uncompiled import without_compiler
-from course.syllabus import Lesson, find_lesson
+from course.syllabus import Lesson
 
 
 def _unwritten(*args: Any, **kwargs: Any) -> Any:
@@ -246,8 +247,10 @@ def _trivial_classes(reference: Reference, exercise: str) -> dict[str, type]:
     }
 
 
-def main(slug: str) -> int:
-    lesson = find_lesson(slug)
+def main(words: list[str]) -> int:
+    arguments = Arguments("local", __doc__)
+    arguments.add_argument("lesson", help="ch06_vjps, say")
+    lesson = arguments.lesson(arguments.read(words).lesson)
     findings = with_judge(lesson, examine)
     problems = {
         "the reference fails": findings.reference,
@@ -266,8 +269,6 @@ def main(slug: str) -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1]))
+        sys.exit(main(sys.argv[1:]))
     except CheckError as error:
         sys.exit(str(error))
-    except (IndexError, KeyError) as error:
-        sys.exit(f"usage: python -m autograder.authoring.local LESSON ({error.args[0]})")

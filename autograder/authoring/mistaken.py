@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.authoring.stubs import solved_notebook
 from autograder.authoring.tree import Course
-from autograder.diagnosis import Misconception
+from autograder.diagnosis import Misconception, edited
 from autograder.diagnosis.edits import has
 from autograder.judging.checking.one_text import one_text
 from autograder.places import files_of
@@ -32,8 +32,8 @@ def solved_cells(course: Course, slug: str) -> list[str]:
 def mistaken_cells(solved: list[str], mistakes: Iterable[Misconception], register: Path) -> list[str]:
     """The cells of a solved lesson with these mistakes, of its folder of them, in place of the solutions."""
     cells, mistakes = solved, list(mistakes)
-    for edit in (edit for mistake in mistakes for edit in mistake.edits):
-        cells = [edit.applied(cell) if has(cell, edit.where) else cell for cell in cells]
+    for mistake in mistakes:
+        cells = [_edited(cell, mistake) for cell in cells]
     functions = [mistake for mistake in mistakes if mistake.function is not None]
     if not functions:
         return cells
@@ -42,3 +42,9 @@ def mistaken_cells(solved: list[str], mistakes: Iterable[Misconception], registe
     lines = ["import types", "", "wrong = types.ModuleType('wrong')", f"exec({text!r}, vars(wrong))"]
     lines += [f"{mistake.replaces} = wrong.{mistake.name}" for mistake in functions]
     return [*cells, "\n".join(lines)]
+
+
+def _edited(cell: str, mistake: Misconception) -> str:
+    """A cell with those edits of a mistake that are of what it defines."""
+    edits = [edit for edit in mistake.edits if has(cell, edit.where)]
+    return edited(cell, edits) if edits else cell

@@ -15,6 +15,8 @@ from course.own import FILE
 
 FOLDER = "own-course"
 """Where it lies in a release: beside the grader, whose folder is no course of anybody's own."""
+TRUST = f"{'backprop trust':31}# once: what you unpack is not followed unasked\n"
+"""What its README has learners type: the file that leads to the course came with it."""
 LEADS_THERE = """\
 # The course of this folder: commands that are typed here find it by this file.
 course = {folder}

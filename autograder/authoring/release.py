@@ -15,7 +15,7 @@ from string import Template
 from autograder.answerbook import StaleBook, read_book
 from autograder.authoring.answer_books import written_for
 from autograder.authoring.handed_out import whole_or_none
-from autograder.authoring.own_release import FOLDER, lead_to, write_own
+from autograder.authoring.own_release import FOLDER, TRUST, lead_to, write_own
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.judging.version import grader_version, module_files, read_by
 from autograder.places import ROOT, Places, modules_in
@@ -99,6 +99,7 @@ def _write(
         readme.substitute(
             title=title_of(course.root if course.is_own else None),
             about="" if course.is_own else ABOUT,
+            trust=TRUST if course.is_own else "",
             lessons=len(slugs),
             exercises=sum(len(course.lessons[slug].exercises) for slug in slugs),
             first=f"{first.slug.partition('_')[0]}/{first.exercises[0].name}",

@@ -7,7 +7,6 @@ a hundred classes has a tolerance that forgets the scale of what was cancelled, 
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections import defaultdict
@@ -16,13 +15,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from autograder.authoring.arguments import Arguments
 from autograder.collection import with_judge
 from autograder.judging.asking.local_run import LocalRun
 from autograder.judging.checking.plugin import identify
 from autograder.judging.checking.reference import load_module
 from autograder.judging.records.summary import summary
 from autograder.judging.session import Judge
-from course.syllabus import Lesson, find_lesson
+from course.syllabus import Lesson
 
 REFERENCE = "the reference"
 
@@ -96,15 +96,15 @@ def _is_visible(item: object) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m autograder.authoring.salts", description=__doc__)
+    parser = Arguments("salts", __doc__)
     parser.add_argument("lesson", help="ch13_beyond_first_order, or ch13_beyond_first_order/hvp")
     parser.add_argument("files", nargs="*", type=Path, help="right answers, one or more exercises each")
     parser.add_argument("--salts", type=int, default=100, help="how many")
     parser.add_argument("--visible", action="store_true", help="the visible checks, too, once")
-    options = parser.parse_intermixed_args(arguments)
+    options = parser.read(arguments)
     slug, _, only = options.lesson.partition("/")
     salts = [f"salt {number}" for number in range(options.salts)]
-    found = losses(find_lesson(slug), options.files, salts, only=only, visible=options.visible)
+    found = losses(parser.lesson(slug), options.files, salts, only=only, visible=options.visible)
     for (answer, exercise, check), lost in sorted(found.items()):
         print(f"{answer}: {exercise}, {check}: {len(lost.salts)} of {len(salts)}, first {lost.salts[0]!r}: {lost.says}")
     print(f"{slug}: {len(found)} checks refuse a right answer with some of {len(salts)} salts")

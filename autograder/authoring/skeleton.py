@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from autograder.authoring import class_skeleton
 from autograder.authoring.taken_over import taken_over
 from autograder.authoring.tree import AuthoringError, Course
 from autograder.places import Places, file_of
@@ -119,7 +120,7 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
     words, new = exercise_files(course, slug, name, tier=tier, has_chapter=has_chapter)
     changed = {
         course.syllabus: _with_entry(lesson, after, ENTRY.format(**words)),
-        course.source(slug): _with_cells(after, CELLS.format(**words)),
+        course.source(slug): _with_cells(after, cells_of(name).format(**words)),
     }
     if has_chapter:
         changed[course.chapter(slug)] = _with_section(before.anchor, SECTION.format(**words))
@@ -130,18 +131,31 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
 def exercise_files(
     places: Places, slug: str, name: str, *, tier: str, has_chapter: bool
 ) -> tuple[dict[str, str], dict[Path, str]]:
-    """What an exercise is called in each template, and how each of its own files begins.
+    """What an exercise is called in each template, and how each of its own files begins: a class has a scenario, too.
 
     Raises:
         AuthoringError: no function can have that name, or no file.
     """
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise AuthoringError(f"{name!r} is no name of a function; a method is written by hand, as in ch05")
+        raise AuthoringError(f"{name!r} is no name of a function or a class; a method is written by hand, as in ch05")
     anchor = re.sub("[_.]", "-", f"{slug.split('_')[0]}-{name}".lower())
     link = f"# [Chapter section](../book/{slug}.md#{anchor})\n" if has_chapter else ""
     words = {"name": name, "lower": name.lower(), "slug": slug, "anchor": anchor, "tier": tier, "link": link}
+    words["scenario"] = f"use_{re.sub('(?<=[a-z0-9])(?=[A-Z])', '_', name).lower()}"
     folders = {places.checks(slug): CHECKS, places.mistakes(slug): MISTAKES, places.oracles(slug): ORACLES}
+    if _is_class(name):
+        folders |= {places.checks(slug): class_skeleton.CHECKS, places.oracles(slug): class_skeleton.ORACLES}
+        folders[places.scenarios(slug)] = class_skeleton.SCENARIOS
     return words, {file_of(folder, name): template.format(**words) for folder, template in folders.items()}
+
+
+def cells_of(name: str) -> str:
+    """The template of an exercise's cells in its lesson's source."""
+    return class_skeleton.CELLS if _is_class(name) else CELLS
+
+
+def _is_class(name: str) -> bool:
+    return name[:1].isupper()
 
 
 def written_or_nothing(course: Course, changed: Mapping[Path, str], new: Mapping[Path, str]) -> list[Path]:

@@ -8,7 +8,6 @@ process and without isolation: trusted code only.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections import Counter
@@ -17,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from autograder.authoring.arguments import Arguments
 from autograder.authoring.rejections import visible_checks
 from autograder.collection import with_judge
 from autograder.diagnosis import EditError, Misconception, edited
@@ -28,7 +28,7 @@ from autograder.judging.explaining.diagnosis import Diagnosis
 from autograder.judging.explaining.searching import WORTH_SEARCHING, TooLong, at_most, state_kept
 from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
-from course.syllabus import Exercise, find_lesson
+from course.syllabus import Exercise
 
 SEED = 20261127
 CHECK_SECONDS = 20.0
@@ -60,7 +60,7 @@ def drawn(judge: Judge, exercise: Exercise, draws: int, rng: random.Random) -> I
     pairs = [(one, other) for i, one in enumerate(known) for other in known[i + 1 :]]
     for one, other in rng.sample(pairs, min(draws, len(pairs))):
         with suppress(EditError, SyntaxError):
-            yield Drawn(edited(text, [*one.edits, *other.edits]), (one, other))
+            yield Drawn(edited(edited(text, one.edits), other.edits), (one, other))
     source = Source(text)
     slips = variants(source, parts_of(source, text, exercise.name), exercise=exercise.name)
     for _ in range(draws if known and slips else 0):
@@ -113,12 +113,12 @@ def measured(judge: Judge, only: str, draws: int) -> dict[tuple[str, str], Count
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m autograder.authoring.two_mistakes", description=__doc__)
+    parser = Arguments("two_mistakes", __doc__)
     parser.add_argument("lesson", help="ch06_vjps, or ch06_vjps/softmax_vjp")
     parser.add_argument("--draws", type=int, default=20, help="pairs of each kind for each exercise")
-    options = parser.parse_args(arguments)
+    options = parser.read(arguments)
     slug, _, only = options.lesson.partition("/")
-    lesson = find_lesson(slug)
+    lesson = parser.lesson(slug)
     found = with_judge(lesson, lambda judge: measured(judge, only, options.draws))
     together: dict[str, Counter[str]] = {}
     for (_, kind), counts in found.items():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from autograder.begun import holds_work
 from autograder.classroom.course_files import SOLUTIONS, is_ours
 from autograder.classroom.hand_in_files import File
-from autograder.classroom.lesson_names import lessons_named, lessons_within
+from autograder.classroom.lesson_names import another_lesson, has_other_words, lessons_named, lessons_within
 from autograder.submission import SCRIPTS, SubmissionError, parse_submission, read_bytes, stem_of
 from autograder.wording import clean, enumeration
 
@@ -124,6 +125,8 @@ def recognised(file: File, reader: Reader) -> Candidate | str:
     if stem is None:
         return NO_LESSON
     named = lessons_named(stem)
+    if len(named) == 1 and (problem := _of_another_course(file, stem, reader)):
+        return problem
     if len(named) == 1:
         exact = file.name in (f"{named[0]}.ipynb", f"{named[0]}.py")
         return Candidate(file, named[0], 0 if exact else 1)
@@ -136,6 +139,14 @@ def recognised(file: File, reader: Reader) -> Candidate | str:
     if len(within) == 1:
         return Candidate(file, within[0], 2)
     return "no lesson of that name, and what is in it does not say which it is; name it after its lesson"
+
+
+def _of_another_course(file: File, stem: str, reader: Reader) -> str:
+    """Why a file that has a lesson's number is no lesson of this course; empty if it may be one, or cannot be read."""
+    if has_other_words(stem):
+        with suppress(SubmissionError):
+            return another_lesson(stem, parse_submission(file.path.name, reader.read(file)).cells)
+    return ""
 
 
 def choose(found: list[Candidate], reader: Reader) -> Choice | None:

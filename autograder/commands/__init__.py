@@ -32,6 +32,7 @@ from autograder.commands.similarity import similarity
 from autograder.commands.solution import solution
 from autograder.commands.start import start
 from autograder.commands.status import status
+from autograder.commands.trust import trust
 from autograder.commands.watch import watch
 
 app = typer.Typer(
@@ -40,9 +41,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Learn backpropagation by writing it, and see at once what is wrong and why.",
 )
-OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read)
+OF_LEARNERS = (start, status, next_, check, watch, reset, solution, read, trust)
 OF_TEACHERS = (grade, report, similarity, release, nbgrader, salt, memory, new, build)
-WITHOUT_A_COURSE = (memory, salt)
+WITHOUT_A_COURSE = (memory, salt, trust)
 for command in (*OF_LEARNERS, *OF_TEACHERS):
     app.command(command.__name__.rstrip("_"), cls=None if command in WITHOUT_A_COURSE else AboutACourse)(command)
 

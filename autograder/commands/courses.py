@@ -1,19 +1,29 @@
 """Which course a command is about: by `--course`, by `BACKPROP_COURSE` or by a file in a folder above; else this one.
 
-A hand-in must have no say in it, so the file is looked for from where the command is typed and never from what it is
-given, and a course that lies in a folder of hand-ins grades nothing.
+A hand-in must have no say in it. So a file in a folder counts only where its course is trusted (`course.trusted`), and
+else ends the command: to go on with another course would judge by the wrong one. Commands for one's own work look from
+that work first, since a work folder remembers its course; others look from where they are typed. A course that lies in
+a folder of hand-ins grades nothing, trusted or not.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperOption
 
+FILES = {"check": "targets", "watch": "target"}
+"""Commands for one's own work, and which of their arguments may name files of it."""
+FOLDERS = {"start": "folder", "nbgrader": "folder"}
+"""The same for folders, which these commands write and come back to."""
+UNTRUSTED = "backprop.untrusted"
+"""What a context's `meta` has where there is a course that is not trusted, and so nothing to complete."""
+
 _led_by: list[Path] = []
-"""The file above the working folder that said which course it is, where one did."""
+"""The file that said which course it is, where one did."""
 
 
 class AboutACourse(TyperCommand):
@@ -26,29 +36,80 @@ class AboutACourse(TyperCommand):
                 param_decls=["--course"],
                 callback=_choose,
                 expose_value=False,
-                is_eager=True,  # what completes or reads other arguments knows it
+                is_eager=True,  # what completes other arguments knows it
                 metavar="DIR",
-                help="A course of your own (docs/own-course.md); else BACKPROP_COURSE, or the course of this folder.",
+                help="A course of your own (docs/own-course.md); else BACKPROP_COURSE, or the trusted course of this "
+                "folder.",
             )
         )
 
+    def invoke(self, context: Any) -> Any:
+        """Run the command, about the course that was named, or that a file names."""
+        from autograder.commands.console import give_up
+        from course.own import VARIABLE, CourseError
+
+        try:
+            if not os.environ.get(VARIABLE):
+                _follow(_places(context))
+        except (CourseError, OSError) as error:
+            give_up(str(error))
+        return super().invoke(context)
+
 
 def _choose(context: Any, parameter: Any, named: str | None) -> None:
-    from course.own import VARIABLE, CourseError, course_named, file_upwards, serve
+    """Serve the course that is named; where none is and words are completed, that of the working folder."""
+    from autograder.commands.console import give_up
+    from course.own import VARIABLE, CourseError, course_named, serve
 
     try:
-        if not (named or os.environ.get(VARIABLE)):
-            file = file_upwards(Path.cwd())
-            if file is None:
-                return
-            _led_by[:] = [file]
-            named = str(file)
-        serve(course_named(named or os.environ[VARIABLE]))
+        if named or os.environ.get(VARIABLE):
+            serve(course_named(named or os.environ[VARIABLE]))
+        elif context.resilient_parsing:
+            _follow([Path.cwd()])
     except (CourseError, OSError) as error:
         if not context.resilient_parsing:
-            from autograder.commands.console import give_up
-
             give_up(str(error))
+        context.meta[UNTRUSTED] = True
+
+
+def _places(context: Any) -> Iterator[Path]:
+    """The folders in or above which a course file is looked for: of the work that is named, else the working folder."""
+    from autograder.commands.targets import SUFFIXES
+
+    command, said = context.info_name or "", context.params
+    if command in FOLDERS:
+        yield Path(os.path.abspath(said[FOLDERS[command]]))
+        return
+    targets = said.get(FILES.get(command, "")) or ()
+    words = [targets] if isinstance(targets, str) else list(targets)
+    files = [Path(word) for word in words if Path(word).suffix in SUFFIXES]
+    for file in files:
+        yield Path(os.path.abspath(file.parent))
+    if len(files) < len(words) or not files:
+        yield Path.cwd()
+
+
+def _follow(places: Iterable[Path]) -> None:
+    """Serve the one course of these folders, or else of the working folder, by the files in or above them.
+
+    Raises `CourseError` where they have several, or one that is not trusted.
+    """
+    from course.own import CourseError, serve
+    from course.trusted import found_above
+
+    here = Path.cwd()
+    found = {place: found_above(place) or found_above(here) for place in places}
+    courses = {led[1] if led else None: place for place, led in found.items()}
+    if len(courses) > 1:
+        (one, place), (other, elsewhere), *_ = courses.items()
+        raise CourseError(
+            f"{place} is for {one or 'this project'} and {elsewhere} for {other or 'this project'}; take one course "
+            "at a time"
+        )
+    for led in found.values():
+        if led is not None:
+            _led_by[:] = [led[0]]
+            serve(led[1])
 
 
 def refuse_a_course_within(hand_ins: Path) -> None:
@@ -63,3 +124,21 @@ def refuse_a_course_within(hand_ins: Path) -> None:
                 f"{place} lies in {hand_ins}, where hand-ins are: none may say by which course it is graded; "
                 "keep the course elsewhere, and name it with --course"
             )
+
+
+def trust_what_was_made(folder: Path, course: Path | None) -> None:
+    """Trust the course file in a folder that a command of ours has made for this course; a line where that fails."""
+    from autograder.commands.console import say
+    from course.own import FILE, course_named
+    from course.trusted import trust
+
+    file = Path(os.path.abspath(folder)) / FILE
+    if course is None or not file.is_file() or course_named(str(file)) != course:
+        return
+    try:
+        trust(file)
+    except OSError as error:
+        say(
+            f"{error.filename} cannot be written ({error.strerror}), so commands in {folder} need --course {course}: "
+            "that it is trusted could not be noted"
+        )

@@ -25,7 +25,9 @@ def nbgrader(
     'backprop report RESULTS --format nbgrader --gradebook FOLDER' writes points and feedback into its gradebook.
     """
     from autograder.commands.console import echo, give_up
+    from autograder.commands.courses import trust_what_was_made
     from autograder.commands.targets import lesson_called
+    from course.own import own_course
     from course.syllabus import syllabus
 
     try:
@@ -38,6 +40,7 @@ def nbgrader(
         new, kept = write_course(folder, slugs)
     except OSError as error:
         give_up(f"{error.filename or folder} cannot be written ({error.strerror})")
+    trust_what_was_made(folder, own_course())
     for file in new:
         echo(f"  new   {file}")
     for file in kept:

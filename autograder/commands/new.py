@@ -30,7 +30,7 @@ def new(
         list[str],
         typer.Argument(
             metavar="[exercise] LESSON/NAME | lesson LESSON/NAME | course DIR LESSON/NAME",
-            help="ch06/abs_vjp: a lesson and the name of a function. A lesson and a course begin with one exercise.",
+            help="ch06/abs_vjp: a lesson and the name of a function or class. Lessons and courses begin with one.",
             show_default=False,
         ),
     ],
@@ -63,12 +63,14 @@ def new(
     from autograder.authoring.lesson_skeleton import new_course, new_lesson
     from autograder.authoring.skeleton import new_exercise
     from autograder.authoring.tree import AuthoringError
+    from autograder.commands.courses import trust_what_was_made
 
     tier, folder = "stretch" if stretch else "core", Path()
     try:
         if kind == "course":
             folder = Path(rest[0])
             course = new_course(folder, slug, name, title=title, part=part, tier=tier)
+            trust_what_was_made(course.root, course.root)
             files = sorted(path for path in course.root.rglob("*") if path.is_file())
         elif kind == "lesson":
             course = _checkout()

@@ -26,9 +26,11 @@ def start(
 ) -> None:
     """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
     from autograder.commands.console import console, give_up
+    from autograder.commands.courses import trust_what_was_made
     from autograder.commands.targets import lesson_called, lesson_meant
     from autograder.places import Places
     from autograder.workbook import FORMATS, copy_lessons
+    from course.own import own_course
     from course.syllabus import syllabus
 
     if format_ not in FORMATS:
@@ -49,6 +51,7 @@ def start(
         give_up(f"{folder} cannot be written ({error.strerror})")
     except UnicodeError as error:
         give_up(f"{folder} cannot say where its course is: {error}; give that folder another name")
+    trust_what_was_made(folder, own_course())
     screen = console()
     for file in copied:
         screen.print(f"  new   {file}")

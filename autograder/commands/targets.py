@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -126,10 +127,14 @@ def hints_among(arguments: list[str], hint: int) -> tuple[int, list[str]]:
 def _of_file(file: Path) -> Target:
     if not file.exists():
         give_up(f"there is no file {file}")
-    from autograder.classroom.lesson_names import lessons_named, lessons_within
+    from autograder.classroom.lesson_names import another_lesson, has_other_words, lessons_named, lessons_within
     from autograder.submission import SubmissionError, read_submission
 
     meant = lessons_named(file.stem)  # ch06_vjps-Copy1
+    if has_other_words(file.stem):
+        with suppress(SubmissionError):  # `check` says what is wrong with it
+            if problem := another_lesson(file.stem, read_submission(file).cells):
+                give_up(f"{file}: {problem}; for another course: --course DIR")
     if len(meant) != 1:
         try:
             meant = lessons_within(read_submission(file).cells)

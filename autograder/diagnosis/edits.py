@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 
 class EditError(ValueError):
@@ -27,6 +28,10 @@ class Edit:
 
     def applied(self, source: str) -> str:
         """The whole text after the edit. Raises `EditError`."""
+        return edited(source, [self])
+
+    def lines_in(self, source: str) -> tuple[int, int]:
+        """The lines that it takes the place of, from the first to behind the last, counted from 0. `EditError`."""
         lines = source.splitlines()
         first, last = _region(source, self.where)
         wanted = [_bare(line) for line in self.before.strip().splitlines()]
@@ -38,17 +43,23 @@ class Edit:
         if len(places) != 1:
             times = f"{len(places)} times the" if places else "no"
             raise EditError(f"{self.where} has {times} line {self.before.strip()!r}")
-        (at,) = places
-        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        new = [f"{indent}{line}" if line.strip() else "" for line in _dedented(self.after)]
-        return "\n".join([*lines[:at], *new, *lines[at + len(wanted) :]]) + "\n"
+        return places[0], places[0] + len(wanted)
 
 
 def edited(source: str, edits: Iterable[Edit]) -> str:
-    """The text after several edits, each applied to what the one before has left. Raises `EditError`."""
-    for edit in edits:
-        source = edit.applied(source)
-    return source
+    """The text after several edits, each of which finds its lines in `source` as it is: two may swap two lines.
+
+    Raises `EditError`, also where two edits want the same line.
+    """
+    lines = source.splitlines()
+    found = sorted(((*edit.lines_in(source), edit) for edit in edits), key=lambda one: one[:2])
+    for (_, last, edit), (first, _, other) in pairwise(found):
+        if first < last:
+            raise EditError(f"{other.where}: {edit.before.strip()!r} and {other.before.strip()!r} are the same line")
+    for first, last, edit in reversed(found):
+        indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
+        lines[first:last] = [f"{indent}{line}" if line.strip() else "" for line in _dedented(edit.after)]
+    return "\n".join(lines) + "\n"
 
 
 def has(source: str, where: str) -> bool:

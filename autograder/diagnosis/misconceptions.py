@@ -33,7 +33,8 @@ def mistake(exercise: str, swaps: Mapping[str, str], *, says: str, where: str = 
         add_not_summed = mistake("add_vjp", {"return sum_to(g, a), sum_to(g, b)": "return g, g"}, says="…")
 
     `swaps` maps lines to what stands there instead, in the function or class `where`: the exercise, unless it is a
-    helper. `says` names the mistake and the idea of the fix, in a sentence or two addressed to the learner.
+    helper. All lines are the reference's, so two swaps may put two lines in each other's place. `says` names the
+    mistake and the idea of the fix, in a sentence or two addressed to the learner.
     """
     edits = tuple(Edit(where or exercise, before, after) for before, after in swaps.items())
     return Misconception(exercise, "", says, edits)

@@ -19,8 +19,9 @@ from autograder.notebook.executed import ExecutedCells, shell
 from autograder.notebook.feedback import CheckFailed, Feedback, Notice, Shown, State
 from autograder.notebook.missing import explain, for_a_cell
 from autograder.threads import ONE_THREAD
-from course.own import VARIABLE, CourseError, course_named, file_upwards, serve
+from course.own import VARIABLE, CourseError, serve
 from course.syllabus import Exercise, find_lesson
+from course.trusted import found_above
 
 
 def lesson(slug: str) -> Check:
@@ -43,10 +44,11 @@ def lesson(slug: str) -> Check:
 def _find_the_course() -> None:
     """Serve the course that a file in the notebook's folder or above it names, unless the environment names one.
 
-    Where nbgrader runs the notebook that folder is a hand-in, which has no say in it.
+    Where nbgrader runs the notebook that folder is a hand-in, which has no say in it. `CourseError` where the course is
+    not trusted.
     """
-    if VARIABLE not in os.environ and not _graded_by_nbgrader() and (file := file_upwards(Path.cwd())):
-        serve(course_named(str(file)))
+    if VARIABLE not in os.environ and not _graded_by_nbgrader() and (led := found_above(Path.cwd())):
+        serve(led[1])
 
 
 class Check:

@@ -40,7 +40,7 @@ NOT_SAID = re.compile(
     r"^(?:backprop: this is root: .*|\d+/\d+  .* (?:graded|unreadable|timeout|killed)\b.*)\n", re.MULTILINE
 )
 """Who builds the book, and the lines in whose place a terminal has a bar that goes away."""
-OURS = ("BACKPROP_", "GITHUB_", "PYTEST_", "JUPYTER", "OMP_", "OPENBLAS_", "MKL_", "PYTHON")
+OURS = ("BACKPROP_", "GITHUB_", "PYTEST_", "JUPYTER", "OMP_", "OPENBLAS_", "MKL_", "PYTHON", "XDG_CONFIG")
 """How variables begin that would make a command another one than a reader has."""
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 
 from autograder.authoring.contracts import Row, rows_of, sentences_of, witnesses
-from autograder.authoring.rules.described import checks_in
+from autograder.authoring.rules.described import Written, checks_in
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
 from autograder.judging.checking.plugin import CheckId
 from autograder.judging.explaining.rejections import written
 from autograder.judging.scoring import shares_of
 from autograder.places import files_of
+from autograder.wording import enumeration
 from course.syllabus import Exercise
 
 POINT = 1 / 3
@@ -31,7 +33,8 @@ def sentences_have_cases(course: Course) -> list[Problem]:
             continue  # `drift.listed_files` says what is missing
         file = course.relative(path)
         if not path.is_file():
-            do = f"write what `python -m autograder.authoring.contracts {slug}` prints, and fill it in"
+            own = f" --course {course.root}" if course.is_own else ""
+            do = f"write what `python -m autograder.authoring.contracts {slug}{own}` prints, and fill it in"
             problems.append(Problem(file, "this file is missing", do))
             continue
         try:
@@ -56,6 +59,7 @@ def sentences_have_cases(course: Course) -> list[Problem]:
                 problems.append(Problem(file, what, "name another known mistake, or none"))
         for one in lesson.exercises:
             problems += [Problem(file, what, do) for what, do in _of_checks(course, one, rows)]
+            problems += _of_weights(course, one, rows)
     return problems
 
 
@@ -69,9 +73,7 @@ def _wrong(row: Row) -> list[tuple[str, str]]:
 def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tuple[str, str]]:
     """What is wrong with the checks that are named for an exercise, and what to do."""
     mine = [row for row in rows if row.exercise == exercise.name]
-    files = files_of(course.checks(exercise.lesson), [exercise.name])
-    checks = [check for file in files for check in checks_in(file) if check.exercise == exercise.name]
-    names = [check.name for check in checks]
+    names = [check.name for check in _checks_of(course, exercise)]
     found = [
         (f"{exercise.name}: {name} is no check of it", "name one that is")
         for name in sorted({name for row in mine for name in row.checks} - set(names))
@@ -82,21 +84,31 @@ def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tupl
         for name in names
         if name not in asked
     ]
+    if not any(row.point for row in mine):
+        found.append((f"{exercise.name}: no sentence is its point", "write `point = true` where it is"))
+    return found
+
+
+def _of_weights(course: Course, exercise: Exercise, rows: list[Row]) -> Iterator[Problem]:
+    """Where the checks of an exercise's point are worth too little; their weights are in the course's syllabus."""
+    checks = _checks_of(course, exercise)
     ids = [
         CheckId(exercise.name, check.name, visible, "value")
         for check in checks
         for visible in (True, False)
         if (check.visible if visible else check.hidden)
     ]
-    worth = dict.fromkeys(names, 0.0)
+    worth = dict.fromkeys((check.name for check in checks), 0.0)
     for check, share in zip(ids, shares_of(exercise, ids), strict=True):
         worth[check.name] += share
-    points = [row for row in mine if row.point]
-    if not points:
-        found.append((f"{exercise.name}: no sentence is its point", "write `point = true` where it is"))
-    for row in points:
+    file = course.relative(course.syllabus)
+    for row in (row for row in rows if row.exercise == exercise.name and row.point):
         share = 1.0 if set(row.checks) & set(exercise.technique) else sum(worth.get(name, 0.0) for name in row.checks)
         if share < POINT - 1e-9:
             what = f"{exercise.name}: “{row.says}” is its point, and worth {share:.0%}"
-            found.append((what, "give its checks more weight in the syllabus: a third at least"))
-    return found
+            yield Problem(file, what, f"give {enumeration(row.checks)} more weight: a third at least")
+
+
+def _checks_of(course: Course, exercise: Exercise) -> list[Written]:
+    files = files_of(course.checks(exercise.lesson), [exercise.name])
+    return [check for file in files for check in checks_in(file) if check.exercise == exercise.name]

@@ -145,7 +145,7 @@ class Search:
             self._pairs = []
             for one, other in combinations([known for known in self._known if known.edits], 2):
                 with suppress(EditError, SyntaxError):  # one edit may leave no Python for the other
-                    both = edited(text, [*one.edits, *other.edits])
+                    both = edited(edited(text, one.edits), other.edits)
                     evidence = self._evidence(partial(self._reference.local_text, both))
                     self._pairs.append(Candidate("", evidence, (one, other)))
         return self._pairs
