@@ -179,6 +179,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "release": [["release", ".", NAME], ["release", "."]],
     "nbgrader": [["nbgrader", ".", NAME]],
     "salt": [["salt"]],
+    "trust": [["trust"], ["trust", NAME]],
     "memory": [["memory", NAME], ["memory", "--gpu", NAME]],
     "new": [["new", "exercise", NAME], ["new", NAME]],
     "build": [["build", "--check", NAME], ["build", NAME]],
