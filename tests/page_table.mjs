@@ -1,7 +1,7 @@
 // Checks answers with what a built book's pages fetch, in Pyodide: node page_table.mjs PAGE LESSON CASES
 import fs from "node:fs";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
+import { createRequire } from "node:module";
 
 const [page, lesson, cases] = process.argv.slice(2);
 process.on("uncaughtException", (error) => {
@@ -9,7 +9,7 @@ process.on("uncaughtException", (error) => {
   process.exit(1);
 });
 const home = path.join(page, fs.readdirSync(page).find((name) => name.startsWith("python-")));
-const { loadPyodide } = await import(pathToFileURL(path.join(home, "pyodide.mjs")).href);
+const { loadPyodide } = createRequire(import.meta.url)(path.join(home, "pyodide.js"));
 const python = await loadPyodide({ indexURL: home });
 await python.loadPackage("numpy", { messageCallback() {} });
 for (const part of ["grader", "data", lesson])

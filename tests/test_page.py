@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 import warnings
+from html import unescape
 from pathlib import Path
 
 import pytest
 
+from autograder.notebook import card
 from autograder.page.check import check, in_a_page
 from autograder.page.live import State, answers_of, plan
 from autograder.page.needs import free, needed, statements
@@ -169,8 +171,14 @@ def test_a_check_shows_the_card_of_a_notebook_s() -> None:
     said: list[str] = []
     found = check(SLUG, "forward", json.dumps(notebook), said.append)
     assert (found["status"], found["misconception"]) == ("failed", "doubled_for_squared")
-    assert "Hint 1 of" in found["html"]
-    assert "backprop" not in found["html"]  # there is no terminal in a page
+    text = json.dumps(found["blocks"])
+    assert "Hint 1 of" in text
+    assert "backprop" not in text  # there is no terminal in a page
+    assert "<" not in text.replace("<lambda>", "")  # a page makes nodes of it, and no text is markup
+    html = "".join(card.message(found["message"]))
+    sentences = [block["rest"] for block in found["blocks"] if "rest" in block]
+    assert sentences
+    assert all(sentence in unescape(html) for sentence in sentences)  # one description, and two who show it
     assert any("check 2 of" in line for line in said)
 
 

@@ -10,7 +10,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+Block = dict[str, Any]
+"""A part of a card as data, which a page makes nodes of: `cause` and `rest` are a paragraph, `lines` keep their layout,
+and `summary` opens `inside`, a list of blocks."""
 BADGES = {
     "passed": ("✓", "#15803d"),
     "partial": ("◐", "#b45309"),
@@ -52,15 +56,24 @@ def heading(status: str, name: str, more: str) -> str:
     return f"<div>{badge(status)} <b>{html.escape(name)}</b> <span>{html.escape(more)}</span></div>"
 
 
-def message(text: str) -> Iterable[str]:
-    """What the judge says: the cause in bold, what else there is to say, and the failing case as it is laid out."""
+def described(text: str) -> list[Block]:
+    """What the judge says: the cause, what else there is to say, and the failing case as it is laid out."""
     said, laid_out = split(text)
+    found: list[Block] = []
     for number, line in enumerate(said):
         cause, rest = first_sentence(line) if not number else ("", line)
-        bold = f"<b>{html.escape(cause)}</b> " if cause else ""
-        yield f"<p style='margin:.5em 0 0'>{bold}{html.escape(rest)}</p>"
-    if laid_out:
-        yield preformatted("\n".join(laid_out))
+        found.append({"cause": cause, "rest": rest})
+    return found + [{"lines": "\n".join(laid_out)}] * bool(laid_out)
+
+
+def message(text: str) -> Iterable[str]:
+    """What the judge says, in HTML: the cause is bold."""
+    for block in described(text):
+        if "lines" in block:
+            yield preformatted(block["lines"])
+        else:
+            bold = f"<b>{html.escape(block['cause'])}</b> " if block["cause"] else ""
+            yield paragraph(bold + html.escape(block["rest"]))
 
 
 def split(text: str) -> tuple[list[str], list[str]]:
@@ -116,6 +129,15 @@ def opening(summary: str, inside: str) -> str:
     style = "cursor:pointer;display:list-item;text-decoration:underline dotted"
     head = f"<summary style='{style}'>{html.escape(summary)}</summary>"
     return f"<details style='margin:.5em 0 0'>{head}<div style='margin:.2em 0 .4em 1.1em'>{inside}</div></details>"
+
+
+def hint_blocks(texts: Sequence[str]) -> list[Block]:
+    """All hints, each of which opens within the one before."""
+    inside: list[Block] = []
+    for number in range(len(texts), 0, -1):
+        said = {"cause": "", "rest": texts[number - 1]}
+        inside = [{"summary": f"Hint {number} of {len(texts)}", "inside": [said, *inside]}]
+    return inside
 
 
 def hints(texts: Sequence[str], shown: int) -> str:

@@ -116,7 +116,8 @@ class ExerciseCell(SphinxDirective):
         head += [nodes.Text(" "), nodes.literal("", name), nodes.Text(" ")]
         head += block("span", nodes.Text(f"{exercise.tier}, {points}"), class_="exercise-worth")
         head += [nodes.Text(" "), block("span", class_="exercise-mark")]
-        section = block("div", head, class_="exercise", data_exercise=name, data_lesson=slug)
+        worth = {"data_points": f"{exercise.points:g}", "data_tier": exercise.tier}
+        section = block("div", head, class_="exercise", data_exercise=name, data_lesson=slug, **worth)
         for cell in cells:
             section += self.of_cell(cell, name)
         short = f"{slug.partition('_')[0]}/{name}"

@@ -187,5 +187,5 @@ def before_a_verdict(sizes: dict[str, int], digits: Iterable[str]) -> dict[str, 
 
 
 def file_of(part: str) -> str:
-    """Where a part lies; `worker.js` fetches it from there."""
+    """Where a part lies; `parts.js` fetches it from there."""
     return f"{part}.book" if "/" in part else f"{part}.tar.bz2"

@@ -29,8 +29,9 @@ logger = logging.getLogger(__name__)
 BOOK = Path(__file__).resolve().parents[1]
 ROOT = BOOK.parent
 SCRIPTS = BOOK / "_page"
-ENTRIES = ("cells.js", "sidebar.js", "worker.js")
-CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+ENTRIES = ("cells.js", "sidebar.js")
+WORKER = "worker.js"
+CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 
 
 def lessons_of(app: Sphinx) -> list[str]:
@@ -71,14 +72,15 @@ def bundle(out: Path, modules: Path, version: str, lessons: list[dict[str, Any]]
     esbuild, folder = modules / ".bin" / "esbuild", out / "_static" / "page"
     for old in folder.glob("*-*.js"):
         old.unlink()  # parts of what was bundled before
-    command = [str(esbuild), *ENTRIES, "--bundle", "--splitting", "--format=esm", "--minify", f"--outdir={folder}"]
-    command += [f'--define:PYODIDE="{version}"', f"--define:LESSONS={json.dumps(lessons)}", "--log-level=error"]
-    command += ["--chunk-names=[name]-[hash]", "--legal-comments=none", "--target=es2022"]
-    run = subprocess.run(
-        command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ, "NODE_PATH": str(modules)}
-    )
-    if run.returncode:
-        raise ExtensionError(f"esbuild: {run.stderr.strip()}")
+    common = [str(esbuild), "--bundle", "--minify", f"--outdir={folder}", "--log-level=error", "--legal-comments=none"]
+    common += [f'--define:PYODIDE="{version}"', f"--define:LESSONS={json.dumps(lessons)}", "--target=es2022"]
+    parts = [*ENTRIES, "--splitting", "--format=esm", "--chunk-names=[name]-[hash]"]
+    for command in ([*common, *parts], [*common, WORKER, "--format=iife"]):  # the worker can import nothing
+        run = subprocess.run(
+            command, cwd=SCRIPTS, capture_output=True, text=True, env={**os.environ, "NODE_PATH": str(modules)}
+        )
+        if run.returncode:
+            raise ExtensionError(f"esbuild: {run.stderr.strip()}")
 
 
 def add_script(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:

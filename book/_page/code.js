@@ -1,5 +1,5 @@
 // A piece of code that a reader may change: the page's own until then, an editor from the first click on.
-import { element } from "../_reader/element.js";
+import { contentOf, element } from "../_reader/element.js";
 import { draftKey, listen, read, write } from "./store.js";
 
 export class Code {
@@ -8,7 +8,7 @@ export class Code {
   constructor(still, key, label, run, words) {
     Object.assign(this, { still, key: draftKey(key), label, run, words, compared: false, isAnew: () => false });
     this.original = still.querySelector("pre").textContent.replace(/\n$/, "");
-    this.page = still.querySelector("pre").innerHTML;
+    this.page = contentOf(still.querySelector("pre"));
     const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
     this.write = button("", () => this.open());
     this.comparing = button("", () => this.compare(!this.compared));
@@ -39,7 +39,7 @@ export class Code {
   showDraft() {
     const pre = this.still.querySelector("pre");
     const draft = read(this.key);
-    if (draft === null) pre.innerHTML = this.page;
+    if (draft === null) pre.replaceChildren(...this.page.map((one) => one.cloneNode(true)));
     else pre.textContent = draft;
   }
 

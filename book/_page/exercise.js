@@ -1,5 +1,6 @@
 // An exercise in the section that teaches it: editors for its cells, Check, and the card of a notebook's check.
 import { element } from "../_reader/element.js";
+import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
 import { solution, stop, withPython } from "./python.js";
 import { reachable } from "./reach.js";
@@ -11,8 +12,8 @@ const THRICE = 3;
 
 export class Exercise {
   constructor(section) {
-    const { lesson, exercise } = section.dataset;
-    Object.assign(this, { section, lesson, name: exercise, mistakes: {} });
+    const { lesson, exercise, points, tier } = section.dataset;
+    Object.assign(this, { section, lesson, name: exercise, of: Number(points), tier, mistakes: new Map() });
     const check = () => this.check();
     this.codes = [...section.querySelectorAll(".exercise-part")].map((part) => {
       const still = part.querySelector(".highlight").parentElement;
@@ -59,18 +60,20 @@ export class Exercise {
 
   show(found) {
     if (found.error) return this.line.show({ text: found.error });
-    this.card.innerHTML = found.html; // of our own making: what the reader wrote is escaped in it
+    this.card.replaceChildren(cardOf(found, this));
     const name = found.misconception;
-    if (name && (this.mistakes[name] = (this.mistakes[name] ?? 0) + 1) >= THRICE) {
+    if (name) this.mistakes.set(name, (this.mistakes.get(name) ?? 0) + 1);
+    if (name && this.mistakes.get(name) >= THRICE) {
       const title = this.section.closest("section[id]");
       this.card.append(element("p", {}, "The same mistake for the third time: ", element("a", { href: `#${title.id}` }, "read the section again"), " before you go on."));
     }
     const before = result(this.lesson, this.name) ?? {};
-    const best = Math.max(before.best ?? 0, found.points);
-    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points: found.points, of: found.of, best, misconception: name }));
+    const points = Math.min(found.points, this.of);
+    const best = Math.max(before.best ?? 0, points);
+    write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, status: found.status, points, of: this.of, best, misconception: name }));
     this.section.dataset.status = found.status;
     this.mark();
-    this.said.textContent = `${found.said}. ${found.message.split("\n")[0]}`;
+    this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
     reachable(this.section);
     this.card.firstElementChild.scrollIntoView({ block: "nearest" }); // it may be below what is to be seen
     if (found.status === "passed") this.compare();
@@ -86,15 +89,15 @@ export class Exercise {
 
   // Hints open one within the other: how many were opened is remembered.
   counted(details) {
-    if (!details.open || !/^Hint \d/.test(details.querySelector("summary")?.textContent ?? "")) return;
-    const asked = Number(details.querySelector("summary").textContent.match(/\d+/)[0]);
+    const asked = Number(details.querySelector("summary")?.textContent.match(/^Hint (\d{1,2})\b/)?.[1]);
+    if (!details.open || !asked) return;
     const before = result(this.lesson, this.name) ?? {};
     write(resultKey(this.lesson, this.name), JSON.stringify({ ...before, hints: Math.max(before.hints ?? 0, asked) }));
   }
 
   mark() {
-    const { status, best, of } = result(this.lesson, this.name) ?? {};
+    const { status, best } = result(this.lesson, this.name) ?? {};
     const place = this.section.querySelector(".exercise-mark");
-    place.textContent = !status || status === "missing" ? "" : best >= of ? "✓ solved" : `${best} of ${of} points so far`;
+    place.textContent = !status || status === "missing" ? "" : best >= this.of ? "✓ solved" : `${best} of ${this.of} points so far`;
   }
 }

@@ -88,7 +88,9 @@ class Live {
     }
     const answers = {};
     const borrowed = [];
-    for (const [slug, names] of Object.entries(plan.answers)) {
+    for (const [slug, names] of plan.answers) {
+      // whoever wrote code that ran here could ask for more of the reader's work than the page's code imports
+      if (!lessons.includes(slug) || !cells.some((cell) => cell.includes(slug))) throw new Error(`This page's code does not import ${slug}.`);
       const missing = await unwritten(slug, names);
       const solved = missing.length ? await solution(slug) : null;
       if (missing.length && !solved) {
@@ -114,7 +116,7 @@ class Live {
     if (ran) said.push(`Ran first what it needs of ${ran} ${ran === 1 ? "cell" : "cells"} above.`);
     if (this.borrowed.length) said.push(`${this.borrowed.join(" and ")}: the course's own, as yours ${this.borrowed.length > 1 ? "are" : "is"} not written yet.`);
     const drawn = picture && drawing(picture);
-    if (drawn) this.out.append(drawn, element("details", {}, element("summary", {}, "As text"), value));
+    if (drawn) this.out.append(drawn, element("details", {}, element("summary", {}, "As text"), value ?? ""));
     else if (value) this.print(value);
     if (error) this.print(error, "live-error");
     this.line.show({ text: said.join(" ") || (this.out.textContent ? "" : "It ran, and printed nothing.") });

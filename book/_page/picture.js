@@ -1,29 +1,44 @@
-// A picture that a cell has drawn, as SVG. Of what Python hands over only shapes and texts get into the page: no script,
-// no handler, no address.
+// A picture that a cell has drawn, as SVG. Of what Python hands over only shapes and texts get into the page, each made
+// anew: no script, no handler, no address, nothing that moves, and no more than a page can show.
 const SVG = "http://www.w3.org/2000/svg";
 const SHAPES = new Set(["svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title"]);
-const LOOKS = new Set(
-  ("width height viewBox x y x1 y1 x2 y2 dx dy cx cy r rx ry d points transform fill fill-opacity stroke stroke-width " +
-    "stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin opacity font-family font-size font-weight font-style " +
-    "text-anchor dominant-baseline role aria-label").split(" "),
-);
+const MOST = { letters: 1_000_000, shapes: 5_000, levels: 30, size: 4_000 };
 
-function copy(from) {
+// Values, by attribute. None may hold a backslash, with which CSS writes `url(` in other letters.
+const numbers = /^[\d\s.,eE+\-%]*(?:px|em)?$/;
+const colour = /^(?:[a-zA-Z]+|#[\da-fA-F]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/]*\)|var\(--[\w-]+\))$/;
+const word = /^[\w\s.,'"-]*$/;
+const VALUES = new Map([
+  ..."x y x1 y1 x2 y2 dx dy cx cy r rx ry width height viewBox points opacity fill-opacity stroke-opacity stroke-width stroke-dasharray font-size".split(" ").map((one) => [one, numbers]),
+  ..."fill stroke".split(" ").map((one) => [one, colour]),
+  ..."stroke-linecap stroke-linejoin font-family font-weight font-style text-anchor dominant-baseline".split(" ").map((one) => [one, word]),
+  ["d", /^[\d\s.,eE+\-a-zA-Z]*$/],
+  ["transform", /^[\d\s.,eE+\-a-zA-Z()]*$/],
+  ["role", /^img$/],
+  ["aria-label", /^/],
+]);
+
+function copy(from, left, level = 0) {
   const to = document.createElementNS(SVG, from.localName);
-  for (const { name, value } of from.attributes) if (LOOKS.has(name) && !/url\(/i.test(value)) to.setAttribute(name, value);
+  for (const { name, value } of from.attributes) if (VALUES.get(name)?.test(value)) to.setAttribute(name, value);
   for (const one of from.childNodes) {
     if (one.nodeType === Node.TEXT_NODE) to.append(one.data);
-    else if (one.namespaceURI === SVG && SHAPES.has(one.localName)) to.append(copy(one));
+    else if (one.namespaceURI === SVG && SHAPES.has(one.localName) && level < MOST.levels && left.shapes-- > 0) to.append(copy(one, left, level + 1));
   }
   return to;
 }
 
-/* The picture in a box that scrolls sideways; null where the text is no SVG. */
+/* The picture in a box that scrolls; null where the text is no SVG, or too much of it. */
 export function drawing(text) {
+  if (text.length > MOST.letters) return null;
+  // parsed apart from the page: no script of it runs, nothing is fetched, and no node of it gets into the page
   const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   if (found.localName !== "svg" || found.namespaceURI !== SVG) return null;
+  const picture = copy(found, { shapes: MOST.shapes });
+  for (const side of ["width", "height"]) if (parseFloat(picture.getAttribute(side)) > MOST.size) picture.setAttribute(side, MOST.size);
+  picture.removeAttribute("transform"); // it stays in its box
   const box = document.createElement("div");
   box.className = "live-picture";
-  box.append(copy(found));
+  box.append(picture);
   return box;
 }

@@ -1,64 +1,13 @@
 // The page's Python: one worker that works, and a spare one that is warm, so that Stop is ending the first.
 import { keep, keepMore } from "./offline.js";
+import { Interpreter } from "./interpreter.js";
+import { Failed, files, HERE, NO_NETWORK } from "./parts.js";
 
-const HERE = new URL(".", import.meta.url);
 const MIB = 2 ** 20;
-// From the last one on; what is in none of these are lessons, and an exercise's answers, `lesson/exercise`.
-const ORDER = ["data", "grader", "numpy", "python"];
 const SPARE_AFTER = 1500; // ms of rest before the spare is made: not while a reader waits
 
-export const NO_NETWORK = "Python could not be fetched: is there a network? Nothing you typed is lost.";
+export { NO_NETWORK };
 export class Stopped extends Error {}
-export class Failed extends Error {}
-
-let manifest;
-async function files() {
-  manifest ??= fetch(new URL("manifest.json", HERE)).then((answer) => {
-    if (!answer.ok) throw new Failed("Python is not part of this copy of the book.");
-    return answer.json();
-  });
-  try {
-    return await manifest;
-  } catch (error) {
-    manifest = undefined;
-    throw error instanceof Failed ? error : new Failed(NO_NETWORK);
-  }
-}
-
-class Interpreter {
-  constructor() {
-    this.worker = new Worker(new URL("worker.js", HERE), { type: "module" });
-    this.parts = new Set();
-    this.asked = 0;
-  }
-
-  ask(message, hear = () => {}) {
-    const id = ++this.asked;
-    return new Promise((done, failed) => {
-      this.end = (error) => { this.worker.terminate(); failed(error); };
-      this.worker.onmessage = ({ data }) => {
-        if (data.id !== id) return;
-        if ("done" in data) done(data.done);
-        else if ("failed" in data) failed(Object.assign(new Failed(data.failed), { fatal: data.fatal }));
-        else hear(data);
-      };
-      this.worker.onerror = (event) => {
-        event.preventDefault?.();
-        failed(Object.assign(new Failed("Python has ended, perhaps for want of memory. It is started anew with the next click."), { fatal: true }));
-      };
-      this.worker.postMessage({ ...message, id });
-    });
-  }
-
-  async prepare(parts, hear, spare = false) {
-    const { sizes, version, data } = await files();
-    const wanted = parts.some((part) => data.includes(part)) ? ["data", ...parts] : parts;
-    const missing = wanted.filter((part) => !this.parts.has(part)).sort((a, b) => ORDER.indexOf(b) - ORDER.indexOf(a));
-    if (!missing.length) return;
-    await this.ask({ do: "prepare", parts: missing, sizes, version, spare }, hear);
-    missing.forEach((part) => this.parts.add(part));
-  }
-}
 
 let current, spare, resting, working = false;
 
@@ -74,9 +23,9 @@ function makeSpareLater() {
     const next = new Interpreter();
     try {
       await next.prepare([...current.parts], () => {}, true);
-      if (spare) next.worker.terminate();
+      if (spare) next.end(new Stopped());
       else spare = next;
-    } catch { next.worker.terminate(); } // it is only a spare
+    } catch { next.end(new Stopped()); } // it is only a spare
   }, SPARE_AFTER);
 }
 
@@ -147,14 +96,14 @@ async function inTurn(parts, work, line, out, seconds) {
 }
 
 function drop(one) {
-  one.worker.terminate();
+  one.end(new Stopped());
   if (current === one) { current = spare; spare = undefined; }
 }
 
 export function stop(why = "Stopped.") {
   const one = current;
   if (!one || !working) return;
-  one.end?.(new Stopped(why));
+  one.end(new Stopped(why));
   drop(one);
 }
 

@@ -1,4 +1,6 @@
 // What a page remembers, in this browser: drafts, and how the exercises went. Storage may be full, or refused.
+import { STATUSES } from "./statuses.js";
+
 const PREFIX = "backprop:";
 let refused = "";
 const heard = new Set();
@@ -35,12 +37,25 @@ addEventListener("storage", ({ key, newValue }) => {
 
 export const draftKey = (cell) => `draft:${cell}`;
 export const resultKey = (lesson, exercise) => `result:${lesson}/${exercise}`;
+
+// Storage belongs to all pages of the origin, not to the book alone: what is found in it is held to what we write.
+export function parsed(key) {
+  try { return JSON.parse(read(key)); } catch { return null; }
+}
+const points = (value) => (Number.isFinite(value) ? Math.min(Math.max(value, 0), 1000) : 0);
 export function result(lesson, exercise) {
-  try { return JSON.parse(read(resultKey(lesson, exercise))); } catch { return null; }
+  const found = parsed(resultKey(lesson, exercise));
+  if (!STATUSES.includes(found?.status)) return null;
+  const { status, best, of, misconception, hints } = found;
+  return {
+    status, points: points(found.points), of: points(of), best: points(best), hints: Math.floor(points(hints)),
+    misconception: typeof misconception === "string" ? misconception : null,
+  };
 }
 
 // Cells of a loaded notebook that are none of the lesson's: [{ before, source }].
 export const ownCellsKey = (lesson) => `own:${lesson}`;
 export function ownCells(lesson) {
-  try { return JSON.parse(read(ownCellsKey(lesson))) ?? []; } catch { return []; }
+  const found = parsed(ownCellsKey(lesson));
+  return Array.isArray(found) ? found.filter((one) => typeof one?.before === "string" && typeof one.source === "string") : [];
 }

@@ -42,15 +42,18 @@ async function fetched(request, wait) {
   return answer;
 }
 
+const escaped = (text) => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+
 // A page that nobody has opened here before is not kept: it says so, and which ones are.
 async function notHere(error, request) {
   if (request.mode !== "navigate") throw error;
   const pages = (await (await caches.open(NAME)).keys()).map(({ url }) => url.split(/[?#]/)[0]).filter((url) => url.endsWith(".html"));
-  const links = [...new Set(pages)].sort().map((url) => `<li><a href="${encodeURI(decodeURI(url))}">${url.split("/").at(-1).replace(/\.html$/, "")}</a></li>`);
+  const links = [...new Set(pages)].sort().map((url) => `<li><a href="${escaped(url)}">${escaped(url.split("/").at(-1).replace(/\.html$/, ""))}</a></li>`);
   const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>No network</title><style>:root { color-scheme: light dark } body { font: 1rem/1.5 system-ui, sans-serif; margin: 3rem auto; max-width: 36rem; padding: 0 1rem }</style>
 <h1>No network</h1><p>This page was never opened in this browser, so it is not kept here. These are, and their exercises and code work:</p><ul>${links.join("")}</ul></html>`;
-  return new Response(text, { status: 503, headers: { "Content-Type": "text/html; charset=utf-8" } });
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  return new Response(text, { status: 503, headers: { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy } });
 }
 
 addEventListener("fetch", (event) => {

@@ -3,8 +3,11 @@ import { element } from "../_reader/element.js";
 import { lessonNotebook } from "./python.js";
 import { draftKey, ownCells, ownCellsKey, read, write } from "./store.js";
 
-const joined = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
+const LARGEST = 20_000_000; // bytes of a notebook
+const joined = (source) => (Array.isArray(source) ? source.join("") : String(source ?? ""));
 const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+const isText = (one) => typeof one === "string";
+const isCell = (one) => isText(one?.cell_type) && (isText(one.source) || (Array.isArray(one.source) && one.source.every(isText)));
 const solvable = (cell) => cell.cell_type === "code" && cell.metadata?.exercise;
 // Cells of a notebook that was written elsewhere are found by what the course wrote into them.
 const nameOf = (cell) => `${cell.metadata.exercise}/${cell.metadata.part ?? ""}`;
@@ -48,9 +51,10 @@ function added(theirs, notebook) {
 
 // What was loaded, in words; an Error says what is wrong with the file.
 export async function load(slug, file) {
+  if (file.size > LARGEST) throw new Error(`${file.name} is larger than a notebook of this course: ${Math.round(file.size / 1e6)} MB.`);
   let theirs;
   try { theirs = JSON.parse(await file.text()); } catch { throw new Error(`${file.name} is no notebook.`); }
-  if (!Array.isArray(theirs.cells)) throw new Error(`${file.name} is no notebook.`);
+  if (!Array.isArray(theirs?.cells) || !theirs.cells.every(isCell)) throw new Error(`${file.name} is no notebook.`);
   const notebook = await lessonNotebook(slug);
   const own = notebook.cells.filter(solvable);
   const found = new Map(theirs.cells.filter(solvable).map((cell) => [nameOf(cell), joined(cell.source)]));

@@ -1,10 +1,10 @@
 // The front page: how far this reader is in each lesson, on its card; and where to go on.
 import { result } from "../_page/store.js";
 import { element } from "./element.js";
-import { kept, placeKey, score } from "./kept.js";
+import { placeIn, score } from "./kept.js";
 
 function standing({ slug, quizzes, exercises }) {
-  const place = kept(placeKey(slug)) ?? 0;
+  const place = placeIn(slug);
   const { first, asked } = score(slug, quizzes);
   const tried = exercises.map(([name, points]) => ({ ...result(slug, name), points })).filter((one) => one.status && one.status !== "missing");
   const solved = tried.filter((one) => (one.best ?? 0) >= one.points).length;

@@ -2,7 +2,8 @@
 import { element } from "./element.js";
 
 const ENOUGH = 420; // letters of a section
-const NOT_SHOWN = "script, style, form, button, .headerlink, .copybtn, .live-tools, .widget, .exercise, .exercise-card, .page-progress, .page-small, details, .quiz, .predict, .citation > .label, [hidden]";
+const NOT_SHOWN = "script, style, form, button, iframe, object, embed, link, meta, base, foreignObject, .headerlink, .copybtn, .live-tools, .widget, .exercise, .exercise-card, .page-progress, .page-small, details, .quiz, .predict, .citation > .label, [hidden]";
+const DROPPED = /^(?:id|role|tabindex|aria-describedby|aria-labelledby|on.*)$/i; // a handler is none of ours
 const HEADING = "h1, h2, h3, h4, h5, h6";
 
 // Elements of `page` that tell what is at `id`; none where that is not on the page. Without an id: what the page is.
@@ -50,7 +51,7 @@ export function copies(elements, address) {
     for (const one of box.querySelectorAll(HEADING)) replaced(one, element("p", { class: "preview-title" }));
     for (const one of box.querySelectorAll("a")) replaced(one, element("span", { class: "preview-link" }));
     for (const one of box.querySelectorAll("*"))
-      for (const name of ["id", "role", "tabindex", "aria-describedby", "aria-labelledby"]) one.removeAttribute(name);
+      for (const { name } of [...one.attributes]) if (DROPPED.test(name)) one.removeAttribute(name);
     return box.firstElementChild;
   }).filter((one) => one && (one.textContent.trim() || one.querySelector("img")));
 }

@@ -1,13 +1,13 @@
 // How far one has read: a line along the top of the screen, and what the front page says of the lesson.
 import { element } from "./element.js";
-import { keep, kept, lesson, placeKey } from "./kept.js";
+import { keep, lesson, placeIn, placeKey } from "./kept.js";
 
 export function keepPlace() {
   const article = document.querySelector("article");
   if (!article || !/^ch\d\d_/.test(lesson())) return;
   const bar = element("div", { class: "read-bar", "aria-hidden": "true" });
   document.body.append(bar);
-  let furthest = kept(placeKey(lesson())) ?? 0;
+  let furthest = placeIn(lesson());
   let waiting = false;
   const look = () => {
     waiting = false;

@@ -15,7 +15,7 @@ const fetched = new Map();
 // A page of the book. Browsers let no page of the disk read another: there a link to another page stays a link.
 function page(address) {
   if (address === here()) return document;
-  if (location.protocol === "file:") return null;
+  if (location.protocol === "file:" || new URL(address).origin !== location.origin) return null;
   if (!fetched.has(address)) {
     const answer = fetch(address)
       .then(async (response) => (response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : null))

@@ -1,10 +1,10 @@
 // Quizzes: choose, check, and read the answer to what was chosen. What counts is the first try.
 import { Choices } from "./choices.js";
-import { keep, kept, lesson, quizKey, score } from "./kept.js";
+import { chosenIn, keep, lesson, quizKey, score } from "./kept.js";
 
 class Quiz {
   constructor(box, page) {
-    this.page = page;
+    Object.assign(this, { page, id: box.id });
     this.key = quizKey(lesson(), box.id);
     this.options = [...box.querySelectorAll(":scope > .quiz-option")];
     this.right = this.options.flatMap((one, at) => (one.classList.contains("right") ? [at] : []));
@@ -14,17 +14,23 @@ class Quiz {
     this.choices.checked = () => this.check();
     box.prepend(this.choices.form);
     box.classList.add("quiz-live"); // the folded form is for print from now on
-    const before = kept(this.key);
+    const before = this.before();
     if (before) {
       this.choices.choose(before.chosen);
       this.show(before.chosen);
     }
   }
 
+  // What was chosen here before, where the quiz still has these options.
+  before() {
+    const found = chosenIn(lesson(), this.id);
+    return found && found.chosen.every((at) => at < this.options.length) ? found : null;
+  }
+
   check() {
     const chosen = this.choices.chosen();
     const good = this.show(chosen);
-    const before = kept(this.key);
+    const before = this.before();
     const refused = keep(this.key, { first: before ? before.first : good, chosen });
     const more = !good && chosen.every((at) => this.right.includes(at)) ? "There is more that is right." : "Not yet: choose again.";
     this.choices.said.textContent = [good ? "Right." : more, this.page.score(), refused].filter(Boolean).join(" ");

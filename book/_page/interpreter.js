@@ -1,0 +1,88 @@
+// One Python: a worker from a `data:` address, whose origin is opaque: storage, caches and other tabs of the book are out
+// of its reach, and the page's policy, which it inherits, lets it send nothing to anybody else. It cannot fetch either:
+// the page hands over what it is made of, and holds what it says to messages.js.
+import { understood } from "./messages.js";
+import { Failed, files, partOf, remember, scripts } from "./parts.js";
+
+// From the last one on; what is in none of these are lessons, and an exercise's answers, `lesson/exercise`.
+const ORDER = ["data", "grader", "numpy", "python"];
+const BURST = 2000; // messages at once, and a second: a worker of ours never sends as many
+const RATE = 200;
+const NONSENSE = "Python said something that a page does not understand, and was stopped. It starts anew with the next click.";
+const FLOOD = "Python said more than a page can take, and was stopped. It starts anew with the next click.";
+
+let address; // of the worker; the same for the spare
+const addressOf = (text) => new Promise((done) => {
+  const reader = new FileReader();
+  reader.onload = () => done(reader.result);
+  reader.readAsDataURL(new Blob([text], { type: "text/javascript;charset=utf-8" }));
+});
+
+export class Interpreter {
+  constructor() {
+    this.parts = new Set();
+    this.asked = 0;
+    this.room = BURST;
+    this.since = performance.now();
+    this.over = new Promise((_, failed) => {
+      this.end = (error) => { this.worker?.terminate(); failed(error); };
+    });
+    this.over.catch(() => {}); // told to whoever asks
+  }
+
+  async start(count) {
+    address ??= scripts(count).then(addressOf).catch((error) => { address = undefined; throw error; });
+    this.worker = new Worker(await address);
+    this.worker.onmessage = ({ data }) => this.heard(data);
+    this.worker.onmessageerror = () => this.broken(NONSENSE);
+    this.worker.onerror = (event) => {
+      event.preventDefault?.();
+      this.broken("Python has ended, perhaps for want of memory. It is started anew with the next click.");
+    };
+  }
+
+  broken(why) { this.end(Object.assign(new Failed(why), { fatal: true })); }
+
+  heard(data) {
+    const now = performance.now();
+    this.room = Math.min(BURST, this.room + ((now - this.since) / 1000) * RATE) - 1;
+    this.since = now;
+    if (this.room < 0) return this.broken(FLOOD);
+    if (!this.turn || data?.id !== this.turn.id) return; // late, or to nobody
+    let message;
+    try { message = understood(data, this.turn.asked); } catch { return this.broken(NONSENSE); }
+    const { kind, value, fatal } = message;
+    if (kind === "done") this.turn.done(value);
+    else if (kind === "failed") this.turn.failed(Object.assign(new Failed(value), { fatal }));
+    else this.turn.hear({ [kind]: value });
+  }
+
+  ask(message, hear = () => {}, transfer = []) {
+    const id = ++this.asked;
+    const answer = new Promise((done, failed) => { this.turn = { id, asked: message.do, done, failed, hear }; });
+    this.worker.postMessage({ ...message, id }, transfer);
+    return Promise.race([answer, this.over]).finally(() => { this.turn = null; });
+  }
+
+  // Fetch these parts and have them unpacked. A spare hands back what it has compiled: no reader's code has run in it.
+  async prepare(parts, hear, spare = false) {
+    const { sizes, data, version } = await files();
+    const wanted = parts.some((part) => data.includes(part)) ? ["data", ...parts] : parts;
+    const missing = wanted.filter((part) => !this.parts.has(part)).sort((a, b) => ORDER.indexOf(b) - ORDER.indexOf(a));
+    if (!missing.length) return;
+    const total = missing.reduce((sum, part) => sum + (sizes[part] ?? 0), 0);
+    let loaded = 0;
+    const count = (more) => hear({ loaded: (loaded += more), total });
+    hear({ loaded, total });
+    const fetched = async () => {
+      if (!this.worker) await this.start(count);
+      return Promise.all(missing.map((part) => partOf(part, version, count)));
+    };
+    const made = await Promise.race([fetched(), this.over]);
+    const known = made.some((part) => part.compiled);
+    const pack = spare && missing.includes("python") && !known;
+    const { compiled } = await this.ask({ do: "prepare", parts: made, pack }, hear);
+    if (compiled && pack) await remember(version, compiled);
+    missing.forEach((part) => this.parts.add(part));
+  }
+}

@@ -1,0 +1,69 @@
+// What a maker of Python may say to a page. It runs code of whoever wrote the notebook, so each message is held to this
+// list: data of these kinds, of these lengths, and nothing beside them. What is left may be false, and cannot be harmful:
+// it is shown as text.
+import { STATUSES } from "./statuses.js";
+
+export class Nonsense extends Error {}
+const refuse = (what) => { throw new Nonsense(what); };
+
+const text = (most) => (value) => (typeof value === "string" ? value.slice(0, most) : refuse("text"));
+const number = (least, most) => (value) => (typeof value === "number" && value >= least && value <= most ? value : refuse("number"));
+const whether = (value) => (typeof value === "boolean" ? value : refuse("true or false"));
+const oneOf = (values) => (value) => (values.includes(value) ? value : refuse("one of a few"));
+const maybe = (check) => (value) => (value === undefined || value === null ? null : check(value));
+const list = (check, most) => (value) => (Array.isArray(value) && value.length <= most ? Array.from(value, check) : refuse("list"));
+const bytes = (most) => (value) => (value instanceof Uint8Array && value.byteLength <= most ? value : refuse("bytes"));
+const plain = (value) => (value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype ? value : refuse("record"));
+const record = (fields) => (value) => {
+  plain(value);
+  return Object.fromEntries(Object.entries(fields).map(([name, check]) => [name, check(Object.hasOwn(value, name) ? value[name] : undefined)]));
+};
+const byName = (check, most) => (value) => {
+  const entries = Object.entries(plain(value));
+  return new Map(entries.length <= most ? entries.map(([name, one]) => [text(200)(name), check(one)]) : refuse("fewer names"));
+};
+
+const LINE = 2_000;
+const PAGE = 100_000; // characters
+const NAME = /^[\w.-]{1,100}$/;
+const name = (value) => (NAME.test(text(101)(value)) ? value : refuse("name"));
+
+// What a card shows: sentences (the cause stands out), lines that stand one under the other, and what opens on a click.
+const DEEPEST = 12;
+const blocks = (depth) => list((value) => {
+  if (depth > DEEPEST) refuse("fewer levels");
+  if (Object.hasOwn(plain(value), "summary")) return record({ summary: text(LINE), inside: blocks(depth + 1) })(value);
+  if (Object.hasOwn(value, "lines")) return record({ lines: text(PAGE) })(value);
+  return record({ cause: text(LINE), rest: text(PAGE) })(value);
+}, 50);
+
+const card = record({
+  status: oneOf(STATUSES),
+  points: number(0, 1000),
+  misconception: maybe(text(200)),
+  message: text(PAGE),
+  blocks: blocks(1),
+});
+const error = record({ error: text(LINE) });
+
+// By what was asked for: what `done` holds.
+export const ANSWERS = {
+  prepare: record({ compiled: maybe(bytes(2 ** 26)) }),
+  check: (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" }),
+  plan: record({ elsewhere: text(200), answers: byName(list(name, 100), 20), numpy: whether, data: whether }),
+  run: record({ value: maybe(text(PAGE)), picture: maybe(text(10 * PAGE)), error: maybe(text(PAGE)), ran: number(0, 1000), above: maybe(number(0, 1000)) }),
+};
+// By their key: what is said while it goes on, and at its end.
+export const KINDS = {
+  say: text(LINE),
+  out: text(2 * PAGE),
+  failed: text(LINE),
+  done: (value, asked) => ANSWERS[asked](value),
+};
+
+// A message in the page's own words: { kind, value, fatal }. `Nonsense` where it is none.
+export function understood(data, asked) {
+  const [kind, more] = Object.keys(KINDS).filter((one) => Object.hasOwn(plain(data), one));
+  if (!kind || more) refuse("one kind");
+  return { kind, value: KINDS[kind](data[kind], asked), fatal: data.fatal === true };
+}

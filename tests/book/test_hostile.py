@@ -1,0 +1,356 @@
+"""Hostile code in a page, hostile values in its storage, hostile files: shown as text, and kept away from all else.
+
+The hostile code is a classmate's notebook, which a reader loads, or a cell. It has `import js`, as Pyodide gives it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_pages import Reader, Server
+from widget_pages import Browser
+
+pytestmark = pytest.mark.slow
+
+pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "book" / "_page"
+PAGE = "ch06_vjps.html"
+CELL = ".first-live"
+MARKUP = "<img src=x onerror='window.caught = 1'><script>window.caught = 2</script><a href='javascript:caught=3'>go</a>"
+
+
+def kinds() -> dict[str, list[str]]:
+    """What a worker may say, and what it may be asked for, as the page's own list has them."""
+    program = (
+        f"import({json.dumps((SCRIPTS / 'messages.js').as_uri())}).then(({{ KINDS, ANSWERS }}) =>"
+        " console.log(JSON.stringify({ said: Object.keys(KINDS), answers: Object.keys(ANSWERS) })))"
+    )
+    run = subprocess.run(["node", "--no-warnings", "-e", program], capture_output=True, text=True, check=True)
+    return dict(json.loads(run.stdout))
+
+
+def test_a_page_understands_what_the_worker_can_say_and_nothing_else() -> None:
+    worker = (SCRIPTS / "worker.js").read_text(encoding="utf-8")
+    said = set(re.findall(r"tell\(\{ (\w+)", worker))
+    asked = set(
+        re.findall(r"^  (?:async )?(\w+)(?:\(|:)", worker.partition("const ACTIONS")[2].partition("\n};")[0], re.M)
+    )
+    found = kinds()
+    assert said == set(found["said"])
+    assert asked == set(found["answers"])
+
+
+def visit(reader: Reader, page: str = PAGE) -> None:
+    reader.visit(page)
+    reader.js(
+        "document.querySelector(\"[class*='live-cell-']\").classList.add('first-live'); window.caught = undefined"
+    )
+
+
+def nothing_ran(reader: Reader) -> None:
+    """No markup of the worker's is in the page, and no script of it ran."""
+    assert reader.js("window.caught") is None
+    strange = "img[src=x], a[href^='javascript:'], [onerror], .exercise-card [id], .live-out script, .page-line script"
+    found = (
+        f"[...document.querySelectorAll({json.dumps(strange)})].map((one) => one.parentElement.outerHTML.slice(0, 300))"
+    )
+    assert reader.js(found) == []
+
+
+def say(reader: Reader, message: str) -> str:
+    """Run a cell that sends the page a message, whatever its id is to be; what the page says of it then."""
+    code = (
+        "import js, time\n"
+        "from pyodide.ffi import to_js\n"
+        f"message = {message}\n"
+        "for number in range(1, 9):\n"
+        "    js.postMessage(to_js(message | {'id': number}, dict_converter=js.Object.fromEntries))\n"
+        "print('went on')\n"
+    )
+    reader.fill(CELL, code)
+    reader.press(CELL, "Run")
+    reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
+    return reader.text(CELL)
+
+
+SENT: dict[str, list[Any]] = {
+    "say": [MARKUP, {"html": MARKUP}, 7],
+    "out": [MARKUP, [MARKUP], None],
+    "failed": [MARKUP, {"toString": MARKUP}],
+    "done": [
+        {"value": MARKUP, "ran": 0},
+        {
+            "value": MARKUP,
+            "error": MARKUP,
+            "picture": f"<svg xmlns='http://www.w3.org/2000/svg'>{MARKUP}</svg>",
+            "ran": 1,
+        },
+        {"value": {"html": MARKUP}, "ran": 0},
+        MARKUP,
+        None,
+    ],
+}
+
+
+def test_every_message_is_text_or_refused(reader: Reader) -> None:
+    assert set(SENT) == set(kinds()["said"])
+    visit(reader)
+    for kind, values in SENT.items():
+        for value in values:
+            shown = say(reader, repr({kind: value}))
+            nothing_ran(reader)
+            if isinstance(value, str) and kind in ("out", "failed"):
+                assert "onerror" in shown, (kind, value)  # it is there to be read
+            if not isinstance(value, str) and kind != "done":
+                assert "does not understand" in shown, (kind, value)
+
+
+def check_says(reader: Reader, told: str) -> str:
+    """A classmate's notebook, loaded, whose code answers the check: what the page shows of it."""
+    source = (
+        "import sys\n"
+        "def relu_vjp(g, x):\n"
+        "    return (g * (x > 0)).astype(x.dtype)\n"
+        f"sys.modules['autograder.page.check'].shown = lambda exercise, result: {told}\n"
+    )
+    load(reader, {"relu_vjp": source})
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.page-tools button')!r}).hidden === false")
+    return reader.text(reader.exercise("relu_vjp"))
+
+
+def load(reader: Reader, sources: dict[str, str], **more: Any) -> None:
+    notebook = json.loads((ROOT / "exercises" / "ch06_vjps.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        name = cell["metadata"].get("exercise")
+        if name in sources and "check" not in cell["metadata"].get("tags", ()):
+            cell["source"] = sources[name]
+    load_text(reader, json.dumps(notebook | more))
+    reader.until("document.querySelector('.page-progress [role=status]').innerText.includes('Loaded')")
+
+
+def load_text(reader: Reader, text: str, name: str = "friend.ipynb") -> None:
+    reader.js(
+        f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));"
+        "document.querySelector('.page-progress [role=status]').textContent = '';"
+        "input = document.querySelector('.page-progress input');"
+        "input.files = files.files; input.dispatchEvent(new Event('change')); true"
+    )
+
+
+CARD = {"status": "passed", "points": 2, "misconception": MARKUP, "message": MARKUP}
+TOLD = {
+    "words and points alone": (CARD | {"blocks": [{"cause": MARKUP, "rest": MARKUP}, {"lines": MARKUP}]}, "onerror"),
+    "what opens": (CARD | {"blocks": [{"summary": MARKUP, "inside": [{"lines": MARKUP}]}]}, "onerror"),
+    "more keys": (CARD | {"blocks": [], "html": MARKUP, "name": "ch07/train", "of": 10**9}, "passed"),
+    "an error": ({"error": MARKUP}, "onerror"),
+    "a status that is none": (CARD | {"status": MARKUP, "blocks": []}, "does not understand"),
+    "more points than there are": (CARD | {"points": 900, "blocks": []}, "2 of 2 points"),
+    "points that are no number": (CARD | {"points": "<b>2</b>", "blocks": []}, "does not understand"),
+    "markup in the place of blocks": (CARD | {"blocks": MARKUP}, "does not understand"),
+    "without an end": (CARD | {"blocks": [{"lines": "x"}] * 1000}, "does not understand"),
+}
+
+
+def test_a_loaded_notebook_s_card_is_data(reader: Reader) -> None:
+    """A classmate's notebook read the drafts of all chapters: its code put markup into the card of a check."""
+    try:
+        visit(reader)
+        before = reader.js("Object.keys(localStorage).length")
+        for what, (told, shown) in TOLD.items():
+            assert shown in check_says(reader, repr(told)), what
+            nothing_ran(reader)
+            kept = reader.js("localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')")
+            assert kept is None or json.loads(kept)["points"] <= 2, what
+            assert reader.js("Object.keys(localStorage).length") <= before + 2, what  # the draft, the result
+    finally:
+        reader.js("localStorage.clear()")
+
+
+REACH = """
+import js
+tries = {}
+def reach(name, do):
+    try:
+        tries[name] = f"REACHED {do()}"
+    except BaseException as error:
+        tries[name] = type(error).__name__
+for name in ("caches", "indexedDB", "BroadcastChannel", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource",
+             "Worker", "SharedWorker", "importScripts", "navigator", "localStorage", "sessionStorage", "cookieStore",
+             "storageBuckets", "webkitRequestFileSystem", "Request"):
+    reach(name, lambda: getattr(js, name).toString())
+reach("eval", lambda: js.eval("1 + 1"))
+reach("Function", lambda: js.Function.new("return 1")())
+reach("constructor", lambda: js.Object.constructor("return 1")())
+from pyodide.code import run_js
+reach("run_js", lambda: run_js("1 + 1"))
+import pyodide_js
+reach("pyodide's fetch", lambda: pyodide_js._module.readBinary("ADDRESS/index.html"))
+reach("origin", lambda: js.self.origin)
+print([name for name, found in tries.items() if found.startswith("REACHED")])
+import pyodide.http
+try:
+    answer = await_it(pyodide.http.pyfetch("ADDRESS/index.html"))
+except BaseException as error:
+    answer = "no"
+print(sorted(set(js.Object.getOwnPropertyNames(js.self).to_py()) & {"caches", "indexedDB", "fetch"}))
+js.fetch("ADDRESS/leak?draft").catch(lambda error: print("fetch:", error.message))
+"""
+
+
+def test_python_reaches_neither_the_origin_nor_another_host(reader: Reader, server: Server) -> None:
+    visit(reader)
+    reader.js("caches.open('backprop-book-test').then((cache) => cache.put('mine', new Response('mine')))")
+    code = REACH.replace("ADDRESS", reader.address).replace("await_it(", "(")
+    reader.fill(CELL, code)
+    reader.press(CELL, "Run")
+    reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
+    said = reader.text(f"{CELL} .live-out")
+    assert said.splitlines()[0] == "[]", said
+    assert [address for address in server.asked if "leak" in address] == []
+    assert (
+        reader.js("caches.open('backprop-book-test').then((cache) => cache.match('mine')).then((one) => one.text())")
+        == "mine"
+    )
+    reader.js("caches.delete('backprop-book-test')")
+
+
+def test_a_worker_that_floods_or_ends_is_told(reader: Reader) -> None:
+    visit(reader)
+    send = "js.postMessage(js.Object.fromEntries([['id', 2], ['out', 'x']]))"
+    flood = f"import js\nfor number in range(100_000):\n    {send}\n"
+    reader.fill(CELL, flood)
+    reader.press(CELL, "Run")
+    reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
+    assert "than a page can take" in reader.text(CELL) or "does not understand" in reader.text(CELL)
+    reader.fill(CELL, "print('x' * 1_000_000)\nprint('y' * 1_000_000)")
+    reader.press(CELL, "Run")
+    reader.until(f"document.querySelector({CELL + ' .live-out'!r}).textContent.includes('which is not shown')")
+    reader.press(CELL, "Reset")
+
+
+def test_a_plan_gives_no_work_of_other_chapters_away(reader: Reader) -> None:
+    """Which answers a cell needs is the worker's word, and the page gives those that its code imports."""
+    visit(reader)
+    lie = (
+        "import sys, json\n"
+        "live = sys.modules['autograder.page.live']\n"
+        "live.plan_as_json = lambda *given: json.dumps({'elsewhere': '', 'numpy': False, 'data': False,"
+        " 'answers': {'ch0' + '7_mlp_backprop': ['train']}})\n"
+    )
+    reader.fill(CELL, lie)
+    for _ in range(2):
+        reader.press(CELL, "Run")
+        reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
+    assert "does not import ch07_mlp_backprop" in reader.text(CELL)
+    reader.press(CELL, "Reset")
+
+
+STORED = [MARKUP, json.dumps(MARKUP), "null", "7", "[]", "[null]", "{", json.dumps({"status": MARKUP, "best": MARKUP})]
+STORED += [json.dumps({"status": "passed", "best": MARKUP, "misconception": {}, "hints": "x"})]
+STORED += [json.dumps([{"before": MARKUP, "source": MARKUP}]), json.dumps({"chosen": [999], "first": MARKUP})]
+
+
+def test_no_stored_value_breaks_a_page_or_becomes_markup(reader: Reader) -> None:
+    """A value for every key that pages have read or written, and the theme's own: other pages share the origin."""
+    watch = (
+        "const was = Storage.prototype.getItem; window.asked = new Set();"
+        "Storage.prototype.getItem = function (key) { asked.add(key); return was.call(this, key); }"
+    )
+    hook = reader.call("Page.addScriptToEvaluateOnNewDocument", source=watch)["identifier"]
+    pages = (PAGE, "index.html")
+    try:
+        keys: set[str] = set()
+        for page in pages:
+            reader.visit(page)
+            keys |= set(reader.js("[...asked]"))
+        families = {key.split(":")[1] for key in keys if key.startswith("backprop:")}
+        assert {"draft", "result", "own", "quiz", "place"} <= families
+        for value in STORED:
+            reader.js(
+                f"for (const key of {json.dumps(sorted(keys))}) localStorage.setItem(key, {json.dumps(value)}); true"
+            )
+            for page in pages:
+                reader.visit(page)
+                nothing_ran(reader)
+                assert reader.faults() == [], (page, value)
+                assert reader.js("Boolean(document.querySelector('.page-progress').textContent)"), (page, value)
+    finally:
+        reader.call("Page.removeScriptToEvaluateOnNewDocument", identifier=hook)
+        reader.js("localStorage.clear()")
+
+
+def test_no_file_that_is_loaded_breaks_a_page(reader: Reader) -> None:
+    visit(reader)
+    cells = [
+        None,
+        7,
+        {"cell_type": "code"},
+        {"cell_type": "code", "source": {"a": 1}},
+        {"cell_type": "code", "source": [1]},
+    ]
+    for text in ["null", "7", "[]", *(json.dumps({"cells": [cell]}) for cell in cells)]:
+        load_text(reader, text, f"{MARKUP}.ipynb")
+        reader.until("document.querySelector('.page-progress [role=status]').innerText.includes('is no notebook')")
+        nothing_ran(reader)
+    load(reader, {"relu_vjp": MARKUP, "tanh_vjp": MARKUP}, metadata={"title": MARKUP})
+    nothing_ran(reader)
+    assert "onerror" in reader.text(reader.exercise("relu_vjp"))
+    reader.js("localStorage.clear()")
+
+
+FORBIDDEN = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|setHTML|parseHTMLUnsafe"
+    r"|(?<![\w.])eval\(|new Function|javascript:"
+)
+ALLOWED = {
+    ("picture.js", "DOMParser"),  # of a picture that the worker draws, of which no node gets into the page
+    ("previews.js", "DOMParser"),  # of a page of the book
+}
+
+
+def test_no_script_of_ours_makes_markup_of_a_text() -> None:
+    folders = [ROOT / "book" / "_page", ROOT / "book" / "_reader", ROOT / "course" / "widgets"]
+    found = set()
+    for folder in folders:
+        for file in folder.glob("*.js"):
+            found |= {(file.name, word) for word in FORBIDDEN.findall(file.read_text(encoding="utf-8"))}
+    assert found == ALLOWED
+
+
+def test_every_page_has_a_policy_and_keeps_it(live_book: Path, reader: Reader) -> None:
+    """Over a file server and from a disk: scripts and typefaces are there, and nothing forbidden."""
+    seen = "(window.broken ??= []).push([event.violatedDirective, event.blockedURI.slice(0, 80)])"
+    watch = f"addEventListener('securitypolicyviolation', (event) => {seen})"
+    pages = sorted(page.name for page in live_book.glob("*.html"))
+    assert "search.html" in pages
+    for page in pages:
+        text = (live_book / page).read_text(encoding="utf-8")
+        policy = re.search(r'<head[^>]*><meta http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+        assert policy, page
+        rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+        assert not {"'unsafe-inline'", "'unsafe-eval'", "data:", "blob:", "*"} & set(rules["script-src"].split()), page
+        assert rules["connect-src"] == "'self'"
+        assert rules["object-src"] == "'none'"
+    hook = reader.call("Page.addScriptToEvaluateOnNewDocument", source=watch)["identifier"]
+    try:
+        for base in (reader.address, live_book.resolve().as_uri()):
+            for page in pages:
+                Browser.open(reader, f"{base}/{page}")
+                assert reader.js("window.broken") is None, (base, page)
+                assert reader.js("[...document.fonts].length") > 0, (base, page)
+        image = "'<img src=x onerror=\"window.caught = 1\">'"
+        inject = f"document.querySelector('article').insertAdjacentHTML('beforeend', {image})"
+        Browser.open(reader, f"{reader.address}/{PAGE}")
+        reader.js(f"{inject}; new Promise((done) => setTimeout(done, 300))")
+        assert reader.js("window.caught") is None  # and the policy is one more wall
+        assert ["script-src-attr", "inline"] in reader.js("window.broken")
+    finally:
+        reader.call("Page.removeScriptToEvaluateOnNewDocument", identifier=hook)
