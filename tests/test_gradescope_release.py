@@ -110,8 +110,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
     run_backprop("grade", "class", "--out", "results", cwd=folder, env={"BACKPROP_SALT": SALT})
-    files = {student: folder / "results" / student / f"{SLUG}.json" for student in HAND_INS}
-    return {student: json.loads(file.read_text()) for student, file in files.items() if file.exists()}
+    results = {student: folder / "results" / "students" / student / f"{SLUG}.json" for student in HAND_INS}
+    return {student: json.loads(file.read_text()) for student, file in results.items() if file.exists()}
 
 
 @pytest.mark.parametrize("hand_in", HAND_INS)

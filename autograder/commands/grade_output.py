@@ -114,7 +114,7 @@ def about_the_roster(people: list[Person], names: Collection[str], ungraded: Col
     if not people:
         return []
     found = People(people, [*names, *sorted({*ungraded} - {UNKNOWN})])
-    lines = {"nothing here": [], "nothing that can be graded": []}
+    lines: dict[str, list[str]] = {"nothing here": [], "nothing that can be graded": []}
     for student in found.students:
         handed_in = {*student.own, *student.of_team}
         if student.person is not None and not handed_in & {*names}:
