@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-_MATRICES = [(160, 190)] * 3
-_SHAPES = {
+_MATRICES: list[tuple[int, ...]] = [(160, 190)] * 3
+_SHAPES: dict[str, list[tuple[int, ...]]] = {
     "add_vjp": _MATRICES,
     "mul_vjp": _MATRICES,
     "matmul_vjp": [(100, 120), (100, 140), (140, 120)],
