@@ -34,7 +34,7 @@ def _many_entries(name: str, seed: int) -> list[Any]:
     """What the rule `name` is called with: g, the inputs, and what else it takes."""
     rng = np.random.default_rng(seed)
     arrays: list[Any] = [rng.uniform(-1, 1, shape) for shape in _SHAPES[name]]
-    others = {
+    others: dict[str, list[Any]] = {
         "sum_vjp": [0],
         "max_vjp": [0],
         "maxpool2d_vjp": [2],
