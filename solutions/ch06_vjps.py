@@ -8,6 +8,9 @@
 # empty ones, they come too; no mean, maximum or softmax runs along an empty axis. A gradient has the shape **and the
 # dtype** of the input it belongs to, even when `g` has another dtype; right values in another dtype cost at most a
 # tenth of an exercise. One gradient is returned as it is, several as a tuple in the order given.
+#
+# Each rule is also called with tens of thousands of entries, and has 2 seconds for them. One forward pass for each
+# entry takes longer; any other way that gives the right numbers will do. **Points count only with that.**
 
 # %%
 import numpy as np

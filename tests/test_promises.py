@@ -31,10 +31,11 @@ def test_security_md_names_the_exercises_with_instrumented_checks() -> None:
     assert not [name for name, kinds in promises.items() if kinds == {True}]
 
 
-@pytest.mark.parametrize("slug", ["ch06_vjps", "ch08_custom_functions"])
-def test_the_parts_make_a_whole(slug: str) -> None:
+@pytest.mark.parametrize(("slug", "technique"), [("ch06_vjps", 0), ("ch08_custom_functions", 14)])
+def test_the_parts_make_a_whole(slug: str, technique: int) -> None:
+    """The technique of ch06 is looked for by value, that of ch08 beside the submission."""
     lesson = find_lesson(slug)
     found = promised(lesson)
     assert found.points == pytest.approx(lesson.points)
-    assert found.technique == sum(exercise.points for exercise in lesson.exercises if exercise.technique)
+    assert found.technique == technique
     assert (found.instrumented > 0) is (slug == "ch08_custom_functions")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from autograder.lessons.ch06_vjps.scenarios.many_entries import _SHAPES
 from autograder.worker.functions import resolve
 from course.syllabus import Lesson, SyllabusError, find_lesson, read_syllabus, syllabus
 
@@ -119,3 +121,10 @@ def test_all_that_the_syllabus_forbids_is_there() -> None:
         for name in exercise.forbidden:
             target = resolve(name)[2]
             assert callable(target) or isinstance(target, ModuleType), f"{exercise.full_name} forbids {name}"
+
+
+def test_every_rule_of_ch06_is_asked_for_many_entries() -> None:
+    """A way that takes a step for each entry earns nothing: a few of its files are graded in `test_unearned.py`."""
+    exercises = {exercise.name: exercise.technique for exercise in find_lesson("ch06_vjps").exercises}
+    assert exercises == dict.fromkeys(_SHAPES, ("test_many_entries",))
+    assert min(sum(prod(shape) for shape in shapes[1:]) for shapes in _SHAPES.values()) > 8_000

@@ -13,7 +13,7 @@ from autograder.judging.session import Judge
 from course.syllabus import Exercise, Lesson, syllabus
 
 HEAD = """\
-| lesson | points | by value, hidden | by value, visible | instrumented | of exercises with a technique | bits |
+| lesson | points | by value, hidden | by value, visible | instrumented | behind an instrumented technique | bits |
 | --- | --- | --- | --- | --- | --- | --- |"""
 
 
@@ -28,7 +28,7 @@ class Promised:
     instrumented: float = 0.0
     """On what our code measures beside the submission, on either kind of inputs."""
     technique: float = 0.0
-    """Of exercises whose points all hang on checks of their technique as well."""
+    """Of exercises whose points all hang on instrumented checks of their technique as well."""
     bits: float = 0.0
     """What the feedback on one attempt can tell of hidden inputs, at most: each hidden check that passes or what
     happened in it, and each exercise the mistake that is named."""
@@ -49,7 +49,8 @@ def promised(lesson: Lesson) -> Promised:
 
 def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
     checks = [check for item in judge.items_of(exercise.name) if (check := identify(item)) is not None]
-    found = Promised(technique=exercise.points if exercise.technique else 0.0)
+    measured = any(check.name in exercise.technique and check.promise == "instrumented" for check in checks)
+    found = Promised(technique=exercise.points if measured else 0.0)
     named = sum(known.exercise == exercise.name for known in judge.mistakes.known)
     found += Promised(bits=sum(not check.visible for check in checks) * log2(1 + len(OUTCOMES)) + log2(1 + named))
     for check, share in zip(checks, shares_of(exercise, checks), strict=True):

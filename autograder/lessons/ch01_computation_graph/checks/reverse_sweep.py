@@ -126,6 +126,23 @@ def test_a_billion_paths(learner, reference, rng):
     check_sweep(learner, reference, rng, graph, "30 diamonds, a billion paths", local)
 
 
+MANY = 20_000
+"""A matrix of all pairs of these nodes has 3 GB; what goes through all edges again for each step takes 3 s, of 2."""
+
+
+@exercise("reverse_sweep")
+def test_many_nodes(learner, reference, rng):
+    """The technique: 20,000 nodes, one after the other, each used by the next and by some of the 50 after that."""
+    numbers = np.arange(MANY - 1)
+    others = np.maximum(numbers - rng.integers(50, size=(2, MANY - 1)), 0)
+    local = rng.uniform(0.3, 0.36, (MANY - 1, 3))  # the gradients stay near 1
+    graph = np.stack([numbers, *others], axis=1), local, rng.permutation(MANY)[:60]
+    expected = reference.scenario.reverse_sweep_of_many(*graph)
+    got = learner.scenario.reverse_sweep_of_many(*graph)
+    names = ("the number of entries", "the gradients of 60 nodes")
+    expect_close(got, expected, names=names, case=f"{MANY:,} nodes, one after the other", **EXACT)
+
+
 @exercise("reverse_sweep", promise="instrumented")
 def test_sweep_leaves_the_nodes_as_they_are(learner, reference, rng):
     """No attribute of a node is set or changed, `grad` included."""

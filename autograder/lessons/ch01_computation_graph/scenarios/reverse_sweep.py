@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.lessons.ch01_computation_graph.scenarios.graphs import _build, _kind
+from course.graph import Node
 
 
 def reverse_sweep(submission: Any, graph: str, local_gradients: np.ndarray) -> Any:
@@ -19,6 +20,21 @@ def reverse_sweep(submission: Any, graph: str, local_gradients: np.ndarray) -> A
         return result
     name_of = {id(node): name for name, node in nodes.items()}
     return {name_of.get(id(key), _kind(key)): value for key, value in result.items()}
+
+
+def reverse_sweep_of_many(submission: Any, parents: np.ndarray, local_gradients: np.ndarray, places: np.ndarray) -> Any:
+    """What `reverse_sweep` returns for some of many numbered nodes, the last of which is the output.
+
+    Node 0 is a leaf, and row i has the parents of node i + 1. The number of entries comes before the gradients, and nan
+    where a node has no entry.
+    """
+    nodes = [Node(1.0)]
+    for numbers, local in zip(parents.tolist(), local_gradients.tolist(), strict=True):
+        nodes.append(Node(1.0, [nodes[number] for number in numbers], local))
+    result = submission.reverse_sweep(nodes[-1])
+    if not isinstance(result, dict):
+        return result
+    return [len(result), np.array([result.get(nodes[place], np.nan) for place in places.tolist()], dtype=np.float64)]
 
 
 def uses_of_local_gradients(submission: Any, graph: str, local_gradients: np.ndarray) -> Any:

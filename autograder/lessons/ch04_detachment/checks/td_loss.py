@@ -85,7 +85,7 @@ def test_nothing_flows_into_the_target(learner, reference, rng):
 
 @exercise("td_loss")
 def test_one_network_for_both(learner, reference, rng):
-    """Where both are the same module the gradient still goes through Q(s, a) alone."""
+    """The technique: where both are the same module the gradient still goes through Q(s, a) alone."""
     for case, (n, d, actions) in [("one transition", (1, 1, 2)), *BATCHES.items()]:
         batch = transitions(rng, n, d, actions, np.zeros(n) if n == 1 else None)
         arguments = network(rng, d, actions), batch, discount(rng)

@@ -119,40 +119,56 @@ def test_few_images(learner, rng):
     expect(not np.array_equal(*labels), message, case=case)
 
 
-# Right trainings on 200 digits read 81% at least with the gradients of another one (532 runs of 16 kinds); those that
-# keep the epoch which reads the noise best, 23% to 89% (40 runs). What ignores the engine reads 10%: nearest neighbours
-# 23% at most, class means 28%, 2% of them more than this (400 draws); visible and hidden inputs both ask.
-ENOUGH_OF_ANOTHER = 0.22
+# Right trainings of 11 kinds (15 to 300 passes, relu and tanh, 16 and 64 units; SGD, momentum, Adam) read 97%
+# of the drawn images at least; linear ones half of them, as do those that ignore the engine.
+ENOUGH_OF_ANOTHER = 0.75
+FEWEST_PASSES = 8
+"""On 200 images: five epochs in batches of 64 make 15."""
 SAMPLE = {"x": (1, 3), "W": (3, 4), "b": (4,), "V": (4, 1)}
 
 
+def drawn_images(rng, groups, labels, count):
+    """Images of two groups of pixels, each of them dark or bright; one label where both are alike, else the other."""
+    bright = rng.integers(2, size=(count, 2))
+    X = rng.uniform(0, 0.3, size=(count, 64)) + 0.6 * np.where(groups, bright[:, :1], bright[:, 1:])
+    return X, np.where(bright[:, 0] == bright[:, 1], *labels)
+
+
 def of_noise(y, rng):
-    """Labels that say nothing: those of the rows of each class are spread evenly over all ten."""
-    labels = np.empty_like(y)
-    labels[np.lexsort((rng.random(len(y)), y))] = rng.permutation(10)[np.arange(len(y)) % 10]
-    return labels
+    """Labels that say nothing: of the rows of each label half have the other."""
+    noise = np.empty_like(y)
+    noise[np.lexsort((rng.random(len(y)), y))] = np.unique(y)[np.arange(len(y)) % 2]
+    return noise
+
+
+def trains_two_layers(result, moves):
+    """Whether grads move two arrays with more than one axis, or one long vector that may hold them."""
+    shapes = result["layouts"][int(result["passes"][0])] if len(result["passes"]) else ()
+    moved = [shape for shape, moves_it in zip(shapes, moves, strict=False) if moves_it is True]
+    return sum(len(shape) > 1 for shape in moved) > 1 or any(len(shape) == 1 and shape[0] > 640 for shape in moved)
 
 
 @exercise("train_digits", promise="instrumented")
 def test_uses_the_engine(learner, rng):
-    """The technique: all that is learned comes from the grads that Tensor.backward leaves.
+    """The technique: all that is learned comes from the grads that Tensor.backward leaves, in more than a few passes.
 
-    A training on noise whose grads are replaced by those of a training on digits reads digits. It is trained in a new
-    process, which cannot remember the digits' labels. To find out whether grads are replaced does not help: the labels
-    to answer are not in the noise. Nor do grads that hold the digits themselves: a parameter that is moved by its grad
-    changes the grads of later passes, and other grads stay what they are.
+    A training on noise whose grads are replaced by those of a training on images reads images. It is trained in a new
+    process, which cannot remember the images' labels. To find out whether grads are replaced does not help: the labels
+    to answer are not in the noise, and no linear layer reads them in the grads. Nor do grads that hold the images
+    themselves: a parameter that is moved by its grad changes the grads of later passes, and other grads stay what they
+    are.
     """
-    (X, y), (X_held, y_held) = permuted_digits(rng)
-    X, y = X[:200], y[:200]
+    groups, labels = rng.random(64) < 0.5, rng.permutation([rng.integers(9), 9])
+    (X, y), (X_held, y_held) = (drawn_images(rng, groups, labels, count) for count in (200, 400))
     noise = of_noise(y, rng)
     sample = {name: rng.normal(size=shape) for name, shape in SAMPLE.items()}
     result = learner.scenario.noted_gradients(X, y, X_held, 0, sample)
     message = (
         "train_digits never called Tensor.backward: build the loss from Tensors, and let your engine differentiate it."
     )
-    case = "a training on 200 digits"
+    case = "a training on 200 drawn images"
     expect(result["calls"] > 0, message, case=case)
-    if not result["calls"]:  # by luck, a training without grads may read the digits when they are replaced
+    if not result["calls"]:  # by luck, a training without grads may read the images when they are replaced
         return
     moves = learner.scenario.grads_that_move_the_loss(X, y, X_held[:2], 0)
     message = (
@@ -161,6 +177,10 @@ def test_uses_the_engine(learner, rng):
     )
     moved = isinstance(moves, list) and any(one is True for one in moves)
     expect(moved, message, case=case)
+    few = f"It takes {result['calls']} backward passes for 200 images: go through them again, and make more steps."
+    expect(result["calls"] >= FEWEST_PASSES, few, case=case)
+    message = "Only one matrix is moved by its grads: the hidden layer has to learn as well, not the last layer alone."
+    expect(not moved or trains_two_layers(result, moves), message, case=case)
     x, W, b, V = (sample[name] for name in SAMPLE)
     gradients = {"dW": x.T @ V.T, "db": V[:, 0], "dV": (x @ W + b).T}
     right = all(
@@ -180,8 +200,8 @@ def test_uses_the_engine(learner, rng):
         return
     share = float(np.mean(labels == y_held))
     message = (
-        f"Where the grads of one training on digits are put into a second one, on noise, that reads {share:.0%} of "
-        "the digits right. What a training learns comes from the grads that Tensor.backward leaves, and from "
+        f"Where the grads of one training on images are put into a second one, on noise, that reads {share:.0%} of "
+        "the images right. What a training learns comes from the grads that Tensor.backward leaves, and from "
         "nothing else."
     )
     if share < ENOUGH_OF_ANOTHER and never_reset(learner, X, y):

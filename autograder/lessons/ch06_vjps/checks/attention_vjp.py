@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import F32, F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def attention_arguments(rng, leading, n, m, d, e, dtypes=(F64,) * 4):
@@ -96,3 +97,9 @@ def test_attention_dtypes(learner, reference, rng):
         for n, m, d, e in [(2, 2, 2, 2), (3, 3, 4, 4)]:
             arguments = attention_arguments(rng, (), n, m, d, e, dtypes)
             agree_attention(learner, reference, arguments, case, **SINGLE)
+
+
+@exercise("attention_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "attention_vjp")

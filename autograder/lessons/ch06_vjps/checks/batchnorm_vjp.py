@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 from autograder.lessons.ch06_vjps.checks.normalisation import NORM_DTYPES, agree_norm, norm_arguments
 
 
@@ -46,3 +47,9 @@ def test_batchnorm_dtypes(learner, reference, rng):
         for shape in [(4, 3), (5, 2)]:
             arguments = norm_arguments(rng, shape, 2, dtypes)
             agree_norm(learner.batchnorm_vjp, reference.batchnorm_vjp, arguments, case, eps=0.0, **SINGLE)
+
+
+@exercise("batchnorm_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "batchnorm_vjp")

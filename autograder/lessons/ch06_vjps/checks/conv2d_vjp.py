@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.judging import F32, F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def agree_conv(learner, reference, rng, x_shape, w_shape, case, stride=1, padding=0, dtypes=(F64,) * 4, **tolerance):
@@ -82,3 +83,9 @@ def test_convolution_dtypes(learner, reference, rng):
     }.items():
         agree_conv(learner, reference, rng, (1, 1, 3, 3), (1, 1, 2, 2), case, dtypes=dtypes, **SINGLE)
         agree_conv(learner, reference, rng, (2, 2, 4, 4), (3, 2, 3, 3), case, dtypes=dtypes, **SINGLE)
+
+
+@exercise("conv2d_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "conv2d_vjp")

@@ -7,6 +7,7 @@ import numpy as np
 from autograder.judging import F32, F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 from autograder.lessons.ch06_vjps.checks.along_an_axis import extreme_logits
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def agree_cross_entropy(learner, reference, g, logits, targets, case, **tolerance):
@@ -66,3 +67,9 @@ def test_cross_entropy_dtypes(learner, reference, rng):
     agree_cross_entropy(learner, reference, scalar(rng), logits, targets, "float32 logits, g a float", **SINGLE)
     logits, targets = random(rng, (4, 3)), targets.astype(np.int32)
     agree_cross_entropy(learner, reference, scalar(rng), logits, targets, "int32 targets")
+
+
+@exercise("cross_entropy_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "cross_entropy_vjp")

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import F32, F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def agree_embedding(learner, reference, rng, table_shape, ids, case, dtypes=(F64, F64), **tolerance):
@@ -63,3 +64,9 @@ def test_embedding_dtypes(learner, reference, rng):
     }.items():
         agree_embedding(learner, reference, rng, (4, 3), [2, 0, 3], case, dtypes, **SINGLE)
     agree_embedding(learner, reference, rng, (4, 3), np.array([1, 3, 0], dtype=np.int32), "int32 ids")
+
+
+@exercise("embedding_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "embedding_vjp")

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import exercise
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 from autograder.lessons.ch06_vjps.checks.normalisation import LEADING_AXES, NORM_DTYPES, agree_norm, norm_arguments
 
 
@@ -47,3 +48,9 @@ def test_layernorm_dtypes(learner, reference, rng):
         for shape in [(3, 4), (2, 2, 5)]:
             arguments = norm_arguments(rng, shape, 2, dtypes)
             agree_norm(learner.layernorm_vjp, reference.layernorm_vjp, arguments, case, eps=0.0, **SINGLE)
+
+
+@exercise("layernorm_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "layernorm_vjp")

@@ -7,6 +7,7 @@ import numpy as np
 from autograder.judging import F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import SINGLE, agree_on
 from autograder.lessons.ch06_vjps.checks.broadcasting import OPERAND_DTYPES
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def agree_matmul(learner, reference, rng, shapes, dtypes=(F64, F64, F64), **tolerance):
@@ -76,3 +77,9 @@ def test_matmul_dtypes(learner, reference, rng):
         words = case.replace("a float", "A float").replace("b float", "B float").replace("operands", "matrices")
         for shapes in [((2, 2), (2, 2)), ((2, 3), (3, 4))]:
             agree_matmul(learner, reference, rng, {words: shapes}, dtypes, **SINGLE)
+
+
+@exercise("matmul_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "matmul_vjp")

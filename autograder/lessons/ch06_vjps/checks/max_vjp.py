@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import DTYPES, SINGLE, agree_on, distinct
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def agree_max(learner, reference, rng, x, axis, case, dtype=F64, **tolerance):
@@ -51,3 +52,9 @@ def test_max_dtypes(learner, reference, rng):
     for case, (g_dtype, x_dtype) in DTYPES.items():
         agree_max(learner, reference, rng, distinct(rng, (2, 3), x_dtype), 1, case, g_dtype, **SINGLE)
         agree_max(learner, reference, rng, distinct(rng, (3, 2), x_dtype), 0, case, g_dtype, **SINGLE)
+
+
+@exercise("max_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "max_vjp")

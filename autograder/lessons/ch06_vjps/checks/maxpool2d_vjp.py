@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.judging import F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import DTYPES, SINGLE, agree_on, distinct
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def agree_pool(learner, reference, rng, x, size, case, dtype=F64, **tolerance):
@@ -72,3 +73,9 @@ def test_pooling_dtypes(learner, reference, rng):
     for case, (g_dtype, x_dtype) in DTYPES.items():
         for shape in [(1, 1, 2, 4), (2, 2, 4, 4)]:
             agree_pool(learner, reference, rng, distinct(rng, shape, x_dtype), 2, case, g_dtype, **SINGLE)
+
+
+@exercise("maxpool2d_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "maxpool2d_vjp")

@@ -10,6 +10,7 @@ from autograder.lessons.ch06_vjps.checks.broadcasting import (
     check_operand_dtypes,
     check_stretched_axes,
 )
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 @exercise("mul_vjp")
@@ -41,3 +42,9 @@ def test_both_broadcast(learner, reference, rng):
 def test_operand_dtypes(learner, reference, rng):
     """Each gradient has the dtype of its operand."""
     check_operand_dtypes(learner, reference, rng, "mul_vjp")
+
+
+@exercise("mul_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "mul_vjp")

@@ -7,6 +7,7 @@ import numpy as np
 from autograder.judging import exercise
 from autograder.lessons.ch06_vjps.checks.activations import SHAPES, agree_activation
 from autograder.lessons.ch06_vjps.checks.agreement import DTYPES, SINGLE, distinct
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 @exercise("relu_vjp")
@@ -39,3 +40,9 @@ def test_relu_dtypes(learner, reference, rng):
     for case, (g_dtype, x_dtype) in DTYPES.items():
         inputs = {case: distinct(rng, (4, 3), x_dtype), f"{case}, 0-d": np.asarray(rng.uniform(0.5, 1), x_dtype)}
         agree_activation(learner, reference, rng, "relu_vjp", inputs, g_dtype, **SINGLE)
+
+
+@exercise("relu_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "relu_vjp")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.judging import exercise
 from autograder.lessons.ch06_vjps.checks.activations import check_curve, check_curve_dtypes, check_extremes
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 @exercise("sigmoid_vjp")
@@ -22,3 +23,9 @@ def test_extremes(learner, reference, rng):
 def test_curve_dtypes(learner, reference, rng):
     """dx has the dtype of x."""
     check_curve_dtypes(learner, reference, rng, "sigmoid_vjp")
+
+
+@exercise("sigmoid_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "sigmoid_vjp")

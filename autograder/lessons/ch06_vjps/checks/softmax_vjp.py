@@ -9,6 +9,7 @@ from autograder.lessons.ch06_vjps.checks.along_an_axis import (
     check_other_axes,
     check_rows,
 )
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 @exercise("softmax_vjp")
@@ -33,3 +34,9 @@ def test_extreme_entries(learner, reference, rng):
 def test_dtypes_along_an_axis(learner, reference, rng):
     """dx has the dtype of x."""
     check_dtypes_along_an_axis(learner, reference, rng, "softmax_vjp")
+
+
+@exercise("softmax_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "softmax_vjp")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.judging import EXACT, F64, exercise, random
 from autograder.lessons.ch06_vjps.checks.agreement import DTYPES, SINGLE, agree_on
+from autograder.lessons.ch06_vjps.checks.many_entries import check_many_entries
 
 
 def agree_sum(
@@ -77,3 +78,9 @@ def test_sum_dtypes(learner, reference, rng):
     for case, dtypes in DTYPES.items():
         agree_sum(learner, reference, rng, (3,), case, dtypes, **SINGLE)
         agree_sum(learner, reference, rng, (2, 3), case, dtypes, axis=0, **SINGLE)
+
+
+@exercise("sum_vjp")
+def test_many_entries(learner, reference, rng):
+    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    check_many_entries(learner, reference, rng, "sum_vjp")

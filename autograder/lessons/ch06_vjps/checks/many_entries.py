@@ -1,0 +1,39 @@
+"""What every rule is asked of arrays with tens of thousands of entries, where a call for each entry takes too long.
+
+Each exercise has such a check as its technique, in the plainest case of the rule: an answer that is right in part keeps
+that part. Complex steps or differences, entry by entry, take 5 s and more for these sizes on a fast machine; a call
+may take 2 (`seconds`). The references take at most 2 ms; loops over rows, windows or kernels, and the Jacobian of each
+row, less than a second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.judging import expect, expect_close
+from autograder.lessons.ch06_vjps.scenarios.many_entries import _many_entries
+from autograder.values import summarise
+from autograder.wording import enumeration
+
+PLACES = 40
+"""Entries of each gradient that are compared. Nobody knows which before all have been answered."""
+
+
+def check_many_entries(learner, reference, rng, name):
+    """The gradients of large arrays: their shapes, and some of their entries."""
+    seed = int(rng.integers(2**32))
+    arguments = _many_entries(name, seed)
+    inputs = [x for x in arguments[1:] if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    case = f"{sum(x.size for x in inputs):,} entries"
+    got = getattr(learner, name)(*arguments)
+    gradients = got if isinstance(got, tuple | list) else (got,)
+    shapes = [x.shape for x in inputs]
+    fit = [getattr(gradient, "shape", None) for gradient in gradients] == shapes
+    wanted = enumeration([str(shape) for shape in shapes])
+    expect(fit, f"{name} returned {summarise(got)}; for each input its gradient expected: {wanted}", case=case)
+    if fit:
+        places = [rng.integers(x.size, size=PLACES) for x in inputs]
+        expected = reference.scenario.entries(name, seed, places)
+        some = tuple(np.ravel(gradient)[place] for gradient, place in zip(gradients, places, strict=True))
+        names = tuple(f"gradient {number} at {PLACES} places" for number in range(1, len(inputs) + 1))
+        expect_close(some, expected, names=names, case=case, rtol=1e-7, atol=1e-9)
