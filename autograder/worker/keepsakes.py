@@ -62,9 +62,9 @@ class Keepsakes:
         torch = self._torch
         if torch is None:
             return False
-        modes = (torch._C._get_dispatch_stack_at(i) for i in range(torch._C._len_torch_dispatch_stack()))
+        depth = torch._C._len_torch_dispatch_stack()
         return (
-            any(type(mode) not in self._ours for mode in modes)
+            (depth > 0 and any(type(torch._C._get_dispatch_stack_at(i)) not in self._ours for i in range(depth)))
             or torch._C._len_torch_function_stack() > 0
             or torch._C._functorch.peek_interpreter_stack() is not None
             or torch._C._get_tracing_state() is not None
