@@ -223,6 +223,8 @@ class Guard:
 
     def _note_kept(self, name: str, makes_an_object: bool, args: tuple[Any, ...], result: Any) -> None:
         """Note what a call of a watched function leaves to a submission: not to another one of them, nor to us."""
+        if name in self._forbidden:  # then it was our call
+            return
         left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(name, result)
         if left is None:
             return

@@ -108,6 +108,8 @@ def _refusing(scratch: str) -> Callable[[str, tuple[Any, ...]], None]:
     realpath, events, refused = os.path.realpath, ("ctypes.", "cffi."), REFUSED  # a cell may replace these
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "builtins.id" or event == "sys._getframe":  # by far the most
+            return
         if event.startswith(events):
             raise RuntimeError(f"machine code of one's own is not run here ({event})")
         if event == "import" and type(arguments[1]) is str:  # an extension module, and its file
