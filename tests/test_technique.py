@@ -16,7 +16,7 @@ import pytest
 
 from autograder.collection import with_judge
 from autograder.isolation import Workers
-from autograder.judging.records.results import ExerciseResult
+from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.submission import Submission
 from autograder.worker.landlock import landlock_abi
 from course.syllabus import find_lesson
@@ -35,6 +35,19 @@ WITHOUT = {
 
 NO_POINTS = re.compile(r"No points(?:, even for what is right)?: ")
 
+RIGHT = """
+import math, torch
+class GELU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * (0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
+"""
 LAST_ALONE = """
 def last_alone(self, tensor, *, counts):
     self._bytes = tensor.untyped_storage().nbytes() if counts else self._bytes
@@ -131,7 +144,7 @@ def test_right_values_without_the_technique_earn_nothing(tmp_path: Path) -> None
 
 @pytest.mark.skipif(landlock_abi() < 1, reason="a class is graded in the sandbox, and there is no Landlock")
 def test_ways_around_earn_nothing(tmp_path: Path) -> None:
-    """The work done by PyTorch's own functions under other names, by copies of them, or out of sight."""
+    """The work done by PyTorch's own functions: under other names, by copies, earlier, for another exercise, unseen."""
     files = sorted((TESTS / "without_technique" / "around").glob("*/*.py"))
     shutil.copytree(TESTS / "without_technique" / "around", tmp_path / "class")
     command = [str(BACKPROP), "grade", str(tmp_path / "class"), "--out", str(tmp_path / "results")]
@@ -146,9 +159,13 @@ def test_ways_around_earn_nothing(tmp_path: Path) -> None:
         for exercise in written:
             assert (file.parent.name, exercise["name"], exercise["points"]) == (file.parent.name, exercise["name"], 0)
             refused = exercise["status"] == "forbidden"
-            assert refused or NO_POINTS.search(exercise["message"]), exercise["message"]
+            technique = find_lesson(file.stem).exercise(exercise["name"]).technique
+            right = any(check["passed"] for check in exercise["checks"] if check["promise"] == "value")
+            assert refused or not (technique and right) or NO_POINTS.search(exercise["message"]), exercise["message"]
             said[file.parent.name, exercise["name"]] = exercise["message"]
     assert "No points, even for what is right: GELU is about how it is done" in said["the_engine", "GELU"]
+    for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):
+        assert "so it is refused while the cells run" in said["at_import", name]
     two_faced = said["two_faced", "chunked_attention"]
     assert "No points: how chunked_attention is done is measured on right values only." in two_faced
 
@@ -175,16 +192,20 @@ def test_what_is_computed_in_a_thread_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def graded() -> Iterator[Callable[..., ExerciseResult]]:
+def graded_whole() -> Iterator[Callable[..., SubmissionResult]]:
     workers = Workers(find_lesson("ch08_custom_functions"), "process")
 
-    def grade(cell: str, name: str = "GELU") -> ExerciseResult:
-        submission = Submission.of_cells("a test", [cell])
-        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=[name]))
-        return result.exercises[0]
+    def grade(*cells: str, only: list[str] | None = None) -> SubmissionResult:
+        submission = Submission.of_cells("a test", list(cells))
+        return with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=only))
 
     yield grade
     workers.stop()
+
+
+@pytest.fixture
+def graded(graded_whole: Callable[..., SubmissionResult]) -> Callable[..., ExerciseResult]:
+    return lambda cell, name="GELU": graded_whole(cell, only=[name]).exercises[0]
 
 
 def test_why_there_are_no_points_is_said_once(graded: Callable[..., ExerciseResult]) -> None:
@@ -249,3 +270,45 @@ class RoundSTE(torch.autograd.Function):
     )
     assert {check.name for check in result.checks if check.passed} == {"test_calls"}
     assert (result.points, result.status) == (0, "failed")
+
+
+def test_experiments_with_what_an_exercise_forbids_cost_nothing(graded_whole: Callable[..., SubmissionResult]) -> None:
+    """The statement ends that makes the call, and those that need what it would have bound."""
+    experiments = """
+x = torch.linspace(-1, 1, 3, requires_grad=True)
+y = GELU.apply(x).sum()
+y.backward()
+theirs, = torch.autograd.grad(torch.nn.functional.gelu(x).sum(), x)
+print(theirs)
+half = x.detach() / 2
+"""
+    last = "class Mine(GELU): pass\nGELU = Mine if len(half) == 3 else None"
+    result = graded_whole(RIGHT, experiments, "print(half, theirs)", last)
+    assert result.message == ""
+    assert (result.exercises[1].name, result.exercises[1].points) == ("GELU", 4)
+
+
+def test_what_fails_after_a_refused_call_says_so(graded_whole: Callable[..., SubmissionResult]) -> None:
+    result = graded_whole(RIGHT, "x = torch.ones(1, requires_grad=True)\nx.backward()\nx.grad + 1")
+    assert result.exercises[1].status == "passed"
+    assert "cell 2, line 3 raised TypeError: unsupported operand" in result.message
+    assert "; before it, a call was refused (cell 2, line 2: torch.Tensor.backward is forbidden in" in result.message
+
+
+@pytest.mark.parametrize(
+    ("before", "use"),
+    [
+        ("theirs = torch.nn.functional.gelu(torch.ones(1))", "theirs"),
+        ("class Of:\n    theirs = torch.nn.functional.gelu(torch.ones(1))", "Of.theirs"),
+        ("def theirs(x=torch.nn.functional.gelu(torch.ones(1))): return x", "theirs()"),
+        ("tangent = torch.func.grad(torch.sum)", "tangent(x)"),
+    ],
+    ids=["a value", "in a class", "a default", "a function"],
+)
+def test_what_a_refused_call_would_have_made_is_not_there(
+    graded: Callable[..., ExerciseResult], before: str, use: str
+) -> None:
+    result = graded(f"import torch\n{before}\n{RIGHT.replace('return 0.5 * x', f'{use}; return 0.5 * x')}")
+    assert result.points == 0
+    assert re.search(r"Before that, cell 1, line [23] raised ForbiddenCall: torch\.[\w.]+ is forbidden", result.message)
+    assert "so it is refused while the cells run" in result.message

@@ -46,17 +46,21 @@ def main() -> None:
         config = zygote.fork_workers(finder, config["layers"], config["judge"], config["refused"])
     for name in config["warm"]:
         importlib.import_module(name)
-    from autograder.worker import serve
+    from autograder.worker import native, serve
     from autograder.worker.channel import Channel
 
     if config["fork"]:
         from autograder.worker import forkserver
 
+        if "torch" in sys.modules:
+            native.put_away(finder)
         forkserver.run(socket.socket(fileno=os.dup(0)), config, asked)
     else:
         stream = socket.create_connection(("127.0.0.1", config["port"]))
         stream.sendall(config["token"].encode())
         os.chdir(config["scratch"])
+        if "torch" in sys.modules:
+            native.put_away(finder)
         serve.serve(Channel(stream), asked)
 
 

@@ -7,12 +7,14 @@ by code objects that were noted before the first cell, not by names of files, wh
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+from autograder.worker.engine import Engine
 from autograder.worker.functions import (
     GATE,
     Held,
@@ -24,6 +26,7 @@ from autograder.worker.functions import (
     with_gate,
     written_in,
 )
+from autograder.worker.keepsakes import Keepsakes
 from autograder.worker.kernels import Kernels
 
 MAY_CALL = "MAY_CALL"
@@ -39,12 +42,19 @@ in answers, right and wrong, and in this repository none has half of a watched o
 NumPy the nearest that is not watched as well has 10 of 11."""
 
 
+MOST_KEPT = 100
+"""Things of which it is noted whether they are still there, for each function; with more of them it is taken for so."""
+
+
 class ForbiddenCall(RuntimeError):
     """The submission called what its exercise does not allow."""
 
 
 class Guard:
     """Watches functions, operations and the making of objects of classes, that some exercise forbids.
+
+    From `watch` to the first call all of them are refused: what cells make, all exercises have. A call is refused what
+    its exercise forbids. One that leaves something which does such work makes this process `stale` for others.
 
     Any call is the submission's, but for those that a scenario makes itself: of what its `MAY_CALL` names, with nothing
     between the two but PyTorch's functions for that. Not even a backward pass: what runs in one is the submission's.
@@ -55,7 +65,18 @@ class Guard:
         """What was called and refused, in order."""
         self._scenarios = scenarios
         self._forbidden: frozenset[str] = frozenset()
+        self._forbidden_in: dict[str, list[str]] = {}
+        """The watched names, and the exercises that forbid each."""
+        self._cells_run = False
         self._kernels = Kernels(self._refuse)
+        self._engine = Engine(self._refuse)
+        self._keepsakes = Keepsakes()
+        self._kept: dict[str, list[Callable[[], bool]]] = {}
+        """Watched functions that were called where they may be and left what does such work; is it still there?"""
+        self._gated: set[int] = set()
+        """The code that has the gates."""
+        self._inside: set[int] = set()
+        """The code behind them."""
         self._gates: dict[str, list[tuple[FunctionType, CodeType, Held]]] = {}
         self._replaced: list[tuple[str, Any, str, Any]] = []
         self._copies: dict[frozenset[str], str] = {}
@@ -75,16 +96,35 @@ class Guard:
 
     @forbidden.setter
     def forbidden(self, names: frozenset[str]) -> None:
+        if self._cells_run:
+            self._cells_run = False
+            self._engine.refuse_only(frozenset())
         if names != self._forbidden:
             self._forbidden = names
             self._kernels.refuse_only(names)
 
-    def watch(self, names: Iterable[str]) -> None:
-        """Put a watch on each, by its full name: `torch.utils.checkpoint.checkpoint`. What is not there is left out.
+    @property
+    def stale(self) -> bool:
+        """Whether an earlier call has kept something that the exercise which is called now must not have."""
+        if self._kept.keys().isdisjoint(self._forbidden) or not self._still_kept():
+            return False
+        gc.collect()
+        return self._still_kept()
 
-        A module's name stands for all functions and classes that are written in it.
+    def _still_kept(self) -> bool:
+        return any(there() for name, kept in self._kept.items() if name in self._forbidden for there in kept)
+
+    def watch(self, forbidden_in: dict[str, list[str]]) -> None:
+        """Put a watch on functions that exercises forbid, and refuse all of them until the first call.
+
+        Args:
+            forbidden_in: full names, `torch.utils.checkpoint.checkpoint`, and the exercises that forbid each. A name
+                that is not there is left out; a module's stands for all functions and classes that are written in it.
         """
+        self._forbidden_in = forbidden_in
+        names = list(forbidden_in)
         self._may_call = frozenset(self._scenarios.get(MAY_CALL, ()))
+        self._keepsakes = Keepsakes()
         for name in names:
             try:
                 owner, attribute, target = resolve(name)
@@ -103,6 +143,9 @@ class Guard:
         if self._copies and not self._audited:
             sys.addaudithook(self._audit)
             self._audited = True
+        self.forbidden = frozenset(names)
+        self._engine.refuse_only(self.forbidden)
+        self._cells_run = True
 
     def begin(self) -> None:
         """At the beginning of a call: `ForbiddenCall` where the submission has a copy of what is forbidden now."""
@@ -122,7 +165,10 @@ class Guard:
         if any(function is known for gates in self._gates.values() for known, _, _ in gates):
             return
         before = function.__code__
-        code = with_gate(function, partial(self._check, name))
+        makes_an_object = function.__name__ in ("__init__", "__new__")
+        code = with_gate(function, partial(self._check, name), partial(self._note_kept, name, makes_an_object))
+        self._note(self._gated, [code])
+        self._note(self._inside, codes_inside(before))
         self._gates.setdefault(name, []).append((function, code, held_by(code)))
         if len(said := _said(before)) >= ENOUGH:
             self._copies[said] = name
@@ -137,7 +183,9 @@ class Guard:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             self._check(name)
-            return target(*args, **kwargs)
+            result = target(*args, **kwargs)
+            self._note_kept(name, False, args, result)
+            return result
 
         call.__name__ = call.__qualname__ = attribute
         call.__doc__ = target.__doc__
@@ -168,7 +216,24 @@ class Guard:
 
     def _refuse(self, name: str) -> None:
         self.called.append(name)
-        raise ForbiddenCall(f"{name} does the work of this exercise")
+        if not self._cells_run:
+            raise ForbiddenCall(f"{name} does the work of this exercise")
+        where = " and ".join(self._forbidden_in.get(name, [])[:3])
+        raise ForbiddenCall(f"{name} is forbidden in {where}, so it is refused while the cells run")
+
+    def _note_kept(self, name: str, makes_an_object: bool, args: tuple[Any, ...], result: Any) -> None:
+        """Note what a call of a watched function leaves to a submission: not to another one of them, nor to us."""
+        if name in self._forbidden:  # then it was our call
+            return
+        left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(name, result)
+        if left is None:
+            return
+        caller: FrameType | None = sys._getframe(2)
+        if caller is not None and id(caller.f_code) in self._gated:
+            caller = caller.f_back
+        if caller is None or not (id(caller.f_code) in self._inside or self._asked_by_us(caller)):
+            kept = [there for there in self._kept.get(name, []) if there()]
+            self._kept[name] = [*kept, left] if len(kept) < MOST_KEPT else [lambda: True]
 
     def _asked_by_us(self, frame: FrameType | None) -> bool:
         while frame is not None and id(frame.f_code) in self._between:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from types import CodeType, ModuleType
 from typing import Any
 
+from autograder.worker.calls import ForbiddenCall
 from autograder.worker.imports import CELLS
 from autograder.worker.stand_ins import in_a_notebook
 
@@ -24,6 +25,8 @@ _RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun|debug)\s+(?:-\S+\s+)*(?=[^\s-]
 """Magics that run their own line in the notebook's namespace, as `%time grads = backward(c)`."""
 MOST_MAGICS = 100
 """Lines of a cell that are found one by one to be no Python; further ones are taken for magics by their look."""
+REFUSED = ForbiddenCall.__name__
+"""The kind of failure that a call is which is refused while cells run."""
 MOST_FAILURES = 100
 """Statements of a cell that may fail before what follows is left alone."""
 WENT_ON = "what is defined below it was defined all the same"
@@ -59,12 +62,16 @@ class Program:
         sys.modules[name] = self.module
         self.module.__dict__.update(in_a_notebook())
         warnings.simplefilter("ignore")
+        self.refused: Failure | None = None
+        """The first of the calls that were refused while cells ran."""
+        self.lost: dict[str, Failure] = {}
+        """The names that statements with such a call would have bound, and what befell these."""
 
     def run_cell(self, source: str, label: str, offset: int) -> Failure | None:
         """Run one cell; `offset` lines precede it in its file.
 
-        An import that fails does not end the cell. What else fails does, but for the imports and definitions below it,
-        and the failure says so.
+        An import that fails does not end the cell, nor does a call that is refused: the statement ends that makes it.
+        What else fails does, but for the imports and definitions below it, and the failure says so.
         """
         linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
         try:
@@ -121,7 +128,9 @@ class _CellRun:
         self._refused: dict[str, Failure] = {}
         """What kept imports from their names."""
         self._first: Failure | None = None
-        """What ended the cell."""
+        """What ended the cell, or a statement of it with a call that was refused."""
+        self._over: list[BaseException] = []
+        """What was raised, and dealt with: what is raised below it has it for a context."""
         self._failures = 0
         self._goes_on = False
         """Whether something below it was run all the same."""
@@ -146,14 +155,18 @@ class _CellRun:
     def ended(self, error: BaseException, statements: list[ast.stmt]) -> None:
         """One of these statements has raised: go on with the imports and definitions below it."""
         told = self._failure(error)
-        self._first = self._first or told
+        refused = told.kind == REFUSED
+        if self._first is None or (self._first.kind == REFUSED and not refused):
+            self._first = told
         self._failures += 1
         failed = _failed(error, statements, self._label)
         if failed is None or self._failures > MOST_FAILURES:
             return
         self._lost_definition |= _defines(statements[failed])
-        below = _definitions(statements[failed + 1 :])
-        self._goes_on |= bool(below)
+        if refused:
+            self._program.lost |= dict.fromkeys(_names_in(statements[failed]), told)
+        below = statements[failed + 1 :] if refused else _definitions(statements[failed + 1 :])
+        self._goes_on |= bool(below) or refused
         self.run(below)
 
     def told(self) -> Failure | None:
@@ -174,7 +187,30 @@ class _CellRun:
         lacking = error.name if type(error) is NameError else None
         if type(lacking) is str and lacking in self._refused:
             return self._refused[lacking]
-        return failure(error, self._label, self._offset)
+        if type(lacking) is str and lacking in self._program.lost:
+            return self._program.lost[lacking]
+        told = failure(error, self._label, self._offset)
+        before = self._program.refused
+        refusal = _refusal(error, self._over)
+        self._over.append(error)
+        if refusal is not None:
+            told = replace(told, kind=REFUSED, bases=[], message=str(refusal))
+            self._program.refused = before or told
+        elif before is not None:
+            said = f"before it, a call was refused ({before.place}: {before.message})"
+            told = replace(told, message="; ".join(filter(None, [told.message, said])))
+        return told
+
+
+def _refusal(error: BaseException | None, over: list[BaseException]) -> ForbiddenCall | None:
+    """The refused call that an exception is, or was raised in the handling of; not one that is `over`."""
+    for _ in range(MOST_FAILURES):
+        if error is None or any(error is one for one in over):
+            return None
+        if isinstance(error, ForbiddenCall):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def failure(error: BaseException, label: str = "", offset: int = 0) -> Failure:
@@ -304,6 +340,17 @@ def _loads(name: ast.Name) -> bool:
 
 def _imports(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def _names_in(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds, those of functions inside of it included."""
+    found = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and not _loads(name)}
+    for one in ast.walk(statement):
+        if isinstance(one, ast.stmt) and _defines(one):
+            found.add(one.name)  # type: ignore[attr-defined]
+        elif isinstance(one, ast.stmt) and _imports(one):
+            found.update(_bound_by(one))
+    return found
 
 
 def _bound_by(statement: ast.stmt) -> list[str]:

@@ -86,31 +86,38 @@ def codes_inside(code: CodeType) -> Iterator[CodeType]:
             yield from codes_inside(constant)
 
 
-def with_gate(function: FunctionType, check: Callable[[], None]) -> CodeType:
-    """Let a function ask `check`, which may raise, before it does anything; the code that it has from now on.
+def with_gate(
+    function: FunctionType, check: Callable[[], None], made: Callable[[tuple[Any, ...], Any], None]
+) -> CodeType:
+    """Let a function call `check`, which may raise, before it does anything, and then `made(arguments, result)`.
 
-    It is the same function object, with other code: so whoever has it, under whatever name, has the gate.
+    It is the same function object, with other code: so whoever has it, under whatever name, has the gate. Returns that
+    code.
     """
     inside = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
     inside.__kwdefaults__ = function.__kwdefaults__
-    code = _template(function.__code__, _gate(inside, check))
+    code = _template(function.__code__, _gate(inside, check, made))
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = code
     return code
 
 
-def _gate(inside: Callable[..., Any], check: Callable[[], None]) -> FunctionType:
+def _gate(
+    inside: Callable[..., Any], check: Callable[[], None], made: Callable[[tuple[Any, ...], Any], None]
+) -> FunctionType:
     def gate(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         check()
-        return inside(*args, **kwargs)
+        result = inside(*args, **kwargs)
+        made(args, result)
+        return result
 
     assert isinstance(gate, FunctionType)
     return gate
 
 
-GATE: CodeType = _gate(len, lambda: None).__code__
+GATE: CodeType = _gate(len, lambda: None, lambda args, result: None).__code__
 """The code that all gates have."""
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 CELLS = ("cell ", "line ", "In [")
 """How the files of code objects are called that come from a submission; `execution` gives the names."""
@@ -28,10 +28,16 @@ class AllowedImports(importlib.abc.MetaPathFinder):
         """The modules that the submission asked for and was refused, in order."""
         self.stand_in: Callable[[str], importlib.machinery.ModuleSpec | None] | None = None
         """What is found for modules that are neither allowed nor refused."""
+        self.refused: frozenset[str] = frozenset()
+        """Packages that a submission is refused though they are the standard library's or an allowed package's."""
+        self.harmless: importlib.abc.Loader | None = None
+        """Loads what allowed packages find in their place."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if fullname.partition(".")[0] in self.refused:
+            return self._refused_spec(fullname)
         location = self.locations.get(fullname)
         if location is not None:
             return _spec(fullname, Path(location))
@@ -46,13 +52,23 @@ class AllowedImports(importlib.abc.MetaPathFinder):
             return None
         if self.stand_in is not None and (found := self.stand_in(fullname)) is not None:
             return found
+        return self._refuse(fullname)
+
+    def _refused_spec(self, fullname: str) -> importlib.machinery.ModuleSpec:
+        if fullname.partition(".")[0] == "ctypes" and not _asked_by_submission():
+            return importlib.machinery.ModuleSpec(fullname, self.harmless, is_package=True)
+        return self._refuse(fullname)
+
+    def _refuse(self, fullname: str) -> NoReturn:
         self.asked.append(fullname)
         raise ModuleNotFoundError(f"{fullname} is not among the packages that are allowed here", name=fullname)
 
 
 def _asked_by_submission() -> bool:
     """Whether the innermost code outside of the import machinery is a cell's."""
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)  # the import machinery, or this finder
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
     while frame is not None and "importlib" in frame.f_code.co_filename:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename.startswith(CELLS)

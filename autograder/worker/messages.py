@@ -13,10 +13,11 @@ class LoadScenarios(TypedDict):
 
 
 class Watch(TypedDict):
-    """Put a watch on functions that some exercise forbids, by their full names."""
+    """Put a watch on functions that some exercise forbids, and refuse them to cells."""
 
     do: Literal["watch"]
-    calls: list[str]
+    forbidden_in: dict[str, list[str]]
+    """Their full names, and the exercises that forbid each."""
 
 
 class RunCell(TypedDict):
@@ -84,5 +85,7 @@ class Answer(TypedDict, total=False):
     """The packages that were imported and must not be."""
     called: Any
     """The functions that were called, and are forbidden."""
+    stale: Any
+    """True where the call was not made: an earlier one has kept what this one must not have. A new process can."""
     replaced: Any
     """What the submission has replaced of what measures it."""

@@ -11,7 +11,7 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-from autograder.worker import wire
+from autograder.worker import native, wire
 from autograder.worker.channel import Channel, ChannelClosed
 from autograder.worker.dispatcher import Dispatcher, snapshot
 from autograder.worker.execution import Failure, Program, failure
@@ -67,7 +67,7 @@ class Conversation(Dispatcher):
         elif request["do"] == "scenarios":
             self.reply({"failure": self.load_scenarios(request["source"])})
         elif request["do"] == "watch":
-            self.guard.watch(request["calls"])
+            self.guard.watch(request["forbidden_in"])
             self.reply({"failure": None})
         elif request["do"] == "call" or request["do"] == "scenario":
             self.reply(self.make(request))
@@ -87,6 +87,8 @@ class Conversation(Dispatcher):
     def make(self, request: Call, before: list[Any] | None = None) -> Answer:
         """The answer to a request for a call, or for a scenario; `before` as `call` has it."""
         self.guard.forbidden = frozenset(request["forbidden"])
+        if self.guard.stale:
+            return {"stale": True}
         if request["do"] == "scenario":
             return self.call(request["needs"], request["args"], {}, scenario=request["name"], before=before)
         return self.call(request["name"], request["args"], request["kwargs"], before=before)
@@ -161,6 +163,7 @@ def _no_object(value: Any) -> wire.Reference:
 def serve(channel: Channel, forbidden: list[str], prefetched: dict[str, list[PrefetchedCalls]] | None = None) -> None:
     """Serve one submission and end the process, whatever the submission registered to run at exit."""
     try:
+        native.refuse()
         conversation = Conversation(channel, forbidden)
         conversation.prefetched = prefetched or {}
         conversation.run()

@@ -3,7 +3,7 @@
 They lie in the submission's own process, where a cell can put something else in their place. Here they are noted
 first; afterwards it is told which are others. That finds what was patched in a module, in a class, in the globals of a
 scenario, in the code of a function. It does not find who undoes it in time, who looks for these notes (frames, `gc`),
-who changes a closure, and who writes into memory (`ctypes`).
+who changes a closure, and who writes into memory.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ OLD_PATHS = b"class path:\n    class local:\n        pass\n"
 NO_PROCESSES = (
     *("isolation/allowed", "isolation/forking", "isolation/launched", "isolation/process", "isolation/python"),
     *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
-    *("worker/bootstrap", "worker/forkserver", "worker/landlock", "worker/mounts", "worker/policy"),
+    *("worker/bootstrap", "worker/forkserver", "worker/landlock", "worker/mounts", "worker/native", "worker/policy"),
     *("worker/privileges", "worker/process_name", "worker/seccomp", "worker/serve", "worker/tasks", "worker/zygote"),
     *("__main__", "begun", "distribution", "toml_text", "workbook"),
 )

@@ -23,6 +23,14 @@ from autograder.judging.records.keys import Key, key_of
 from autograder.worker import wire
 from autograder.worker.messages import Answer, Call
 
+SHORT = 64
+"""Bytes of an answer that says no more than that the process is stale."""
+
+
+def is_stale(answer: Answer) -> bool:
+    """Whether a call was not made, since an earlier one has kept what this one must not have."""
+    return answer.get("stale") is True
+
 
 @dataclass(frozen=True)
 class PrefetchedCall:
@@ -132,6 +140,12 @@ class Prefetched:
         except wire.WireError:
             self._decisive = False
             raise
+
+    @property
+    def stale(self) -> bool:
+        """Whether the process says that it must not be asked this: another one, in which no call was made, can be."""
+        first = next(itertools.chain(*self._frames), b"")
+        return 0 < len(first) <= SHORT and is_stale(self._transport.read(first))
 
     @property
     def decisive(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from autograder.isolation import Workers
 from autograder.judging.asking.account import RETURNED_BYTES, Account
-from autograder.judging.asking.prefetched import Prefetched, Questions
+from autograder.judging.asking.prefetched import Prefetched, Questions, is_stale
 from autograder.judging.asking.source_text import CellProblem, SourceText
 from autograder.judging.asking.submission_process import HURRY, TOGETHER_BYTES, SubmissionProcess
 from autograder.judging.asking.transport import FUNCTION_BYTES, ChannelClosed, DeadlinePassed
@@ -88,16 +88,19 @@ class SubmissionRun:
         there is none: which one it was, they show when each is made by itself.
         """
         _, questions = wanted[0]
-        if questions not in self._gathered:
-            self._gather(wanted)
+        if questions not in self._gathered and self._gather(wanted):
+            self._gather(wanted[:1])
         self.prefetched, digest = self._gathered.pop(questions, (None, None))
         return digest
 
-    def _gather(self, wanted: Sequence[tuple[Exercise, Questions]]) -> None:
-        """Have the calls made that the checks of these exercises will ask for, until one goes wrong."""
+    def _gather(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bool:
+        """Have the calls made that the checks of these exercises will ask for, until one goes wrong.
+
+        True where it is worth trying once more: the first could not be asked in the process that there was.
+        """
         transport = self.process.in_step()
         if transport is None or wanted[0][0].name in self._ended or self.account.call_seconds <= 0:
-            return
+            return False
         together = [(one, asked) for one, asked in wanted if one.name not in self._ended]
         together = together[: None if self._in_step else 1]
         while len(together) > 1 and sum(len(asked.request) for _, asked in together) > TOGETHER_BYTES:
@@ -111,6 +114,7 @@ class SubmissionRun:
                         transport.send(requests, exercise.seconds)
                         requests = b""
                     digest = prefetched.gather(exercise.seconds, self.account.call_seconds)
+                    stale = prefetched.stale
             except DeadlinePassed:
                 self._in_a_hurry.add(exercise.name)
                 self.close(grace=0.0)
@@ -119,15 +123,25 @@ class SubmissionRun:
             except WireError:
                 self._fall_out_of_step(together)
             else:
+                if stale:
+                    self._start_again()
+                    return questions is wanted[0][1]
                 self._gathered[questions] = prefetched, digest
                 if self.account.returned <= RETURNED_BYTES:
                     continue
                 self.close()
-                return
+                return False
             self._returned[exercise.name] = returned
-            return
+            return False
         if len(together) > 1 and transport.out_of_step():
             self._fall_out_of_step(together)
+        return False
+
+    def _start_again(self) -> None:
+        """End a process that has kept what the exercise must not have which is asked about next, and load another."""
+        self.close()
+        with contextlib.suppress(TimedOut):  # as the next call says
+            self.process.loaded()
 
     def _fall_out_of_step(self, together: Sequence[tuple[Exercise, Questions]]) -> None:
         """Forget answers among which there may be some that nobody asked for: they would pass for those to others."""
@@ -152,7 +166,12 @@ class SubmissionRun:
         if self.account.returned > RETURNED_BYTES:
             raise Crashed(f"All calls have returned more than {RETURNED_BYTES >> 20} MiB; {name} was not called.")
         answer = self._prefetched_answer(request)
-        return self._asked(name, request, seconds) if answer is None else answer
+        if answer is None or is_stale(answer):
+            answer = self._asked(name, request, seconds)
+        if is_stale(answer):
+            self._start_again()
+            answer = self._asked(name, request, seconds)
+        return answer
 
     def _prefetched_answer(self, request: Call) -> Answer | None:
         try:
@@ -238,14 +257,17 @@ class SubmissionRuns:
         """
         if environment not in self._runs:
             exercises = [exercise for exercise in self._workers.lesson.exercises if exercise.environment == environment]
-            watched = tuple(dict.fromkeys(call for exercise in exercises for call in exercise.forbidden))
+            forbidden_in: dict[str, list[str]] = {}
+            for exercise in exercises:
+                for call in exercise.forbidden:
+                    forbidden_in.setdefault(call, []).append(exercise.name)
             worker = self._workers.of(environment)
             run = SubmissionRun(
                 SubmissionProcess(
                     self._submission,
                     worker,
                     scenarios=self._scenarios,
-                    watched=watched,
+                    forbidden_in=forbidden_in,
                     at_cell=self._at_cell,
                     account=self.account,
                 )
@@ -264,11 +286,16 @@ class SubmissionRuns:
             run.process.seal()
 
     def problems(self) -> list[CellProblem]:
-        """What befell the cells. An import that one environment lacks and another has is no problem."""
+        """What befell the cells. An import that one environment lacks and another has is no problem.
+
+        Nor is a call that is refused while cells run: an exercise that needs what it would have made says so.
+        """
         found: dict[tuple[int, str], CellProblem] = {}
         lacking = [{p.cell.number for p in run.process.problems if p.import_only} for run in self._runs.values()]
         for run in self._runs.values():
             for problem in run.process.problems:
+                if problem.refused:
+                    continue
                 if not problem.import_only or all(problem.cell.number in cells for cells in lacking):
                     found[problem.cell.number, problem.text] = problem
         return list(found.values())

@@ -36,6 +36,8 @@ class CellProblem:
     """What happened, as a sentence without its full stop."""
     import_only: bool = False
     """Whether all that failed was an import."""
+    refused: bool = False
+    """Whether all that failed were calls that are refused while cells run: experiments, for the most part."""
 
 
 class SourceText:

@@ -14,7 +14,7 @@ from autograder.judging.asking.transport import ChannelClosed, DeadlinePassed, T
 from autograder.judging.records.errors import TimedOut, WorkerLost, read_failure
 from autograder.submission import Cell, Submission
 from autograder.worker import wire
-from autograder.worker.execution import WENT_ON, WENT_ON_AFTER_ALL, Failure
+from autograder.worker.execution import REFUSED, WENT_ON, WENT_ON_AFTER_ALL, Failure
 from autograder.worker.messages import Answer, LoadScenarios, RunCell, Watch
 from autograder.worker.wire import WireError
 
@@ -38,7 +38,7 @@ class SubmissionProcess:
 
     Args:
         scenarios: source of the lesson's scenarios, which run beside the submission; empty if it has none.
-        watched: functions that some exercise forbids, by their full names.
+        forbidden_in: functions that some exercise forbids, by their full names, and which exercises.
         at_cell: is told the label of each cell when its turn has come. Then they are sent one by one: of those that are
             sent at once, answers may be held until a slow one has ended, and it is not known which that is.
         account: what the submission may use; an account of its own if not given.
@@ -50,7 +50,7 @@ class SubmissionProcess:
         worker: Worker,
         *,
         scenarios: str = "",
-        watched: tuple[str, ...] = (),
+        forbidden_in: dict[str, list[str]] | None = None,
         cell_seconds: float = CELL_SECONDS,
         at_cell: Callable[[str], None] | None = None,
         account: Account | None = None,
@@ -64,7 +64,7 @@ class SubmissionProcess:
         self._at_cell = at_cell
         self._worker = worker
         self._scenarios = scenarios
-        self._watched = watched
+        self._forbidden_in = forbidden_in or {}
         self._cell_seconds = cell_seconds
         self._connection: Connection | None = None
         self._transport: Transport | None = None
@@ -161,8 +161,8 @@ class SubmissionProcess:
         """Run every cell in a fresh process; None if one of them ended it."""
         if self._scenarios:  # before the submission's own code, which may change what they import
             self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
-        if self._watched:
-            self._prepare(transport, until, {"do": "watch", "calls": list(self._watched)})
+        if self._forbidden_in:
+            self._prepare(transport, until, {"do": "watch", "forbidden_in": self._forbidden_in})
         if not self._sealed:
             self.problems[:] = [*self._left_out.values(), *self._told.values()]
         cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
@@ -185,8 +185,9 @@ class SubmissionProcess:
                 failure = read_failure(answer["failure"])
                 if self._is_newer(cell, failure):
                     return None
-                refused = failure.kind == "ModuleNotFoundError"
-                self._note(CellProblem(cell, what_happened(cell, failure, self.submission.cells), refused))
+                lacking, refused = failure.kind == "ModuleNotFoundError", failure.kind == REFUSED
+                said = what_happened(cell, failure, self.submission.cells)
+                self._note(CellProblem(cell, said, import_only=lacking, refused=refused))
         return transport
 
     def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[Answer]:
