@@ -53,5 +53,5 @@ def test_operand_dtypes(learner, reference, rng):
 
 @exercise("add_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "add_vjp")

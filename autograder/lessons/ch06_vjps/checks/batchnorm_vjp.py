@@ -51,5 +51,5 @@ def test_batchnorm_dtypes(learner, reference, rng):
 
 @exercise("batchnorm_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "batchnorm_vjp")

@@ -87,5 +87,5 @@ def test_convolution_dtypes(learner, reference, rng):
 
 @exercise("conv2d_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "conv2d_vjp")

@@ -71,5 +71,5 @@ def test_cross_entropy_dtypes(learner, reference, rng):
 
 @exercise("cross_entropy_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "cross_entropy_vjp")

@@ -68,5 +68,5 @@ def test_embedding_dtypes(learner, reference, rng):
 
 @exercise("embedding_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "embedding_vjp")

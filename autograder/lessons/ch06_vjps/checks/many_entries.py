@@ -1,9 +1,9 @@
-"""What every rule is asked of arrays with tens of thousands of entries, where a call for each entry takes too long.
+"""What every rule is asked of arrays with thousands of entries, where a call for each entry takes too long.
 
 Each exercise has such a check as its technique, in the plainest case of the rule: an answer that is right in part keeps
-that part. Complex steps or differences, entry by entry, take 5 s and more for these sizes on a fast machine; a call
-may take 2 (`seconds`). The references take at most 2 ms; loops over rows, windows or kernels, and the Jacobian of each
-row, less than a second.
+that part. Complex steps or differences, entry by entry, take twice the second that a call may take (`seconds`) or more.
+The references take at most 2 ms; loops over rows, windows or kernels, and the Jacobian of each row, less than half a
+second.
 """
 
 from __future__ import annotations

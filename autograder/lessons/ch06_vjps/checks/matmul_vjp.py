@@ -81,5 +81,5 @@ def test_matmul_dtypes(learner, reference, rng):
 
 @exercise("matmul_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "matmul_vjp")

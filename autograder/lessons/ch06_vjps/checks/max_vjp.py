@@ -56,5 +56,5 @@ def test_max_dtypes(learner, reference, rng):
 
 @exercise("max_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "max_vjp")

@@ -77,5 +77,5 @@ def test_pooling_dtypes(learner, reference, rng):
 
 @exercise("maxpool2d_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "maxpool2d_vjp")

@@ -44,5 +44,5 @@ def test_relu_dtypes(learner, reference, rng):
 
 @exercise("relu_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "relu_vjp")

@@ -47,5 +47,5 @@ def test_rmsnorm_dtypes(learner, reference, rng):
 
 @exercise("rmsnorm_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "rmsnorm_vjp")

@@ -27,5 +27,5 @@ def test_curve_dtypes(learner, reference, rng):
 
 @exercise("sigmoid_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "sigmoid_vjp")

@@ -82,5 +82,5 @@ def test_sum_dtypes(learner, reference, rng):
 
 @exercise("sum_vjp")
 def test_many_entries(learner, reference, rng):
-    """The technique: tens of thousands of entries, for which there is no time entry by entry."""
+    """The technique: thousands of entries, for which there is no time entry by entry."""
     check_many_entries(learner, reference, rng, "sum_vjp")
