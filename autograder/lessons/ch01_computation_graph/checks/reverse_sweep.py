@@ -127,7 +127,7 @@ def test_a_billion_paths(learner, reference, rng):
 
 
 MANY = 6_000
-"""Elimination in a matrix of all pairs of these nodes takes 140 billion operations, for which `seconds` is too short."""
+"""Elimination in a matrix of all pairs of these nodes takes 140 billion operations: more than a second has room for."""
 
 
 @exercise("reverse_sweep")
