@@ -14,7 +14,7 @@ check = lesson("ch06_vjps")
 # dtype** of the input it belongs to, even when `g` has another dtype; right values in another dtype cost at most a
 # tenth of an exercise. One gradient is returned as it is, several as a tuple in the order given.
 #
-# Each rule is also called with thousands of entries, and has a second for them. One forward pass for each
+# Each rule is also called with thousands of entries, and has 2 seconds for them. One forward pass for each
 # entry takes longer; any other way that gives the right numbers will do. **Points count only with that.**
 
 # %% [markdown]

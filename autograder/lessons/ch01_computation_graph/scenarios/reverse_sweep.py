@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,12 +27,17 @@ def reverse_sweep_of_many(submission: Any, parents: np.ndarray, local_gradients:
     """What `reverse_sweep` returns for some of many numbered nodes, the last of which is the output.
 
     Node 0 is a leaf, and row i has the parents of node i + 1. The number of entries comes before the gradients, and nan
-    where a node has no entry.
+    where a node has no entry. Recursion may go as deep as the graph: an order that recurses costs its own exercise.
     """
     nodes = [Node(1.0)]
     for numbers, local in zip(parents.tolist(), local_gradients.tolist(), strict=True):
         nodes.append(Node(1.0, [nodes[number] for number in numbers], local))
-    result = submission.reverse_sweep(nodes[-1])
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + 4 * len(nodes))
+    try:
+        result = submission.reverse_sweep(nodes[-1])
+    finally:
+        sys.setrecursionlimit(limit)
     if not isinstance(result, dict):
         return result
     return [len(result), np.array([result.get(nodes[place], np.nan) for place in places.tolist()], dtype=np.float64)]
