@@ -89,9 +89,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("small-course"), files)
 
 
-def small(**weights: float) -> Lesson:
+def small(technique: tuple[str, ...] = (), **weights: float) -> Lesson:
     exercises = (
-        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), ENVIRONMENT, weights=weights),
+        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), ENVIRONMENT, weights=weights, technique=technique),
         Exercise(LESSON, "square_vjp", 3, "core", ("a", "b"), ENVIRONMENT),
     )
     return Lesson(LESSON, "Small", "Part", 5, ENVIRONMENT, exercises)
@@ -108,9 +108,10 @@ def plain_workers() -> Any:
 def grade(root: Path, plain_workers: Workers) -> Callable[..., SubmissionResult]:
     """The result of a submission with this source."""
 
-    def run(source: str, *, salt: str = "salt", **weights: float) -> SubmissionResult:
+    def run(source: str, *, salt: str = "salt", technique: tuple[str, ...] = (), **weights: float) -> SubmissionResult:
         submission = Submission.of_cells("a test", [textwrap.dedent(source)])
-        return with_judge(small(**weights), lambda judge: judge.grade(submission, plain_workers), salt=salt, root=root)
+        lesson = small(technique, **weights)
+        return with_judge(lesson, lambda judge: judge.grade(submission, plain_workers), salt=salt, root=root)
 
     return run
 
@@ -291,6 +292,26 @@ def test_what_went_wrong_is_said(grade: Callable[..., SubmissionResult], source:
     exercise = by_name(grade(source))["double_vjp"]
     assert (exercise.status, exercise.points) == (status, 0)
     assert says in exercise.message
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("def double_vjp(g, x): raise NotImplementedError", ""),
+        ("def double_vjp(g, x): return g / nothing", ""),
+        ("def double_vjp(g, x): return 1 / 0", ""),
+        ("def double_vjp(g, x) return g", ""),
+        ("def double_vjp(g, x): return 3 * g", ""),
+        (VECTORS_ONLY.replace("else g", "else 1 / 0"), "double_vjp raised ZeroDivisionError"),
+    ],
+)
+def test_of_the_technique_only_those_read_whose_values_are_right(
+    grade: Callable[..., SubmissionResult], source: str, says: str
+) -> None:
+    exercise = by_name(grade(source, technique=("test_matrices",), test_matrices=0))["double_vjp"]
+    assert exercise.points == 0
+    assert ("No points" in exercise.message) is bool(says), exercise.message
+    assert says in exercise.message, exercise.message
 
 
 def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callable[..., SubmissionResult]) -> None:
