@@ -224,6 +224,15 @@ def test_hand_ins_are_found_by_what_platforms_call_them(tmp_path: Path) -> None:
     assert found.problems == ["eve_7 is nobody on the roster, and has a row of their own"]
 
 
+def test_who_has_no_letter_in_the_name_is_found_by_the_number_alone() -> None:
+    """Canvas leaves letters and digits of a name, and so nothing of these."""
+    people = [Person(name, ids={"canvas": number}) for name, number in [("🦄🦄", "7013"), ("...", "7014")]]
+    found = People(people, ["_7013", "_7014", "_7015"])
+    assert {one.shown: one.own for one in found.students} == {"🦄🦄": ["_7013"], "...": ["_7014"], "_7015": ["_7015"]}
+    alone = People(people[:1], ["_7015"])
+    assert alone.problems == ["_7015 is nobody on the roster, and has a row of their own"]
+
+
 def test_a_name_that_two_have_is_given_to_neither() -> None:
     people = [Person("Ada King", ids={"mail": "a@x"}), Person("Ada King", ids={"mail": "b@x"})]
     found = People(people, ["Ada King"])
