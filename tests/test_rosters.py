@@ -153,7 +153,7 @@ def test_what_a_registrar_writes_below_a_list_is_no_student(tmp_path: Path, foot
     text = f"Name,Mail\nAda King,ada@x.edu\nTotal Eclipse,t@x.edu\nPage Turner,\n{footer}\n"
     text = text.replace(",", ";") if ";" in footer else text
     found = People(read_rosters([table(tmp_path, "class.csv", text)]), [])
-    assert [one.shown for one in found.students] == ["Ada King", "Page Turner", "Total Eclipse"]
+    assert [one.shown for one in found.students] == ["Total Eclipse", "Ada King", "Page Turner"]
     (line,) = found.problems
     assert line.startswith("class.csv: its last line, '")
     assert line.endswith("', is no student's; passed over")
