@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from autograder.classroom.class_folder import find_work
-from autograder.gradebook.class_files import moodle_time, namesakes_before, participants
+from autograder.gradebook.class_files import ClassFiles, keep_rosters, moodle_time, namesakes_before, participants
 from autograder.gradebook.people import People
 from autograder.gradebook.roster import Person, RosterError, read_roster, read_rosters
 
@@ -306,6 +308,36 @@ def test_brightspaces_namesakes_are_told_apart_by_a_table_of_their_numbers(tmp_p
         "aking": ["Ada King_72"],
         "bmuller": ["Ada King_71"],
     }
+
+
+def test_which_kept_table_is_the_newest_outlives_a_copy(tmp_path: Path) -> None:
+    results, kept = tmp_path / "results", tmp_path / "results" / ".rosters"
+    kept.mkdir(parents=True)
+
+    def in_order() -> list[str]:
+        (person,) = (one for one in ClassFiles.at(results).people if one.name == "Ada King")
+        return [each.file for each, _, _ in person.rows]
+
+    for days, name in enumerate(["b.csv", "a.csv"]):
+        os.utime(table(kept, name, CANVAS), (days, days))
+    assert in_order() == ["b.csv", "a.csv"], "of an earlier version"
+    for name in ("d.csv", "c.csv", "d.csv"):
+        keep_rosters(results, [table(tmp_path, name, CANVAS)])
+    for days, name in enumerate(["d.csv", "c.csv", "a.csv", "b.csv"], 1):
+        os.utime(kept / name, (1e9 + days, 1e9 + days))  # as a copy may leave them
+    assert in_order() == ["b.csv", "a.csv", "c.csv", "d.csv"]
+    added = time.time() + 60
+    os.utime(table(kept, "by hand.csv", CANVAS), (added, added))
+    assert in_order()[-1] == "by hand.csv"
+    for damaged in (
+        "[",
+        "[]",
+        '{"kept": [["d.csv"], 7]}',
+        '{"kept": [["d.csv", "yesterday"]]}',
+        '{"kept": [["d.csv", "0001-01-01"]]}',
+    ):
+        (kept / ".order.json").write_text(damaged)
+        assert in_order() == ["d.csv", "c.csv", "a.csv", "b.csv", "by hand.csv"]
 
 
 @pytest.mark.slow
