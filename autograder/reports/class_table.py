@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
-from autograder.reports.class_results import is_work
+from autograder.reports.class_results import is_work, was_handed_in
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.safety import printable
 from autograder.wording import clean
@@ -33,7 +33,8 @@ class ClassTable:
 
     def add(self, result: SubmissionResult) -> None:
         """Print the line of a submission."""
-        self._statuses[result.status] += 1
+        if was_handed_in(result):
+            self._statuses[result.status] += 1
         name, points = clean(result.student, NAME), f"{result.points:g}/{result.max_points:g}" * bool(result.max_points)
         line = Text(f"{name:{self._who}}  {result.lesson or '—':{self._what}}  {points:>9}  ")
         self._screen.print(line + _marks(result.exercises))

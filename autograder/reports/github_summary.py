@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
-from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import fenced, inert, prose
@@ -123,12 +123,9 @@ def _feedback(result: SubmissionResult) -> list[str]:
     """One student's lesson: a headline and the table, then each exercise that does not pass."""
     lesson = lesson_of(result.lesson)
     title = prose(f"{lesson.title} ({result.lesson})" if lesson else result.lesson)
-    head = [
-        f"### {title}: {result.points:g} of {result.max_points:g} points",
-        "",
-        f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}",
-        "",
-    ]
+    head = [f"### {title}: {result.points:g} of {result.max_points:g} points", ""]
+    if was_handed_in(result):
+        head += [f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}", ""]
     if result.message or result.status != "graded":
         head += [f"**{prose(result.status)}** {prose(result.message)}", ""]
     if result.exercises:
