@@ -18,9 +18,11 @@ from autograder.gradebook.rules import days_late, read_rules
 from autograder.gradebook.table_file import TableError
 from autograder.judging.records.results import SubmissionResult
 from autograder.reports.class_results import ClassResults, StudentWork
+from autograder.reports.pages import environment
 from autograder.reports.safety import file_stem
 from autograder.reports.statistics import ClassStatistics
 from autograder.reports.weeks import ClassWeeks
+from autograder.wording import points_in_words
 from course.syllabus import find_lesson
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -222,6 +224,15 @@ def test_weights_and_the_exercises_that_count(tmp_path: Path) -> None:
     assert ch06.message == "4 of 18 exercises count here."
     assert found["ann"].total is not None
     assert found["ann"].total == pytest.approx((30 * have / worth, 40))
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [(9.52381, "9.52"), (20.0, "20"), (0.0, "0"), (4.5, "4.5"), (1234.567, "1234.57"), (1e308, "1e+308")],
+)
+def test_points_have_two_decimals_at_most(points: float, words: str) -> None:
+    assert points_in_words(points, 20) == f"{words} of 20 points"
+    assert environment().from_string("{{ n | points }}").render(n=points) == words
 
 
 @pytest.mark.slow

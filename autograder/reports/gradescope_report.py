@@ -10,7 +10,7 @@ from autograder.judging.records.results import CheckResult, ExerciseResult, Subm
 from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean, printable_json
+from autograder.wording import clean, in_points, printable_json
 
 
 class GradescopeReport(Report):
@@ -96,7 +96,7 @@ def _test(number: str, name: str, passed: bool, output: str) -> dict[str, Any]:
 
 
 def _headline(result: SubmissionResult) -> str:
-    points = f"{result.points:g} of {result.max_points:g} points"
+    points = f"{in_points(result.points)} of {in_points(result.max_points)} points"
     story = f" ({result.status}: {result.message})" if result.status != "graded" else f" {result.message}".rstrip()
     bytes_graded = f" [{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}]"
     return clean(f"{_title(result)}: {points}{story}{bytes_graded * was_handed_in(result)}", LONGEST)
