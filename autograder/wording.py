@@ -74,6 +74,11 @@ def enumeration(items: Sequence[Any], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def in_points(points: float) -> str:
+    """Points with two decimals at most."""
+    return f"{points:.2f}".rstrip("0").rstrip(".") if abs(points) < 1e9 else f"{points:g}"
+
+
 def points_in_words(earned: float, most: float, *, visible_only: bool = False) -> str:
     """`2 of 3 points`, and of what, where hidden cases are not checked."""
-    return f"{earned:g} of {most:g} points" + (" on the visible cases" if visible_only else "")
+    return f"{in_points(earned)} of {in_points(most)} points" + (" on the visible cases" if visible_only else "")

@@ -174,7 +174,8 @@ def test_what_is_empty_is_no_last_attempt(tmp_path: Path) -> None:
     found = find_work(folder)
     assert found_in(found) == {"ann": (f"hw_ann_attempt_{FIRST}_ch06.py", "2026-11-11T08:00:00")}
     assert found.earlier == []
-    assert "as this one holds no answer" in found.not_recognised[0].why
+    assert found.not_recognised == []
+    assert f"'hw_ann_attempt_{LAST}_ch06.py' was handed in, too." in found.work[0].remark
 
 
 @pytest.mark.slow

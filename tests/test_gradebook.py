@@ -18,7 +18,11 @@ from autograder.gradebook.rules import days_late, read_rules
 from autograder.gradebook.table_file import TableError
 from autograder.judging.records.results import SubmissionResult
 from autograder.reports.class_results import ClassResults, StudentWork
+from autograder.reports.pages import environment
+from autograder.reports.safety import file_stem
 from autograder.reports.statistics import ClassStatistics
+from autograder.reports.weeks import ClassWeeks
+from autograder.wording import points_in_words
 from course.syllabus import find_lesson
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -222,6 +226,15 @@ def test_weights_and_the_exercises_that_count(tmp_path: Path) -> None:
     assert found["ann"].total == pytest.approx((30 * have / worth, 40))
 
 
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [(9.52381, "9.52"), (20.0, "20"), (0.0, "0"), (4.5, "4.5"), (1234.567, "1234.57"), (1e308, "1e+308")],
+)
+def test_points_have_two_decimals_at_most(points: float, words: str) -> None:
+    assert points_in_words(points, 20) == f"{words} of 20 points"
+    assert environment().from_string("{{ n | points }}").render(n=points) == words
+
+
 @pytest.mark.slow
 def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     backprop: Command, tmp_path: Path
@@ -259,6 +272,37 @@ def test_a_lesson_that_was_not_handed_in_can_be_given_points(tmp_path: Path) -> 
     found, _ = read(results, table(tmp_path, "r.csv", "name\nEve\nann\n"))
     assert only(found["Eve"]).points == 40
     assert "Not handed in. A teacher gave 40 of 63 points, not 0: oral." in only(found["Eve"]).message
+
+
+def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, tmp_path: Path) -> None:
+    results = write(tmp_path / "results", a_result("ann", 9))
+    decided = '[[override]]\nstudent = "Eve"\nlesson = "ch06"\npoints = 40\n'
+    decided += '[[override]]\nstudent = "Bo"\nlesson = "ch06"\nexercise = "relu_vjp"\npoints = 2\n'
+    table(results, "overrides.toml", decided)
+    people = table(tmp_path, "r.csv", "name\nEve\nBo\nann\n")
+    kept = ClassFiles.at(results, [people])
+    for anonymous in (False, True):
+        classroom = ClassResults(
+            results, people=kept.people, rules=kept.rules, overrides=kept.overrides, anonymous=anonymous
+        )
+        counted, weeks = ClassStatistics(classroom.lessons, classroom.due), ClassWeeks(classroom.rules)
+        for work in classroom:
+            counted.add(work)
+            weeks.add(work)
+        lesson = counted.lessons[SLUG]
+        assert (counted.students, counted.percent.total(), max(counted.percent)) == (3, 3, 63), "they have points"
+        assert (lesson.submissions, lesson.worked, len(lesson.graders)) == (1, 1, 1)
+        assert (len(counted.isolations), len(counted.salts)) == (1, 1)
+        assert lesson.points == a_result("ann", 9).points
+        assert lesson.exercises["relu_vjp"].students == 1
+        assert [week.hand_ins for week in weeks.weeks] == [1]
+    report = backprop("report", results, "--roster", people, "--format", "html,gradescope")
+    assert report.returncode == 0, report.stderr
+    reports = results / "__reports__"
+    assert [file.name for file in (reports / "gradescope").iterdir()] == ["ann.json"]
+    assert "1 submissions: 1 graded" in backprop("report", results, "--roster", people).stdout
+    assert "SHA-256" not in (reports / "students" / f"{file_stem('Eve')}.html").read_text()
+    assert "SHA-256" in (reports / "students" / "ann.html").read_text()
 
 
 def test_what_a_teacher_decides_of_a_lesson_is_what_counts(tmp_path: Path) -> None:

@@ -124,11 +124,12 @@ def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, t
 
 
 def test_canvas_without_an_export_finds_students_by_id(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    results = write(tmp_path / "results", a_result("_7013", 18), a_result("kingada_101", 18))
     report = backprop("report", results, "--format", "canvas")
     assert rows_of(results / "__reports__" / "canvas.csv") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06_vjps"],
         ["    Points Possible", "", "", "", "", "63"],
+        ["_7013", "7013", "", "", "", "63"],
         ["kingada_101", "101", "", "", "", "63"],
     ]
     assert "ch06_vjps: no column of the export; Canvas asks about a new assignment" in report.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +90,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("small-course"), files)
 
 
-def small(**weights: float) -> Lesson:
+def small(technique: tuple[str, ...] = (), **weights: float) -> Lesson:
     exercises = (
-        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), ENVIRONMENT, weights=weights),
+        Exercise(LESSON, "double_vjp", 4, "core", ("a", "b"), ENVIRONMENT, weights=weights, technique=technique),
         Exercise(LESSON, "square_vjp", 3, "core", ("a", "b"), ENVIRONMENT),
     )
     return Lesson(LESSON, "Small", "Part", 5, ENVIRONMENT, exercises)
@@ -108,9 +109,10 @@ def plain_workers() -> Any:
 def grade(root: Path, plain_workers: Workers) -> Callable[..., SubmissionResult]:
     """The result of a submission with this source."""
 
-    def run(source: str, *, salt: str = "salt", **weights: float) -> SubmissionResult:
+    def run(source: str, *, salt: str = "salt", technique: tuple[str, ...] = (), **weights: float) -> SubmissionResult:
         submission = Submission.of_cells("a test", [textwrap.dedent(source)])
-        return with_judge(small(**weights), lambda judge: judge.grade(submission, plain_workers), salt=salt, root=root)
+        lesson = small(technique, **weights)
+        return with_judge(lesson, lambda judge: judge.grade(submission, plain_workers), salt=salt, root=root)
 
     return run
 
@@ -291,6 +293,49 @@ def test_what_went_wrong_is_said(grade: Callable[..., SubmissionResult], source:
     exercise = by_name(grade(source))["double_vjp"]
     assert (exercise.status, exercise.points) == (status, 0)
     assert says in exercise.message
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("def double_vjp(g, x): raise NotImplementedError", ""),
+        ("def double_vjp(g, x): return g / nothing", ""),
+        ("def double_vjp(g, x): return 1 / 0", ""),
+        ("def double_vjp(g, x) return g", ""),
+        ("def double_vjp(g, x): return 3 * g", ""),
+        (VECTORS_ONLY.replace("else g", "else 1 / 0"), "double_vjp raised ZeroDivisionError"),
+    ],
+)
+def test_of_the_technique_only_those_read_whose_values_are_right(
+    grade: Callable[..., SubmissionResult], source: str, says: str
+) -> None:
+    exercise = by_name(grade(source, technique=("test_matrices",), test_matrices=0))["double_vjp"]
+    assert exercise.points == 0
+    assert ("No points" in exercise.message) is bool(says), exercise.message
+    assert says in exercise.message, exercise.message
+
+
+def test_of_a_technique_that_takes_too_long_the_case_is_named(
+    root: Path, tmp_path: Path, plain_workers: Workers
+) -> None:
+    shutil.copytree(root, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / f"autograder/lessons/{LESSON}/checks/double_vjp.py"
+    asked = """mine = getattr(learner, name)(g, x)
+        theirs = getattr(reference, name)(g, x)"""
+    text = CHECKS.replace("mine, theirs = getattr(learner, name)(g, x), getattr(reference, name)(g, x)", asked)
+    text = text.replace("mine = ", 'with on_case("6,000 entries"):\n            mine = ')
+    file.write_text(text.replace("import exercise", "import on_case, exercise"))
+    lesson = small(("test_matrices",), test_matrices=0)
+    lesson = replace(lesson, exercises=(replace(lesson.exercises[0], seconds=1), lesson.exercises[1]))
+    slow = "def double_vjp(g, x):\n    while g.ndim > 1: pass\n    return 2 * g"
+    submission = Submission.of_cells("a test", [slow])
+    message = by_name(with_judge(lesson, lambda judge: judge.grade(submission, plain_workers), root=tmp_path))[
+        "double_vjp"
+    ].message
+    assert message.startswith("double_vjp did not return within 1 second.\ndouble_vjp(g, x), 6,000 entries:\n")
+    assert message.endswith(
+        "\nNo points: double_vjp earns points only if it also gets through 6,000 entries in time."
+    ), message
 
 
 def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callable[..., SubmissionResult]) -> None:

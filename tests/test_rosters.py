@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from autograder.classroom.class_folder import find_work
-from autograder.gradebook.class_files import moodle_time, namesakes_before, participants
+from autograder.gradebook.class_files import ClassFiles, keep_rosters, moodle_time, namesakes_before, participants
 from autograder.gradebook.people import People
 from autograder.gradebook.roster import Person, RosterError, read_roster, read_rosters
 
@@ -153,7 +155,7 @@ def test_what_a_registrar_writes_below_a_list_is_no_student(tmp_path: Path, foot
     text = f"Name,Mail\nAda King,ada@x.edu\nTotal Eclipse,t@x.edu\nPage Turner,\n{footer}\n"
     text = text.replace(",", ";") if ";" in footer else text
     found = People(read_rosters([table(tmp_path, "class.csv", text)]), [])
-    assert [one.shown for one in found.students] == ["Ada King", "Page Turner", "Total Eclipse"]
+    assert [one.shown for one in found.students] == ["Total Eclipse", "Ada King", "Page Turner"]
     (line,) = found.problems
     assert line.startswith("class.csv: its last line, '")
     assert line.endswith("', is no student's; passed over")
@@ -222,6 +224,15 @@ def test_hand_ins_are_found_by_what_platforms_call_them(tmp_path: Path) -> None:
         "eve_7": ["eve_7"],
     }
     assert found.problems == ["eve_7 is nobody on the roster, and has a row of their own"]
+
+
+def test_who_has_no_letter_in_the_name_is_found_by_the_number_alone() -> None:
+    """Canvas leaves letters and digits of a name, and so nothing of these."""
+    people = [Person(name, ids={"canvas": number}) for name, number in [("🦄🦄", "7013"), ("...", "7014")]]
+    found = People(people, ["_7013", "_7014", "_7015"])
+    assert {one.shown: one.own for one in found.students} == {"🦄🦄": ["_7013"], "...": ["_7014"], "_7015": ["_7015"]}
+    alone = People(people[:1], ["_7015"])
+    assert alone.problems == ["_7015 is nobody on the roster, and has a row of their own"]
 
 
 def test_a_name_that_two_have_is_given_to_neither() -> None:
@@ -297,6 +308,36 @@ def test_brightspaces_namesakes_are_told_apart_by_a_table_of_their_numbers(tmp_p
         "aking": ["Ada King_72"],
         "bmuller": ["Ada King_71"],
     }
+
+
+def test_which_kept_table_is_the_newest_outlives_a_copy(tmp_path: Path) -> None:
+    results, kept = tmp_path / "results", tmp_path / "results" / ".rosters"
+    kept.mkdir(parents=True)
+
+    def in_order() -> list[str]:
+        (person,) = (one for one in ClassFiles.at(results).people if one.name == "Ada King")
+        return [each.file for each, _, _ in person.rows]
+
+    for days, name in enumerate(["b.csv", "a.csv"]):
+        os.utime(table(kept, name, CANVAS), (days, days))
+    assert in_order() == ["b.csv", "a.csv"], "of an earlier version"
+    for name in ("d.csv", "c.csv", "d.csv"):
+        keep_rosters(results, [table(tmp_path, name, CANVAS)])
+    for days, name in enumerate(["d.csv", "c.csv", "a.csv", "b.csv"], 1):
+        os.utime(kept / name, (1e9 + days, 1e9 + days))  # as a copy may leave them
+    assert in_order() == ["b.csv", "a.csv", "c.csv", "d.csv"]
+    added = time.time() + 60
+    os.utime(table(kept, "by hand.csv", CANVAS), (added, added))
+    assert in_order()[-1] == "by hand.csv"
+    for damaged in (
+        "[",
+        "[]",
+        '{"kept": [["d.csv"], 7]}',
+        '{"kept": [["d.csv", "yesterday"]]}',
+        '{"kept": [["d.csv", "0001-01-01"]]}',
+    ):
+        (kept / ".order.json").write_text(damaged)
+        assert in_order() == ["d.csv", "c.csv", "a.csv", "b.csv", "by hand.csv"]
 
 
 @pytest.mark.slow

@@ -20,7 +20,10 @@ MOST_TRIED = 20
 MOST_BESIDE = 3
 """Other files for a lesson that its result names."""
 OURS = "is the course's own file"
+HANDED_OUT = f"{OURS}, as it was handed out"
 EMPTY = "holds no answer"
+UNTOUCHED = (HANDED_OUT, EMPTY)
+"""What is said of files in which nobody has begun an exercise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,8 @@ class Choice:
     """The file that is graded as a lesson, and what there is to say of the others."""
 
     best: Candidate
-    others: list[tuple[Candidate, str, bool]]
-    """Each with why it is not, and whether it holds work as well."""
+    others: list[tuple[Candidate, str, str | None]]
+    """Each with why it is not, and with why it holds no work: empty if it does, None if it was not looked at."""
 
     @property
     def earlier(self) -> list[File]:
@@ -71,7 +74,7 @@ class Choice:
         return [other.file for other, _, _ in self.others if _is_earlier(other.file, self.best.file)]
 
     @property
-    def beside(self) -> list[tuple[Candidate, str, bool]]:
+    def beside(self) -> list[tuple[Candidate, str, str | None]]:
         """The others that are no earlier attempts."""
         return [one for one in self.others if not _is_earlier(one[0].file, self.best.file)]
 
@@ -168,7 +171,7 @@ def choose(found: list[Candidate], reader: Reader) -> Choice | None:
         if other is not best:
             lacks = lacking.get(other.file.path)
             why = f"this one {lacks}" if lacks and _rank(lacks) > rank else _better(best, other)
-            others.append((other, why, lacks not in (OURS, EMPTY)))
+            others.append((other, why, lacks))
     return Choice(best, others)
 
 
@@ -177,24 +180,25 @@ def _may_be_ours(file: File) -> bool:
 
 
 def _is_nobodys(file: File, lacking: str | None) -> bool:
-    return (lacking == OURS and _may_be_ours(file)) or (lacking == EMPTY and file.of_clone)
+    return (lacking in (OURS, HANDED_OUT) and _may_be_ours(file)) or (lacking == EMPTY and file.of_clone)
 
 
 def _rank(lacking: str | None) -> int:
     """Work comes first, then what was not looked at, what has no answers, and what cannot be read."""
-    return 0 if lacking == "" else 1 if lacking is None else 2 if lacking in (OURS, EMPTY) else 3
+    return 0 if lacking == "" else 1 if lacking is None else 2 if lacking in (OURS, *UNTOUCHED) else 3
 
 
 def _lacking(one: Candidate, reader: Reader) -> str:
     """Why a file holds no work on its lesson; empty if it does."""
     try:
         data = reader.read(one.file)
-        if is_ours(data):
-            return OURS
-        cells = parse_submission(one.file.path.name, data).cells
+        ours = is_ours(data)
+        begun = holds_work(parse_submission(one.file.path.name, data).cells, one.lesson)
     except SubmissionError as error:
         return f"cannot be ({error})"
-    return "" if holds_work(cells, one.lesson) else EMPTY
+    if ours:
+        return OURS if begun else HANDED_OUT
+    return "" if begun else EMPTY
 
 
 def _better(best: Candidate, other: Candidate) -> str:

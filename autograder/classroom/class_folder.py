@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from autograder.classroom import called_alike
 from autograder.classroom.archives import OF_A_CLASS, unpack
-from autograder.classroom.candidates import NO_LESSON, Candidate, Reader, choose, recognised
+from autograder.classroom.candidates import NO_LESSON, OURS, UNTOUCHED, Candidate, Reader, choose, recognised
 from autograder.classroom.class_level import class_in
 from autograder.classroom.earlier import EarlierFile
 from autograder.classroom.exports import NBGRADER, HandIn, Participants, hand_ins_of
@@ -248,9 +248,10 @@ def _work_of(
         file = choice.best.file
         work.append(Work(sys.intern(lesson), student, file.path, choice.remark(), file.at, file.late))
         earlier += sorted(EarlierFile(student, lesson, one.shown, one.at) for one in choice.earlier)
-        for other, why, is_work in choice.beside:
-            what = f"{file.shown} is graded as {lesson}, as {why}; remove one of the two"
-            rows.append(Unrecognised(student, other.file.shown, what, is_work))
+        for other, why, lacks in choice.beside:
+            if lacks not in UNTOUCHED:  # of those the result says that they were there, and nobody need do anything
+                what = f"{file.shown} is graded as {lesson}, as {why}; remove one of the two"
+                rows.append(Unrecognised(student, other.file.shown, what, is_work=lacks != OURS))
     rows += [
         Unrecognised(student, file.shown, "it is hidden; hand it in under a name without a dot")
         for file in work_among(aside.hidden)

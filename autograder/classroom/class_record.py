@@ -17,7 +17,7 @@ from autograder.classroom.hand_in_files import Unrecognised
 from autograder.classroom.results_folder import RECORD, UNFINISHED, places, read_result, result_file
 from autograder.judging.records.results import SubmissionResult, write_json
 from autograder.judging.records.status import SubmissionStatus
-from autograder.wording import clean
+from autograder.wording import clean, in_points
 
 NOT_RECOGNISED: SubmissionStatus = "not recognised"
 GONE: SubmissionStatus = "gone"
@@ -216,7 +216,8 @@ def unrecognised_result(row: Unrecognised) -> SubmissionResult:
 
 def gone_result(result: SubmissionResult) -> SubmissionResult:
     """A result whose file is no longer there, as reports show it: it does not count."""
-    what = f"{result.file} is no longer in the class folder; its {result.points:g}/{result.max_points:g} do not count"
+    points = f"{in_points(result.points)}/{in_points(result.max_points)}"
+    what = f"{result.file} is no longer in the class folder; its {points} do not count"
     return _uncounted(result.student, result.lesson, result.file, GONE, what)
 
 

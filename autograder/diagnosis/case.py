@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.diagnosis.code import array_line, array_lines, entry_code, is_expression_of
-from autograder.diagnosis.equality import largest_gap, mismatch, wrong_entries
+from autograder.diagnosis.equality import at_most, largest_gap, mismatch, wrong_entries
 from autograder.values import dtype_of, key_text, literal, number, shape_of, summarise, told_apart
 from autograder.wording import clean, in_a_row
 
@@ -268,8 +268,7 @@ def _listed(name: str, got: np.ndarray, expected: np.ndarray, wrong: np.ndarray,
         theirs, mine = told_apart(expected[at], got[at])
         return [f"{name}{list(at)}: expected {theirs}, got {mine}{', and so on' * (count > 1)}"]
     listed = min(max(tallest - len(("title", "heads", "…")), 1), LISTED)
-    largest = largest_gap(got, expected, wrong)
-    by = f", by at most {number(largest, 2)}" if np.isfinite(largest) else ""
+    by = at_most(largest_gap(got, expected, wrong))
     shown = np.argwhere(wrong)[:listed]
     theirs, mine = expected[tuple(shown.T)], got[tuple(shown.T)]
     write = _writer([theirs, mine], list(zip(mine.tolist(), theirs.tolist(), strict=True)))

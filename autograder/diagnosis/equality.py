@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from autograder.values import dtype_of, key_text, literal, number, shape_of, sum
 from autograder.wording import agreeing, enumeration
 
 _Number = bool | int | float | complex
+ROUNDING = 1e-6
+"""The relative error that a difference of floats may have: 0.1 in float32 is a little more than 0.1."""
 
 
 def mismatch(
@@ -62,6 +65,20 @@ def largest_gap(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> flo
     with np.errstate(all="ignore"):
         gaps = np.abs(got[wrong].astype(wide) - expected[wrong].astype(wide))
         return float(np.max(np.where(np.isnan(gaps), np.inf, gaps)))
+
+
+def at_most(gap: float) -> str:
+    """`, by at most 1.1` for a gap of 1.043: two digits, rounded up where that is more than rounding errors.
+
+    Empty where the gap is no number.
+    """
+    if not np.isfinite(gap):
+        return ""
+    text = number(gap, 2)
+    if float(text) < gap * (1 - ROUNDING):
+        down = Decimal(f"{gap:.1e}")
+        text = number(float(down + Decimal(1).scaleb(down.adjusted() - 1)), 2)
+    return f", by at most {text}"
 
 
 class _Comparison:
@@ -142,8 +159,7 @@ class _Comparison:
             what = enumeration([word for word, found in (("nan", np.isnan(got)), ("inf", np.isinf(got)))
                                 if (found & broken).any()], "or")  # fmt: skip
             return f"{_is(name)} {what} in {_share(int(np.count_nonzero(broken)), got.size)}"
-        largest = largest_gap(got, expected, wrong)
-        by = f", by at most {number(largest, 2)}" if np.isfinite(largest) and got.dtype.kind != "b" else ""
+        by = "" if got.dtype.kind == "b" else at_most(largest_gap(got, expected, wrong))
         return f"{name} {agreeing(name, 'differs', 'differ')} in {_share(count, got.size)}{by}"
 
     def number(self, got: Any, expected: _Number | np.ndarray | np.generic, name: str) -> str | None:

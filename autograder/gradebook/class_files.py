@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.classroom.exports import Participants
 from autograder.gradebook.overrides import OVERRIDES, Override, read_overrides
 from autograder.gradebook.roster import Person, read_rosters, words_of
 from autograder.gradebook.rules import RULES, Rules, read_rules
+from autograder.judging.records.results import write_json
 
 ROSTERS = ".rosters"
 """Where the tables that `backprop grade --roster` was given are kept, as they came; no student's name."""
+ORDER = ".order.json"
+"""In that folder: when each table was given, the newest last; the times of files do not outlive a copy."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,19 @@ class ClassFiles:
 
 def keep_rosters(results: Path, rosters: Iterable[Path]) -> None:
     """Keep tables in a folder of results; one of the same name is replaced. `OSError` if that cannot be."""
-    for file in rosters:
-        target = results / ROSTERS / file.name
-        target.parent.mkdir(parents=True, exist_ok=True)
+    given = list(rosters)
+    if not given:
+        return
+    folder = results / ROSTERS
+    folder.mkdir(parents=True, exist_ok=True)
+    times = _times(folder)
+    for file in given:
+        target = folder / file.name
         if file.resolve() != target.resolve():
             shutil.copyfile(file, target)
+        times.pop(file.name, None)
+        times[file.name] = max(datetime.now(UTC), *times.values()) if times else datetime.now(UTC)
+    write_json(folder / ORDER, {"kept": [[name, at.isoformat()] for name, at in times.items()]})
 
 
 def participants(people: Iterable[Person]) -> Participants:
@@ -104,5 +116,18 @@ def namesakes_before(names: Iterable[str], before: Iterable[str]) -> list[str]:
 
 def _kept(results: Path) -> list[Path]:
     folder = results / ROSTERS
-    found = [file for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
-    return sorted(found, key=lambda file: (file.stat().st_mtime_ns, file.name))  # the last is the newest
+    return [folder / name for name in _times(folder)] if folder.is_dir() else []
+
+
+def _times(folder: Path) -> dict[str, datetime]:
+    """When each kept table was given, the newest last; by its file's own time where nothing is noted."""
+    files = {file.name: file for file in folder.iterdir() if file.is_file() and ORDER not in file.name}
+    try:
+        kept = json.loads((folder / ORDER).read_bytes())["kept"]
+        noted = {str(name): datetime.fromisoformat(at).astimezone(UTC) for name, at in kept}
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        noted = {}
+    times = {name: at for name, at in noted.items() if name in files}
+    others = sorted(files.keys() - times)
+    times |= {name: datetime.fromtimestamp(files[name].stat().st_mtime, UTC) for name in others}
+    return dict(sorted(times.items(), key=lambda pair: pair[1]))

@@ -11,7 +11,7 @@ from autograder.classroom.student_names import UNKNOWN
 from autograder.gradebook.roster import Person, comparable, folded, words_of
 from autograder.wording import clean, enumeration, quoted
 
-NUMBERED = re.compile(r"(?P<name>.+?)_(?:submission_)?(?P<number>\d+)", re.DOTALL)
+NUMBERED = re.compile(r"(?P<name>.*?)_(?:submission_)?(?P<number>\d+)", re.DOTALL)
 """Canvas's `kingada_4711`, Moodle's `Ada King_123` of two who are called so, Gradescope's `Ada King_submission_9`."""
 
 
@@ -89,7 +89,7 @@ class People:
                     self._canvas[value] = person
             for number in person.participants:
                 self._participants[number].add(person)
-            self._words[person.words].add(person)
+            self._words[_words(person.name or person.sortable)].add(person)
             last, _, first = person.name.rpartition(" ")
             for text in {person.sortable, f"{first}{last}" if last else person.name}:
                 if text:
@@ -111,8 +111,8 @@ class People:
             known = [one for one in self._participants.get(number, ()) if one.words == words]
             if known:
                 return known
-        for text in (name, match["name"] if match else name):
-            found = self._words.get(words_of(text)) or self._squeezed.get(_squeezed(text))
+        for text in filter(None, (name, match["name"] if match else name)):
+            found = self._words.get(_words(text)) or self._squeezed.get(_squeezed(text))
             if found:
                 return list(found)
         return [numbered] if match and numbered is not None else []  # whose name has changed since
@@ -131,8 +131,13 @@ def _place(student: Student) -> tuple[str, str]:
 
 
 def _squeezed(name: str) -> str:
-    """As Canvas writes a name before a file's."""
-    return re.sub(r"[\W]+", "", folded(name))
+    """As Canvas writes a name before a file's; a name without letters as it is, as it is not that of all others."""
+    return re.sub(r"[\W]+", "", folded(name)) or folded(name)
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a name; one without letters is its own."""
+    return words_of(name) or frozenset((folded(name),))
 
 
 def _labels(people: list[Person]) -> dict[Person, str]:

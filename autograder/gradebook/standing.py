@@ -15,6 +15,7 @@ from autograder.gradebook.overrides import Override
 from autograder.gradebook.people import People, Student
 from autograder.gradebook.rules import LessonRules, Rules, Said, days_late
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.wording import in_points
 from course.syllabus import syllabus
 
 
@@ -101,7 +102,7 @@ class Book:
                     f"Handed in by {by} for the team {team}." if by != team else f"Handed in by the team {team}."
                 )
             said += [
-                f"{other.student} handed it in, too, with {other.points:g} points; the better one counts."
+                f"{other.student} handed it in, too, with {in_points(other.points)} points; the better one counts."
                 for other in (own or found)
                 if other is not best
             ]
@@ -120,8 +121,8 @@ class Book:
         for override in self._overrides[student]:
             if override.lesson == result.lesson and not override.exercise:
                 why = f": {override.comment}" if override.comment else ""
-                given = f"A teacher gave {override.points:g} of {result.max_points:g} points"
-                said = f"{given}, not {result.points:g}{why}."
+                given = f"A teacher gave {in_points(override.points)} of {in_points(result.max_points)} points"
+                said = f"{given}, not {in_points(result.points)}{why}."
                 result = _saying(replace(result, points=override.points), said)
         return result
 
@@ -133,7 +134,9 @@ class Book:
             why = f": {override.comment}" if override.comment else ""
             before = next((one for one in result.exercises if one.name == override.exercise), None)
             was = before.points if before else 0.0
-            said = f"{override.exercise}: a teacher gave {override.points:g} points, not {was:g}{why}."
+            said = (
+                f"{override.exercise}: a teacher gave {in_points(override.points)} points, not {in_points(was)}{why}."
+            )
             exercises = [
                 _by_a_teacher(one, override, said) if one.name == override.exercise else one for one in result.exercises
             ]
@@ -195,7 +198,7 @@ class Book:
             share = min(1.0, costly * lesson.penalty / 100)
             cost = f"{share:.0%} off" if share else ""
         points = round(result.points * (1 - share), 6)
-        parts.append(f"{cost}: {result.points:g} → {points:g} points" if cost else "no penalty")
+        parts.append(f"{cost}: {in_points(result.points)} → {in_points(points)} points" if cost else "no penalty")
         said = "; ".join(filter(None, parts)) + "."
         return _saying(replace(result, points=points), said), left - spent
 

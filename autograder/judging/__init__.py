@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.judging.checking.draws import EXACT, F32, F64, SINGLE, random
     from autograder.judging.checking.expectations import exercise, expect, expect_close, expect_raises
-    from autograder.judging.checking.measured import agree, compare, fine
+    from autograder.judging.checking.measured import agree, compare, fine, on_case
     from autograder.judging.checking.reference import function_of, misconceptions_of
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "fine",
     "function_of",
     "misconceptions_of",
+    "on_case",
     "random",
 ]
 

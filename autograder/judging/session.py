@@ -282,7 +282,7 @@ class Judge:
                 for item, record in zip(items, records, strict=True)
                 if (check := identify(item)) and check.name not in exercise.technique
             )
-            if not wrong or earned_share(replace(exercise, technique=()), items, records):  # else it has cost nothing
+            if earned_share(replace(exercise, technique=()), items, records):  # else it has cost nothing
                 diagnosis = replace(diagnosis, message=with_technique(exercise, lacking, diagnosis.message, wrong))
         return ExerciseResult(
             name=exercise.name,

@@ -27,6 +27,7 @@ def unnamed(result: SubmissionResult, label: str) -> SubmissionResult:
     """
     ending = PurePath(result.file).suffix
     file = f"{result.lesson}{ending}" if result.lesson and ending in (".ipynb", ".py") else "a file"
+    file = file if result.file else ""
 
     def without(text: str) -> str:
         for name in {result.file, PurePath(result.file).name} - {""}:

@@ -17,7 +17,7 @@ from autograder.classroom.changes import Changes, Move
 from autograder.judging.records.results import whole_file
 from autograder.reports.class_table import NAME, widths
 from autograder.reports.safety import cell, printable
-from autograder.wording import clean, printable_json
+from autograder.wording import clean, in_points, printable_json
 
 LINES = 100
 """Moves that a terminal shows; the files have all."""
@@ -37,7 +37,7 @@ class ChangesTable:
             self._passed_over += 1
             return
         self._shown += 1
-        points = f"{move.before:g} → {move.after:g}"
+        points = f"{in_points(move.before)} → {in_points(move.after)}"
         style = "green" if move.after > move.before else "red"
         name = f"{clean(move.student, NAME):{self._who}}  {move.lesson:{self._what}}  {move.exercise}  "
         self._screen.print(Text.assemble(name, (f"{points}  ({move.after - move.before:+.4g})", style)))

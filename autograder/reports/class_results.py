@@ -229,6 +229,11 @@ class ClassResults:
             self._more += 1
 
 
+def was_handed_in(result: SubmissionResult) -> bool:
+    """Whether there is a hand-in that was graded; a teacher may give points without one."""
+    return result.status != "graded" or bool(result.file or result.grader_version)
+
+
 def is_work(result: SubmissionResult) -> bool:
     """Whether there is work in what was handed in: in a notebook as it was handed out, no exercise is written.
 

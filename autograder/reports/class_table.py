@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
-from autograder.reports.class_results import is_work
+from autograder.reports.class_results import is_work, was_handed_in
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.safety import printable
-from autograder.wording import clean
+from autograder.wording import clean, in_points
 
 NAME = 40
 """Characters of a student's name that are shown."""
@@ -33,8 +33,10 @@ class ClassTable:
 
     def add(self, result: SubmissionResult) -> None:
         """Print the line of a submission."""
-        self._statuses[result.status] += 1
-        name, points = clean(result.student, NAME), f"{result.points:g}/{result.max_points:g}" * bool(result.max_points)
+        if was_handed_in(result):
+            self._statuses[result.status] += 1
+        name, worth = clean(result.student, NAME), result.max_points
+        points = f"{in_points(result.points)}/{in_points(worth)}" if worth else ""
         line = Text(f"{name:{self._who}}  {result.lesson or '—':{self._what}}  {points:>9}  ")
         self._screen.print(line + _marks(result.exercises))
         note = _note(result)

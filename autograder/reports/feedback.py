@@ -11,7 +11,7 @@ from rich.text import Text
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
-from autograder.wording import clean, points_in_words
+from autograder.wording import clean, in_points, points_in_words
 from course.syllabus import Lesson
 
 GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
@@ -55,7 +55,7 @@ def print_feedback(
 
 def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, width: int, hints: int) -> None:
     glyph, style = GLYPHS.get(exercise.status, WRONG)
-    points = f"{exercise.points:g}/{exercise.max_points:g}"
+    points = f"{in_points(exercise.points)}/{in_points(exercise.max_points)}"
     listed = next((one for one in lesson.exercises if one.name == exercise.name), None)  # results may be older
     tier = listed.tier if listed else ""
     status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
-from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import fenced, inert, prose
 from autograder.reports.statistics import ClassStatistics, stuck_on
+from autograder.wording import in_points
 
 LIMIT = 1024 * 1024
 """Bytes of one step's summary; GitHub shows none of a longer one."""
@@ -82,7 +83,7 @@ def _overview(statistics: ClassStatistics, lessons: tuple[str, ...]) -> str:
     lines = [
         f"### {statistics.students} students, {statistics.statuses.total()} submissions",
         "",
-        f"{statuses}. The median student has {statistics.median} % of the {statistics.max_points:g} points of "
+        f"{statuses}. The median student has {statistics.median} % of the {in_points(statistics.max_points)} points of "
         f"{', '.join(map(inert, statistics.due))}.",
         "",
         "| Lesson | Exercise | Passed | Stuck |",
@@ -115,7 +116,7 @@ def _row(work: StudentWork, lessons: tuple[str, ...]) -> str:
 
 
 def _points(result: SubmissionResult) -> str:
-    points = f"{result.points:g}/{result.max_points:g}"
+    points = f"{in_points(result.points)}/{in_points(result.max_points)}"
     return points if result.status == "graded" else f"{points} {prose(result.status)}"
 
 
@@ -123,19 +124,16 @@ def _feedback(result: SubmissionResult) -> list[str]:
     """One student's lesson: a headline and the table, then each exercise that does not pass."""
     lesson = lesson_of(result.lesson)
     title = prose(f"{lesson.title} ({result.lesson})" if lesson else result.lesson)
-    head = [
-        f"### {title}: {result.points:g} of {result.max_points:g} points",
-        "",
-        f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}",
-        "",
-    ]
+    head = [f"### {title}: {in_points(result.points)} of {in_points(result.max_points)} points", ""]
+    if was_handed_in(result):
+        head += [f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}", ""]
     if result.message or result.status != "graded":
         head += [f"**{prose(result.status)}** {prose(result.message)}", ""]
     if result.exercises:
         head += ["| | Exercise | Points | |", "| --- | --- | ---: | --- |"]
         head += [
             f"| {GLYPHS.get(graded.status, WRONG)[0]} | {inert(graded.name)} | "
-            f"{graded.points:g}/{graded.max_points:g} | {prose(graded.status)} |"
+            f"{in_points(graded.points)}/{in_points(graded.max_points)} | {prose(graded.status)} |"
             for graded in result.exercises
         ]
     return ["\n".join([*head, ""]), *[_details(graded) for graded in stuck_on(result)], "\n"]

@@ -7,10 +7,10 @@ from typing import Any
 
 from autograder.classroom.class_record import GONE
 from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult
-from autograder.reports.class_results import StudentWork, lesson_of
+from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean, printable_json
+from autograder.wording import clean, in_points, printable_json
 
 
 class GradescopeReport(Report):
@@ -24,7 +24,7 @@ class GradescopeReport(Report):
 
     def add(self, work: StudentWork) -> None:
         """Write a student's file; who has handed in nothing has no submission there, to which a score could belong."""
-        if not work.results and all(row.status == GONE for row in work.uncounted):
+        if not any(map(was_handed_in, work.results)) and all(row.status == GONE for row in work.uncounted):
             return
         name = "results" if self._alone else file_stem(work.student)
         results = gradescope(work, self.order.hidden_checks, self.order.classroom.due)
@@ -96,10 +96,10 @@ def _test(number: str, name: str, passed: bool, output: str) -> dict[str, Any]:
 
 
 def _headline(result: SubmissionResult) -> str:
-    points = f"{result.points:g} of {result.max_points:g} points"
+    points = f"{in_points(result.points)} of {in_points(result.max_points)} points"
     story = f" ({result.status}: {result.message})" if result.status != "graded" else f" {result.message}".rstrip()
-    bytes_graded = f"{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}"
-    return clean(f"{_title(result)}: {points}{story} [{bytes_graded}]", LONGEST)
+    bytes_graded = f" [{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}]"
+    return clean(f"{_title(result)}: {points}{story}{bytes_graded * was_handed_in(result)}", LONGEST)
 
 
 def _not_counted(row: SubmissionResult) -> str:

@@ -8,7 +8,7 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult,
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean
+from autograder.wording import clean, in_points
 
 ERRORS = ("error", "timeout", "forbidden")
 """Statuses of exercises that ended before there was anything to compare: errors, where a wrong answer is a failure."""
@@ -86,7 +86,7 @@ def _story(graded: ExerciseResult) -> str:
     failed = [
         f"{check.name} ({'visible' if check.visible else 'hidden'})" for check in graded.checks if not check.passed
     ]
-    points = f"{graded.points:g} of {graded.max_points:g} points"
+    points = f"{in_points(graded.points)} of {in_points(graded.max_points)} points"
     return "\n".join([graded.message, "", points, *([f"Checks that fail: {', '.join(failed)}"] if failed else [])])
 
 

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from autograder.judging.records.results import SubmissionResult
 from autograder.reports.screen import Screen
-from autograder.wording import clean
+from autograder.wording import clean, in_points
 
 STEPS = 20
 """Lines that a run has at least where there is no terminal, if it has as many results."""
@@ -70,7 +70,7 @@ class _Lines:
         if step == self._step and done > 1 and now - self._said < SILENCE:
             return
         self._step, self._said = step, now
-        points = f"{result.points:g}/{result.max_points:g}"
+        points = f"{in_points(result.points)}/{in_points(result.max_points)}"
         what = f"{clean(result.student, 40)} {result.lesson} {points} {result.status}"
         left = self._task.time_remaining
         parts = [what, _rate(self._task), f"{_span(left)} left" if left else ""]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
-from autograder.reports.class_results import StudentWork, is_work, lesson_of
+from autograder.reports.class_results import StudentWork, is_work, lesson_of, was_handed_in
 
 NOT_STUCK = ("passed", "missing")
 """Exercises that are done or not begun; with any other status a learner has tried and is not there yet."""
@@ -102,7 +102,7 @@ class ClassStatistics:
         return 0
 
     def add(self, work: StudentWork) -> None:
-        for result in work.results:
+        for result in filter(was_handed_in, work.results):
             self._add_submission(result)
         self.uncounted.update(row.status for row in work.uncounted)
         if work.student != UNKNOWN:  # nobody, whose files lie beside the students' folders

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 
 from autograder.gradebook.rules import Rules
 from autograder.learning.solutions import in_a_line
-from autograder.reports.class_results import StudentWork, is_work, lesson_of
+from autograder.reports.class_results import StudentWork, is_work, lesson_of, was_handed_in
 from autograder.reports.statistics import NOT_STUCK, said
 from autograder.sections import read_command
 
@@ -98,7 +98,7 @@ class ClassWeeks:
 
     def add(self, work: StudentWork) -> None:
         """Count a student's results."""
-        for result in work.results:
+        for result in filter(was_handed_in, work.results):
             if not result.exercises or not is_work(result):
                 continue
             came = work.counted_at.get(result.lesson)

@@ -190,7 +190,9 @@ class SubmissionRun:
         except DeadlinePassed:
             self.close(grace=0.0)
             limit = (
-                f"the {self.account.most_call_seconds:g} seconds of the submission" if whole else f"{seconds:g} seconds"
+                f"the {self.account.most_call_seconds:g} seconds of the submission"
+                if whole
+                else f"{seconds:g} second{'s' * (seconds != 1)}"
             )
             error: TimedOut | Crashed = TimedOut(f"{name} did not return within {limit}.")
         except ChannelClosed:

@@ -5,7 +5,8 @@ Under a sentence stands a bool: whether it is so. The learner is told the senten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from autograder.judging.checking.expectations import expect, expect_close
@@ -28,6 +29,15 @@ def shown_as(call: Callable[[], _Answer], values: Mapping[str, Any], *, tensors:
             calls[-1] = Call(calls[-1].function, tuple(values.items()), scenario=True, tensors=tensors, chosen=True)
 
 
+@contextmanager
+def on_case(case: str) -> Iterator[None]:
+    """Let feedback name the case where the calls inside do not come back."""
+    record = current_record()
+    record.asked = case
+    yield
+    record.asked = ""  # and stays where a call ended the check
+
+
 def agree(
     scenario: str,
     learner: Any,
@@ -42,15 +52,13 @@ def agree(
     Args:
         tensors: what feedback shows in place of the arguments, as PyTorch tensors.
     """
-    record = current_record()
-    record.asked = case
-    expected = getattr(reference.scenario, scenario)(*arguments)
 
     def ask() -> Any:
         return getattr(learner.scenario, scenario)(*arguments)
 
-    got = ask() if tensors is None else shown_as(ask, tensors, tensors=True)
-    record.asked = ""
+    with on_case(case):
+        expected = getattr(reference.scenario, scenario)(*arguments)
+        got = ask() if tensors is None else shown_as(ask, tensors, tensors=True)
     compare(got, expected, case=case, **tolerance)
 
 

@@ -22,7 +22,7 @@ from autograder.reports.safety import cell
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS = "    Points Possible"
-HAND_IN = re.compile(r".+_(\d+)", re.DOTALL)
+HAND_IN = re.compile(r".*_(\d+)", re.DOTALL)
 """What Canvas calls a hand-in ends in the student's ID."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from autograder.wording import in_points
+
 GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 SPACES = re.compile(r"[\s\u00a0\u202f'’]")
 """What stands between thousands in French and Swiss numbers."""
@@ -34,7 +36,7 @@ def has_decimal_comma(text: str) -> bool:
 
 def written(points: float, comma: bool = False) -> str:
     """Points with two decimals at most, and no thousands apart."""
-    text = f"{points:.2f}".rstrip("0").rstrip(".")
+    text = in_points(points)
     return text.replace(".", ",") if comma else text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import exercise, expect, expect_close
+from autograder.judging import exercise, expect, expect_close, on_case
 from autograder.judging.records.errors import Raised
 from autograder.lessons.ch01_computation_graph.checks.graphs import (
     SHARED,
@@ -144,9 +144,11 @@ def test_many_nodes(learner, reference, rng):
     local[0, 1] = 0.0  # node 1 has node 0 twice
     graph = parents, local, rng.permutation(MANY)[:60]
     expected = reference.scenario.reverse_sweep_of_many(*graph)
-    got = learner.scenario.reverse_sweep_of_many(*graph)
+    case = f"{MANY:,} nodes, each used by the next two"
+    with on_case(case):
+        got = learner.scenario.reverse_sweep_of_many(*graph)
     names = ("the number of entries", "the gradients of 60 nodes")
-    expect_close(got, expected, names=names, case=f"{MANY:,} nodes, each used by the next two", rtol=1e-7, atol=1e-8)
+    expect_close(got, expected, names=names, case=case, rtol=1e-7, atol=1e-8)
 
 
 @exercise("reverse_sweep", promise="instrumented")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.judging import expect, expect_close
+from autograder.judging import expect, expect_close, on_case
 from autograder.lessons.ch06_vjps.scenarios.many_entries import _many_entries
 from autograder.values import summarise
 from autograder.wording import enumeration
@@ -25,7 +25,8 @@ def check_many_entries(learner, reference, rng, name):
     arguments = _many_entries(name, seed)
     inputs = [x for x in arguments[1:] if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
     case = f"{sum(x.size for x in inputs):,} entries"
-    got = getattr(learner, name)(*arguments)
+    with on_case(case):
+        got = getattr(learner, name)(*arguments)
     gradients = got if isinstance(got, tuple | list) else (got,)
     shapes = [x.shape for x in inputs]
     fit = [getattr(gradient, "shape", None) for gradient in gradients] == shapes
