@@ -153,7 +153,7 @@ def test_weights_of_a_changed_exercise_are_told_of_the_file_that_has_them(
     text = (ROOT / "docs" / "own-course.md").read_text(encoding="utf-8")
     shown = text.partition("```toml\n")[2].partition("```")[0]
     assert "weights = { test_relu_passes_where_x_is_positive = 3 }" in shown
-    (tmp_path / FILE).write_text(shown.replace("test_relu_passes_where_x_is_positive", check), encoding="utf-8")
+    (tmp_path / FILE).write_text(shown.replace("test_relu_passes_where_x_is_positive = 3", f"{check} = 9"), encoding="utf-8")
     with serving(tmp_path):
         problems = [str(one) for one in sentences_have_cases(Course.at(tmp_path).part("ch06_vjps", "relu_vjp"))]
     assert [one.partition(": “")[0] for one in problems] == ([f"{FILE}: relu_vjp"] if share else [])

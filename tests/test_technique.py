@@ -209,10 +209,10 @@ def graded(graded_whole: Callable[..., SubmissionResult]) -> Callable[..., Exerc
 
 
 def test_why_there_are_no_points_is_said_once(graded: Callable[..., ExerciseResult]) -> None:
-    """The line that the case begins with stood at its end as well."""
+    """The line that the case begins with stood at its end as well. Where no value is right, nothing is said of it."""
     forward = "    @staticmethod\n    def forward(ctx, x):\n        return y"
     message = graded(f"import torch\nclass GELU(torch.autograd.Function):\n{forward}").message
-    assert message.endswith("right values count only with that.")
+    assert "No points" not in message
     lines = message.splitlines()
     assert len(set(lines)) == len(lines)
 

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.diagnosis.equality import mismatch
 from autograder.judging.checking.plugin import CheckId, identify
-from autograder.judging.records.errors import Crashed, Raised, TimedOut
+from autograder.judging.records.errors import Crashed, LearnerError, Raised, TimedOut
 from autograder.judging.records.record import Record, paired
 from autograder.judging.records.results import CheckResult, ExerciseResult
 from autograder.judging.records.status import ExerciseStatus
@@ -107,13 +107,20 @@ def with_technique(exercise: Exercise, lacking: Record, message: str, wrong: boo
     way = f"{exercise.name} is about how it is done, and right values count only with that"
     if _only_values_differ(lacking):
         way = f"how {exercise.name} is done is measured on right values only"
-    elif lacking.visible and lacking.asked and isinstance(lacking.ended_by, Raised | TimedOut | Crashed):
+    elif lacking.visible and lacking.asked and _gave_out(lacking.ended_by):
         in_time = " in time" if isinstance(lacking.ended_by, TimedOut) else ""
         way = f"{exercise.name} earns points only if it also gets through {lacking.asked}{in_time}"
     why = one_line(lacking)
     said = lacking.failures[0].problems[0] if lacking.failures else why
     points = "No points, even for what is right" if wrong else "No points"
     return f"{message}\n{points}: {way}.{'' if said in message else f' {why}'}".strip()
+
+
+def _gave_out(ended_by: LearnerError | None) -> bool:
+    """Whether a call took more time, memory or recursion than it may."""
+    if isinstance(ended_by, Raised):
+        return ended_by.failure.kind in ("MemoryError", "RecursionError")
+    return isinstance(ended_by, TimedOut | Crashed)
 
 
 def _only_values_differ(record: Record) -> bool:
