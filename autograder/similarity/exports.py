@@ -13,11 +13,11 @@ import shutil
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 
 from autograder.learning.answers import answers
 from autograder.learning.solutions import own_answers
+from autograder.moments import moment_of
 from autograder.places import Places
 from autograder.reports.formats import write_text
 from autograder.reports.safety import cell, file_stem
@@ -82,8 +82,5 @@ def _handed_out(slug: str) -> str:
 
 def _time(at: str) -> str:
     """As Dolos has it: `2019-07-23 17:12:33 +0200`."""
-    try:
-        when = datetime.fromisoformat(at)
-    except ValueError:
-        return ""
-    return f"{when:%Y-%m-%d %H:%M:%S %z}".strip()
+    when = moment_of(at)
+    return f"{when:%Y-%m-%d %H:%M:%S %z}".strip() if when else ""
