@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from autograder.moments import moment_of
+from autograder.new_files import refuse_link
 from autograder.places import Places
 from course.syllabus import Exercise
 
@@ -132,11 +133,15 @@ def forget(folder: Path, exercise: Exercise) -> str:
 
 
 def keep(folder: Path, name: str, ending: str) -> Path:
-    """A path for something to keep, in the folder for that, with the time in its name; nothing lies there yet."""
+    """A path for something to keep, in the folder for that, with the time in its name; nothing lies there yet.
+
+    `OSError` if that folder is a link: what is kept would go where somebody else says.
+    """
+    refuse_link(folder / KEPT)
     (folder / KEPT).mkdir(exist_ok=True)
     stem = f"{name}.{datetime.now():%Y-%m-%d_%H-%M-%S}"
     path, number = folder / KEPT / f"{stem}{ending}", 1
-    while path.exists():
+    while os.path.lexists(path):
         number += 1
         path = folder / KEPT / f"{stem}_{number}{ending}"
     return path
@@ -169,6 +174,7 @@ def _change(folder: Path, note: Callable[[Entries], None]) -> str:
 def _held(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
+    refuse_link(folder / LOCK)
     lock = FileLock(folder / LOCK, timeout=PATIENCE)
     try:
         lock.acquire()
