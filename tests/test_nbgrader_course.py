@@ -243,7 +243,7 @@ def test_a_notebook_that_nbgrader_cannot_read_is_not_shown_and_ends_nothing(
     tmp_path: Path, cell: dict[str, Any]
 ) -> None:
     """The report ended midway: whoever came after had no points."""
-    plain = {"cell_type": "code", "id": "a", "source": "x = 1", "outputs": [], "execution_count": None}
+    plain: dict[str, Any] = {"cell_type": "code", "id": "a", "source": "x = 1", "outputs": [], "execution_count": None}
     told = _hand_in(tmp_path, "ann", [plain | cell])
     with pytest.raises(CannotBeShownError):
         show(tmp_path, "ann", told)
