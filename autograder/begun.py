@@ -31,6 +31,13 @@ def holds_work(cells: Sequence[Cell], slug: str) -> bool:
     return bool(exercises_with_work(cells, slug))
 
 
+def has_own_code(cells: Sequence[Cell], slug: str) -> bool:
+    """Whether there is code anywhere that the course did not hand out, of an exercise or of none."""
+    ours, _ = _handed_out(slug, Places().notebook(slug))
+    lines = (code for _, code in islice(_lines_of(cells, slug), MOST_LINES))
+    return any(code not in ours and not _NO_ANSWER.match(code) for code in lines)
+
+
 def exercises_with_work(cells: Sequence[Cell], slug: str) -> set[str]:
     """The exercises of a lesson that have code which the course did not hand out.
 

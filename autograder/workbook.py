@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograder.new_files import write_new
 from autograder.places import Places
 from autograder.toml_text import toml_value
 from course.own import FILE, own_course
@@ -24,12 +25,13 @@ def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = 
 
     Of a course of one's own, a file in there says which it is.
 
-    Returns the files that are new and those that were there and stay. `OSError` if the folder cannot be written.
+    Returns the files that are new and those that were there and stay. `OSError` if the folder cannot be written, or a
+    link lies in the place of a new file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     own = own_course()
     if own is not None and not (folder / FILE).exists():
-        (folder / FILE).write_text(leads_back(folder, own), encoding="utf-8")
+        write_new(folder / FILE, leads_back(folder, own), inside=folder)
     copied, kept = [], []
     for lesson in syllabus().values() if lessons is None else lessons:
         file = folder / f"{lesson.slug}.{format_}"
@@ -37,7 +39,7 @@ def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = 
             kept.append(file)
             continue
         text = Places().notebook(lesson.slug).read_text(encoding="utf-8")  # as it is: no link depends on the folder
-        file.write_text(text if format_ == "ipynb" else as_python(text), encoding="utf-8")
+        write_new(file, text if format_ == "ipynb" else as_python(text), inside=folder)
         copied.append(file)
     return copied, kept
 

@@ -34,6 +34,8 @@ NAMES = [
     "\t=1",
     "'=1",
     '"quoted", and; separated',
+    "a;=1",
+    'b; "@SUM(A1);-x',
     "<img src=x onerror=\"document.title='pwned'\">",
     "<script>document.title='pwned'<",
     "{{ 7*7 }}{% raise %}",

@@ -70,6 +70,8 @@ def receipt(user: str, name: str = "Jürgen Groß", attached: str = "\tOriginal 
         ("3 September, 2026 1205 PM", "2026-09-03T12:05:00"),
         ("12 Nov 2026 2254", "2026-11-12T22:54:00"),
         ("31 February, 2026 1205 PM", ""),
+        ("1 January 0001 1200 AM", ""),
+        ("31 December 9999 1159 PM", ""),
         ("12 mai 2026 2254", ""),
     ],
 )

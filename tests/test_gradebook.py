@@ -330,6 +330,7 @@ def test_what_a_teacher_decides_of_a_lesson_is_what_counts(tmp_path: Path) -> No
         ('[lessons.ch06]\ndue = "tomorrow"', "due must be a date or a time without quotes, as 2027-"),
         ("[lessons.ch06]\nexercises = ['no']", "ch06_vjps has no exercise 'no'"),
         ("[lessons.ch06]\nweight = 3\n[lessons.ch07]", "lessons.ch07_mlp_backprop has no weight and others have one"),
+        ("[lessons.ch06]\ndue = 0001-01-01", "due must be in the years from 2000 to 2100, not 0001-01-01"),
         ('timezone = "Mars"', "there is no timezone 'Mars'"),
         ("[[extension]]\nlesson = 'ch06'\ndays = 1", "extension 1: student must be a text, and is missing"),
         ("[[extension]]\nstudent = 'a'\nlesson = 'ch06'", "extension 1: say until or days"),

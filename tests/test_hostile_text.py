@@ -32,7 +32,7 @@ from autograder.commands import app, check_formats
 from autograder.commands.similarity import FORMATS as OF_SIMILARITY
 from autograder.notebook.card import message
 from autograder.reports.formats import MAKERS
-from autograder.reports.safety import cell, markup
+from autograder.reports.safety import TableWriter, cell, markup
 
 pytestmark = pytest.mark.slow
 
@@ -252,6 +252,8 @@ def test_no_report_has_live_text(
         text = data.decode("utf-16" if name.endswith(".xls") else "utf-8").removeprefix("\ufeff")
         if name.endswith((".csv", ".xls")):
             dialect = csv.excel_tab if name.endswith(".xls") else csv.excel
+            for row in csv.reader(io.StringIO(text), delimiter=";"):  # as Excel does where commas are decimal
+                assert not [one for one in row if one.lstrip(' "').startswith(("=", "@"))], name
             for row in list(csv.reader(io.StringIO(text), dialect))[1:]:
                 assert not [one for one in row if hidden_in(one)], name
                 assert not [one for one in row if one.lstrip().startswith(("=", "@")) or re.match(r"\s*[-+]\D", one)], (
@@ -270,6 +272,18 @@ def test_no_report_has_live_text(
         for comment in _comments(tmp_path / "gradebook.db"):
             assert hidden_in(comment) == set()
             assert live_in(_as_nbgrader_shows(comment)) == []
+
+
+def test_every_table_has_the_one_writer() -> None:
+    """canvas.csv and moodle/gradebook.csv had none, and a name `a;=1` was a formula where `;` separates."""
+    files = [file for file in (ROOT / "autograder").rglob("*.py") if "csv.writer(" in file.read_text(encoding="utf-8")]
+    assert [file.name for file in files] == ["safety.py"]
+    table = io.StringIO()
+    TableWriter(table).writerow(["a;=cmd|' calc'!A0;b", 'a; "+1', "a\t@x", "1;2"])
+    TableWriter(table, numbers=True).writerow(["a;=1", 1.5])
+    for delimiter in ",;\t":
+        for row in csv.reader(io.StringIO(table.getvalue()), delimiter=delimiter):
+            assert not [one for one in row if one.strip(' "').startswith(("=", "+", "@", "-"))], delimiter
 
 
 def _comments(database: Path) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,6 +95,43 @@ def test_a_damaged_file_is_one_line_and_is_kept(tmp_path: Path, text: str) -> No
     assert kept.read_bytes() == text.encode("latin-1")
     assert progress.read(tmp_path).passes(RELU)
     assert progress.read(tmp_path).problem == ""
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"points": 10**400},
+        {"points": -1},
+        {"tries": 10**400},
+        {"tried": "0001-01-01T00:00:00+00:00"},
+        {"passed": "9999-12-31T23:59:59-14:00"},
+    ],
+    ids=["points", "negative", "tries", "year 1", "year 9999"],
+)
+def test_a_value_that_no_check_writes_is_damage(tmp_path: Path, entry: dict[str, Any]) -> None:
+    """`next` ended with a traceback, for who opened a classmate's folder."""
+    passed(tmp_path, RELU)
+    file = tmp_path / "progress.json"
+    data = json.loads(file.read_text())
+    data["exercises"][RELU.full_name] |= entry
+    file.write_text(json.dumps(data))
+    known = progress.read(tmp_path)
+    assert known.exercises == {}
+    assert f"damaged at {RELU.full_name}" in known.problem
+
+
+@pytest.mark.parametrize("what", ["a link to a device", "a pipe", "too large"])
+def test_what_is_no_file_of_its_size_is_not_waited_for(tmp_path: Path, what: str) -> None:
+    file = tmp_path / "progress.json"
+    if what == "a pipe":
+        os.mkfifo(file)
+    elif what == "too large":
+        file.write_bytes(b" " * (progress.MOST_BYTES + 1))
+    else:
+        file.symlink_to("/dev/zero")
+    assert "is damaged (it is no file of its size)" in progress.read(tmp_path).problem
+    assert "the old file is kept as kept/" in progress.record(tmp_path, result(RELU))
+    assert progress.read(tmp_path).passes(RELU)
 
 
 def test_whole_entries_of_a_damaged_file_still_count(tmp_path: Path) -> None:

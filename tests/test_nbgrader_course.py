@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import shutil
@@ -11,7 +12,9 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -21,7 +24,10 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 
 from autograder.cell_names import check_id
 from autograder.classroom.class_record import ClassRecord, HandedIn
+from autograder.judging.records.results import SubmissionResult
 from autograder.nbgrader_course.folder import write_course
+from autograder.nbgrader_course.gradebook import CourseGradebook
+from autograder.nbgrader_course.shown import CannotBeShownError, show
 from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
@@ -221,6 +227,57 @@ def test_who_handed_in_nothing_is_called_as_the_others_are(course: Nbgrader, bac
     with Gradebook(address) as gradebook:
         assert {student.id for student in gradebook.students} >= {"ada", "bob", "eve"}
         assert not [student.id for student in gradebook.students if "@" in student.id]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"metadata": {"exercise": ["x"]}},
+        {"metadata": {"nbgrader": [1]}},
+        {"metadata": {"nbgrader": {"grade": True, "grade_id": ["x"], "locked": False, "solution": False}}},
+        {"metadata": [1]},
+        {"metadata": {}, "cell_type": 1},
+    ],
+)
+def test_a_notebook_that_nbgrader_cannot_read_is_not_shown_and_ends_nothing(
+    tmp_path: Path, cell: dict[str, Any]
+) -> None:
+    """The report ended midway: whoever came after had no points."""
+    plain: dict[str, Any] = {"cell_type": "code", "id": "a", "source": "x = 1", "outputs": [], "execution_count": None}
+    told = _hand_in(tmp_path, "ann", [plain | cell])
+    with pytest.raises(CannotBeShownError):
+        show(tmp_path, "ann", told)
+    gradebook = CourseGradebook(f"sqlite:///{tmp_path / 'gradebook.db'}")
+    gradebook.folder = tmp_path
+    gradebook.write("ann", "", "", "", [told])
+    gradebook.write("zoe", "", "", "", [_hand_in(tmp_path, "zoe", [plain | {"metadata": {}}])])
+    assert (gradebook.odd, gradebook.shown) == ([("ann", told.lesson)], {("zoe", told.lesson)})
+
+
+@pytest.mark.parametrize("name", ["nbgrader_config.py", "source", f"source/{SLUG}", f"source/{SLUG}/{SLUG}.ipynb"])
+def test_a_course_folder_is_not_written_through_a_link(tmp_path: Path, name: str) -> None:
+    link = tmp_path / "course" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match=f"{link.name} is a link, and none is followed; remove it"):
+        write_course(tmp_path / "course", [SLUG])
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_half_an_emoji_is_shown_as_what_can_be_written(tmp_path: Path) -> None:
+    told = _hand_in(tmp_path, "ann", [{"cell_type": "markdown", "id": "m", "metadata": {}, "source": "half: \ud83d"}])
+    assert show(tmp_path, "ann", told)
+    (shown,) = (tmp_path / "autograded").rglob("*.ipynb")
+    assert sources(shown) == ["half: ?"]
+
+
+def _hand_in(folder: Path, student: str, cells: list[dict[str, Any]]) -> SubmissionResult:
+    """A notebook of these cells in a course folder, and a result of it."""
+    told = small_results.a_result(student)
+    file = folder / "submitted" / student / told.lesson / f"{told.lesson}.ipynb"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    return replace(told, sha256=hashlib.sha256(file.read_bytes()).hexdigest())
 
 
 class TestWhatIsTakenBack:

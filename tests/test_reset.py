@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from autograder.learning import progress
 from autograder.learning.answers import answers
 from autograder.learning.reset import ResetError, reset
 from autograder.places import Places
 from autograder.submission import read_submission
-from autograder.workbook import as_python
+from autograder.workbook import as_python, copy_lessons
 from course.syllabus import find_lesson, syllabus
 
 VJPS = find_lesson("ch06_vjps")
@@ -211,3 +212,33 @@ def test_half_a_character_in_a_notebook_survives_a_reset(tmp_path: Path) -> None
     assert reset(file, RELU).changed
     assert "\\ud800" in file.read_text()
     assert len(json.loads(file.read_text())["cells"]) == len(json.loads(STUB)["cells"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    """Somebody else's folder had `kept` lead to the files that IPython runs when it starts."""
+    work, elsewhere = tmp_path / "work", tmp_path / "startup"
+    work.mkdir()
+    elsewhere.mkdir()
+    (work / "kept").symlink_to(elsewhere)
+    file = work / "ch06_vjps.ipynb"
+    file.write_text(notebook())
+    with pytest.raises(OSError, match="kept is a link, and none is followed; remove it"):
+        reset(file, RELU)
+    (work / "progress.json").write_text("damaged")
+    assert "this try is not noted" in (said := progress.forget(work, RELU))
+    assert said.endswith("kept is a link, and none is followed; remove it")
+    (work / "kept").unlink()
+    (elsewhere / "precious").write_text("mine")
+    (work / progress.LOCK).unlink()
+    (work / progress.LOCK).symlink_to(elsewhere / "precious")
+    assert f"{progress.LOCK} is a link" in progress.forget(work, RELU)
+    (work / "ch06_vjps.py").symlink_to(elsewhere / "new.py")
+    with pytest.raises(OSError, match=r"ch06_vjps\.py is a link"):
+        copy_lessons(work, "py", [VJPS])
+    (elsewhere / "new.py").write_text(as_python(notebook()))
+    with pytest.raises(ResetError, match=r"ch06_vjps\.py is a link that leads out of its folder"):
+        reset(work / "ch06_vjps.py", RELU)
+    assert (elsewhere / "new.py").read_text() == as_python(notebook())
+    assert (elsewhere / "precious").read_text() == "mine"
+    assert {one.name for one in elsewhere.iterdir()} == {"precious", "new.py"}

@@ -240,6 +240,9 @@ def test_a_name_that_two_have_is_given_to_neither() -> None:
     found = People(people, ["Ada King"])
     assert [one.shown for one in found.students] == ["Ada King", "Ada King (a@x)", "Ada King (b@x)"]
     assert "Ada King could be any of a@x, b@x" in found.problems[0]
+    people = [Person(name, ids={"mail": "a@x"}) for name in ("Ada King", "Bob Lee")]
+    said = People(people, ["a@x"]).problems
+    assert "a@x could be any of Ada King and Bob Lee: the roster has one id for them; give each an id of" in said[-1]
 
 
 def test_a_teams_hand_in_is_that_of_each_member() -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import subprocess
+import textwrap
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,15 @@ import pytest
 from lxml import html
 
 from autograder.learning.solutions import own_answers
-from autograder.similarity.class_answers import MODEL_SOLUTION, Answer, ExerciseAnswers
+from autograder.places import Places
+from autograder.similarity.class_answers import (
+    MODEL_SOLUTION,
+    MOST_IN_A_CELL,
+    Answer,
+    ExerciseAnswers,
+    Source,
+    read_class,
+)
 from autograder.similarity.exports import BASE, MODEL
 from autograder.similarity.findings import ExerciseFindings, Finding, compare
 from autograder.similarity.report import NO_PROOF, Similarity, _groups, _pairs, _sides, in_words, side_by_side
@@ -273,6 +282,33 @@ def test_a_class_is_compared_and_nothing_of_it_runs(backprop: Command, tmp_path:
     data = json.loads((out / "similarity.json").read_text(encoding="utf-8"))
     assert data["note"] == NO_PROOF
     assert data["findings"][0]["students"] == ["Bo", "Zoë Ünal"]
+
+
+def test_what_has_no_text_to_compare_is_said_and_whole_files_are_compared(tmp_path: Path) -> None:
+    """Two identical files with full points were neither compared nor mentioned."""
+    filler = "".join(f"# %%\n#{'x' * (MOST_IN_A_CELL - 10)}\n" for _ in range(11))
+    ways = {
+        "nested": "import numpy as np\nif True:\n" + textwrap.indent(PLAIN, "    "),
+        "after": f"{filler}\n# %%\n{PLAIN}",
+        "long": f"# %%\n{PLAIN}\n#{'x' * MOST_IN_A_CELL}",
+        "hidden": "exec(bytes([112, 97]))\n",
+    }
+    stubs = Places().notebook(SLUG).read_text(encoding="utf-8")
+    for name, text in {**ways, "untouched": stubs, "plain": PLAIN}.items():
+        for number in "12":
+            (tmp_path / f"{name}{number}").mkdir()
+            file = f"{SLUG}.{'ipynb' if name == 'untouched' else 'py'}"
+            (tmp_path / f"{name}{number}" / file).write_text(text, encoding="utf-8")
+    remarks = read_class([Source(tmp_path, tmp_path / "scratch")], []).remarks
+    assert len(remarks) == 2 * len(ways) + len(ways) + 1, "one for each hand-in, and for each file"
+    for name in (*ways, "plain"):
+        assert f"{SLUG}: {name}1 and {name}2 handed in the same file, byte for byte" in remarks
+    not_compared = "not compared, since"
+    assert f"nested1/{SLUG}: {not_compared} no cell defines it at its top level: relu_vjp" in remarks
+    assert f"hidden1/{SLUG}: {not_compared} it defines no exercise at the top level of a cell" in remarks
+    for name in ("after1", "long1"):
+        assert any(line.startswith(f"{name}/") and "look at the file" in line for line in remarks)
+    assert not [line for line in remarks if "untouched" in line]
 
 
 def test_a_roster_says_who_is_a_team(backprop: Command, tmp_path: Path) -> None:

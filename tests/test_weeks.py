@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from test_gradebook import SLUG, a_result, table, write
+from test_gradebook import SLUG, a_result, only, read, table, write
 
 from autograder.classroom.class_record import HandedIn
 from autograder.gradebook.rules import Rules, read_rules
 from autograder.judging.records.results import SubmissionResult
 from autograder.reports.class_results import StudentWork
+from autograder.reports.pages import in_words
 from autograder.reports.weeks import ClassWeeks
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -53,6 +54,18 @@ def test_else_of_the_week_in_which_it_was_due_else_of_its_lesson(tmp_path: Path)
     found = weeks_of(rules, (a_result("ann"), ""), (a_result("ann", lesson="ch07_mlp_backprop"), ""))
     assert [week.title for week in found.weeks] == ["ch07_mlp_backprop", "9 Nov 2026"]
     assert not weeks_of(Rules(), (a_result("ann"), "")).has_dates
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_no_class_has_seen_ends_no_report(tmp_path: Path, at: str) -> None:
+    """It is in the record of a class that an older grader read."""
+    rules = read_rules(table(tmp_path, "rules.toml", 'timezone = "Europe/Berlin"\n[lessons.ch06]\ndue = 2026-11-12\n'))
+    assert [week.title for week in weeks_of(rules, (a_result("ann"), at)).weeks] == ["9 Nov 2026"]
+    assert in_words(at) == at
+    results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn(at)})
+    table(results, "rules.toml", "penalty = 10\n[lessons.ch06]\ndue = 2026-11-12\n")
+    found, _ = read(results)
+    assert only(found["ann"]).points == a_result("ann").points
 
 
 def test_the_lecture_is_about_what_many_got_wrong_in_the_last_week() -> None:

@@ -1,8 +1,8 @@
 """Entries of a class folder that are called alike: each is a student, so that none takes the place of another.
 
 `ann` and ` ann`, `ann` and `ann.zip`, a name in two forms of Unicode: results have one name for them. Who hands in can
-choose such a name, and which of two is the student's nobody can tell but the instructor. So the exact name keeps it, a
-folder before a zip, and the others have names that end in a hash.
+choose such a name, and which of two is the student's nobody can tell but the instructor. So the exact name keeps it,
+then one that a platform made if most entries are such, a folder before a zip; the others have names that end in a hash.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ def told_apart(hand_ins: list[HandIn]) -> tuple[list[HandIn], dict[str, tuple[st
     for hand_in in hand_ins:
         entries[hand_in.student][hand_in.of].append(hand_in)
     taken, renamed = set(entries), dict[str, tuple[str, str]]()
+    named = {one.path.name: _is_platforms(one) for one in hand_ins}
+    exported = sum(named.values()) * 2 > len(named)
     names: dict[tuple[str, str], str] = {}
     for student, by_entry in entries.items():
         if student == UNKNOWN:
             continue
-        for of in sorted(by_entry, key=lambda of: (_rank(student, by_entry[of][0]), of))[1:]:
+        for of in sorted(by_entry, key=lambda of: (_rank(student, by_entry[of][0], exported), of))[1:]:
             entry = by_entry[of][0].path.name
             name = _another_name(student, of, taken)
             taken.add(name)
@@ -53,16 +55,27 @@ def remarks_on(folder: Path, renamed: dict[str, tuple[str, str]]) -> list[str]:
     ]
 
 
-def _rank(student: str, hand_in: HandIn) -> int:
-    """Who keeps the name: a platform's, then whose entry has it exactly, a folder before a zip; an empty one last."""
+def _rank(student: str, hand_in: HandIn, exported: bool) -> int:
+    """Who keeps the name: whose entry has it exactly, then a platform's in an export, a folder before a zip.
+
+    Anybody can call a folder as a platform would, so elsewhere that comes last but for what is empty.
+    """
     entry = hand_in.path.name
-    if hand_in.of != entry or entry.endswith(f"-{student}"):  # GitHub Classroom's, with the assignment before it
-        return 0
     if not hand_in.name and _is_empty(hand_in.path):
-        return 5
+        return 6
+    if entry == student:
+        return 0
+    if _is_platforms(hand_in):
+        return 1 if exported else 5
     if hand_in.name and entry.startswith(f"{student}."):
         return 2 if entry == f"{student}.zip" else 3
-    return 1 if entry == student else 4
+    return 4
+
+
+def _is_platforms(hand_in: HandIn) -> bool:
+    """Whether an entry is called as a platform calls it: GitHub Classroom puts the assignment before the name."""
+    entry = hand_in.path.name
+    return hand_in.of != entry or entry.endswith(f"-{hand_in.student}")
 
 
 def _is_empty(folder: Path) -> bool:

@@ -8,7 +8,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -32,6 +32,7 @@ from autograder.classroom.hand_in_files import (
 from autograder.classroom.lesson_names import lessons_named
 from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import SubmissionResult
+from autograder.moments import moment_of
 from autograder.submission import SubmissionError, read_bytes, stem_of
 from autograder.wording import clean
 
@@ -209,7 +210,9 @@ def _nbgraders_time(folder: Path) -> str:
     """When an assignment was handed in, by nbgrader or whoever wrote its file."""
     try:
         words = read_bytes(folder / TIMESTAMP, folder).decode("ascii").split()
-        at = datetime.fromisoformat(" ".join(words[:2]))
+        at = moment_of(" ".join(words[:2]))
+        if at is None:
+            return ""
         zone = UTC if words[2:] in ([], ["UTC"]) else ZoneInfo(words[2])
         return (at if at.tzinfo else at.replace(tzinfo=zone)).isoformat()
     except (SubmissionError, ValueError, KeyError, OSError):

@@ -29,7 +29,7 @@ from autograder.classroom.lesson_names import copy_number, lessons_named
 from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE, Receipts, blackboard_time, brightspace_time
 from autograder.classroom.results_folder import HIDDEN, RECORD
 from autograder.classroom.student_names import UNKNOWN, as_folder
-from autograder.submission import stem_of
+from autograder.submission import NOTEBOOKS, SCRIPTS, stem_of
 
 METADATA = "submission_metadata.yml"
 SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".DS_Store")
@@ -48,6 +48,8 @@ Of names that have no letters nothing is left. `LATE` stands where Canvas's lib/
 it: behind a name, and before `anon`, where there is none."""
 ARCHIVES = (".7z", ".rar", ".tar", ".tar.bz2", ".tar.gz", ".tar.xz", ".tgz")
 """Archives of a student's that are not opened."""
+OF_NO_RESULTS = (*(ending for ending in (*NOTEBOOKS, *SCRIPTS) if ending != ".json"), ".zip")
+OF_RESULTS = f"it has the {RECORD} of a folder of results; remove that file, or the folder"
 ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
 """What Canvas adds to the name of a file that is handed in again."""
 
@@ -111,10 +113,7 @@ def hand_ins_of(
         if entry.is_symlink():  # first: whether a link to itself leads to a folder is an error
             links.append(path)
         elif entry.is_dir():
-            if os.path.isfile(path / RECORD) and not (MOODLE.fullmatch(path.name) or _holds_work(path)):
-                remarks.append(f"{path}: a folder of results, not a student's; passed over")
-            else:
-                folders.append(path)
+            folders.append(path)
         elif entry.name != METADATA:
             files.append(path)
     missing = [(_parts(name), name, why) for name, why in left_out]
@@ -124,6 +123,8 @@ def hand_ins_of(
     named = _Students(folder, folders, files, below, beside, remarks, participants or Participants())
     hand_ins = [
         HandIn(student, path, turn=named.turn(path), perhaps=is_hidden(path.name), at=named.at(path))
+        if not _is_of_results(path)
+        else HandIn(student, path, ".", why=OF_RESULTS)
         for path in folders
         for student in named.of_folder(path)
     ]
@@ -150,13 +151,15 @@ def hand_ins_of(
     return [replace(one, of=named.word_for(one.path.name)) for one in hand_ins], remarks
 
 
-def _holds_work(folder: Path) -> bool:
-    """Whether there is anything in a folder that no folder of results has."""
+def _is_of_results(folder: Path) -> bool:
+    """Whether a folder holds the record of a class, and nothing that no folder of results has."""
+    if MOODLE.fullmatch(folder.name) or not os.path.isfile(folder / RECORD):
+        return False
     walked = os.walk(folder)
-    return any(
-        name.lower().endswith((".ipynb", ".py", ".zip")) or name == ".git"
-        for _, folders, files in walked
-        for name in (*folders, *files)
+    return not any(
+        name.lower().endswith(OF_NO_RESULTS) or name == ".git"
+        for _, below, files in walked
+        for name in (*below, *files)
     )
 
 
@@ -197,7 +200,7 @@ class _Students:
         attempts = [match for path in files if (match := BLACKBOARD.fullmatch(path.name)) and not match["receipt"]]
         self._attached = {(match["before"], match["when"]) for match in attempts}
         self._of_brightspace = any(BRIGHTSPACE.fullmatch(name) for name in names)
-        self._submitters, self._turns = listed_in(folder / METADATA, remarks)
+        self._submitters, self._turns = listed_in(folder / METADATA, {path.name for path in folders}, remarks)
         numbers = _namesakes(names, MOODLE)
         self._namesakes = set(numbers)
         several = _namesakes(names, BRIGHTSPACE)
@@ -212,7 +215,7 @@ class _Students:
             "another in each assignment; with --roster and its grading worksheet, results of all are one student's"
             for name in sorted(unknown - {"Participant"})
         ]
-        self._prefix = _assignment(folder, [name for name in names if os.path.exists(folder / name / ".git")])
+        self._prefix = _assignment(folder, names)
 
     def listed(self) -> list[tuple[str, str]]:
         """The folders and students in Gradescope's list."""
@@ -359,9 +362,12 @@ def _without_attempt(name: str) -> str:
     return shorter if lessons_named(stem_of(shorter) or "") == lessons_named(stem_of(name) or "") else name
 
 
-def _assignment(folder: Path, repositories: list[str]) -> str:
+def _assignment(folder: Path, names: list[str]) -> str:
     """What GitHub Classroom puts before each username: the assignment's name and a dash; empty if it did not."""
     if folder.name.endswith("-submissions"):
         return folder.name.removesuffix("submissions")
-    common = os.path.commonprefix(repositories) if len(repositories) > 1 else ""  # noqa: RUF071  # of texts
+    repositories = [name for name in names if os.path.exists(folder / name / ".git")]
+    if len(repositories) < 2 or len(repositories) * 2 <= len(names):  # a few may be called so by chance, or on purpose
+        return ""
+    common = os.path.commonprefix(repositories)  # noqa: RUF071  # of texts
     return common[: common.rfind("-") + 1]

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from autograder.moments import is_plausible
+
 MOST_OF_A_RECEIPT = 64 * 2**10
 """Bytes of a receipt that are read: who it is stands in its first line."""
 BRIGHTSPACE = re.compile(
@@ -43,17 +45,19 @@ def brightspace_time(text: str) -> str:
     hour = hour % 12 + (12 if half == "pm" else 0) if half else hour
     try:
         day = int(match["d1"] or match["d2"])
-        return datetime(int(match["year"]), _MONTHS.index(month) + 1, day, hour, int(match["minute"])).isoformat()
+        when = datetime(int(match["year"]), _MONTHS.index(month) + 1, day, hour, int(match["minute"]))
     except ValueError:
         return ""
+    return when.isoformat() if is_plausible(when) else ""
 
 
 def blackboard_time(text: str) -> str:
     """`2026-11-12-22-54-01` in ISO 8601; empty if there is no such time."""
     try:
-        return datetime.strptime(text, "%Y-%m-%d-%H-%M-%S").isoformat()
+        when = datetime.strptime(text, "%Y-%m-%d-%H-%M-%S")
     except ValueError:
         return ""
+    return when.isoformat() if is_plausible(when) else ""
 
 
 @dataclass(frozen=True)

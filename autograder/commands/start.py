@@ -48,7 +48,7 @@ def start(
     try:
         copied, kept = copy_lessons(folder, format_, wanted)
     except OSError as error:
-        give_up(f"{folder} cannot be written ({error.strerror})")
+        give_up(f"{error.filename or folder} cannot be written ({error.strerror})")
     except UnicodeError as error:
         give_up(f"{folder} cannot say where its course is: {error}; give that folder another name")
     trust_what_was_made(folder, own_course())

@@ -16,6 +16,7 @@ from autograder.gradebook.overrides import OVERRIDES, Override, read_overrides
 from autograder.gradebook.roster import Person, read_rosters, words_of
 from autograder.gradebook.rules import RULES, Rules, read_rules
 from autograder.judging.records.results import write_json
+from autograder.moments import is_plausible
 
 ROSTERS = ".rosters"
 """Where the tables that `backprop grade --roster` was given are kept, as they came; no student's name."""
@@ -91,9 +92,10 @@ def moodle_time(text: str) -> str:
     _, _, day = text.strip().partition(", ")
     for form in ("%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M"):
         try:
-            return datetime.strptime(day, form).isoformat()
+            when = datetime.strptime(day, form)
         except ValueError:
             continue
+        return when.isoformat() if is_plausible(when) else ""
     return ""
 
 

@@ -175,6 +175,10 @@ def _footers(people: list[Person]) -> Iterator[str]:
 
 
 def _why(name: str, found: list[Person]) -> str:
+    if len({person.key for person in found}) < len(found):
+        labels = _labels(found)
+        who = enumeration(sorted(clean(labels[one]) for one in found))
+        return f"{name} could be any of {who}: the roster has one id for them; give each an id of their own there"
     if found:
         who = ", ".join(sorted(person.key for person in found))
         number = f" ({match['number']} here)" if (match := NUMBERED.fullmatch(name)) else ""

@@ -15,6 +15,7 @@ from autograder.gradebook.overrides import Override
 from autograder.gradebook.people import People, Student
 from autograder.gradebook.rules import LessonRules, Rules, Said, days_late
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.moments import moment_of
 from autograder.wording import in_points
 from course.syllabus import syllabus
 
@@ -218,10 +219,7 @@ class Book:
         for one in self._times[student]:
             if one.lesson == lesson:
                 return one.until or due + timedelta(days=one.days)
-        try:
-            at = datetime.fromisoformat(found.at) if found.at else None
-        except ValueError:
-            return None
+        at = moment_of(found.at)
         return at.replace(tzinfo=self.rules.zone) if at and at.tzinfo is None else at
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.lesson_names import lessons_named
+from autograder.moments import FIRST_YEAR, LAST_YEAR, is_plausible
 from course.syllabus import Lesson, syllabus
 
 
@@ -54,6 +55,8 @@ def moment(table: dict[str, Any], key: str, where: str, zone: tzinfo) -> datetim
     value = table.get(key)
     if value is None:
         return None
+    if isinstance(value, date) and not is_plausible(value):
+        raise TableError(f"{where}: {key} must be in the years from {FIRST_YEAR} to {LAST_YEAR}, not {value}")
     if isinstance(value, datetime):
         return value if value.tzinfo else value.replace(tzinfo=zone)
     if isinstance(value, date):

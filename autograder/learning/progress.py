@@ -7,8 +7,8 @@ there were, and when it first passed. It is the learner's own file; no grade han
 from __future__ import annotations
 
 import json
-import math
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from autograder.moments import moment_of
+from autograder.new_files import refuse_link
 from autograder.places import Places
 from course.syllabus import Exercise
 
@@ -29,6 +31,9 @@ LOCK = ".progress.lock"
 """Stays there: what is locked is the file, not its name, and another process may wait for it by now."""
 PATIENCE = 10.0
 """Seconds to wait for another process, which writes for some milliseconds."""
+MOST_BYTES = 2**20
+MOST_POINTS, MOST_TRIES = 10**6, 10**9
+"""Of one exercise."""
 ABOUT = "How far you are: `backprop` writes this at every check, and `backprop status` shows it."
 
 Entries = dict[str, dict[str, Any]]
@@ -128,11 +133,15 @@ def forget(folder: Path, exercise: Exercise) -> str:
 
 
 def keep(folder: Path, name: str, ending: str) -> Path:
-    """A path for something to keep, in the folder for that, with the time in its name; nothing lies there yet."""
+    """A path for something to keep, in the folder for that, with the time in its name; nothing lies there yet.
+
+    `OSError` if that folder is a link: what is kept would go where somebody else says.
+    """
+    refuse_link(folder / KEPT)
     (folder / KEPT).mkdir(exist_ok=True)
     stem = f"{name}.{datetime.now():%Y-%m-%d_%H-%M-%S}"
     path, number = folder / KEPT / f"{stem}{ending}", 1
-    while path.exists():
+    while os.path.lexists(path):
         number += 1
         path = folder / KEPT / f"{stem}_{number}{ending}"
     return path
@@ -165,6 +174,7 @@ def _change(folder: Path, note: Callable[[Entries], None]) -> str:
 def _held(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
+    refuse_link(folder / LOCK)
     lock = FileLock(folder / LOCK, timeout=PATIENCE)
     try:
         lock.acquire()
@@ -179,7 +189,10 @@ def _held(folder: Path) -> Iterator[None]:
 def _read(file: Path) -> tuple[Entries, str]:
     """The entries of a file that are whole, and a line on what is wrong with it. `OSError`."""
     try:
-        data = json.loads(file.read_text(encoding="utf-8-sig"))
+        text = _text(file)
+        if text is None:
+            return {}, f"{file} is damaged (it is no file of its size), so what it said is not counted"
+        data = json.loads(text)
     except FileNotFoundError:
         return {}, ""
     except (ValueError, RecursionError):
@@ -192,6 +205,15 @@ def _read(file: Path) -> tuple[Entries, str]:
     return whole, f"{file} is damaged at {broken[0]}, so what it said there is not counted" if broken else ""
 
 
+def _text(file: Path) -> str | None:
+    """What a file holds; None of a pipe, a device or a file that is too large: somebody else may have put it there."""
+    with open(file, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            return None
+        data = opened.read(MOST_BYTES + 1)
+    return None if len(data) > MOST_BYTES else data.decode("utf-8-sig")
+
+
 def _tried(entry: Any) -> Tried | None:
     """An entry as data; None if it is not what `record` writes."""
     if not isinstance(entry, dict):
@@ -200,15 +222,13 @@ def _tried(entry: Any) -> Tried | None:
     tried, passed = entry.get("tried"), entry.get("passed", "")
     if not isinstance(status, str) or not _is_date(tried) or (passed != "" and not _is_date(passed)):
         return None
-    if isinstance(points, bool) or not isinstance(points, int | float) or not math.isfinite(points):
+    if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points <= MOST_POINTS:
         return None
-    if isinstance(tries, bool) or not isinstance(tries, int):
+    if isinstance(tries, bool) or not isinstance(tries, int) or not 0 <= tries <= MOST_TRIES:
         return None
     return Tried(status, float(points), tried, tries, passed)
 
 
 def _is_date(text: Any) -> TypeGuard[str]:
-    try:
-        return isinstance(text, str) and datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
-        return False
+    when = moment_of(text) if isinstance(text, str) else None
+    return when is not None and when.tzinfo is not None

@@ -8,6 +8,7 @@ from pathlib import Path
 from autograder.learning.answers import definitions
 from autograder.learning.pieces import Piece, WorkFile, stubs
 from autograder.learning.progress import keep
+from autograder.new_files import write_new
 from autograder.places import Places
 from autograder.wording import enumeration
 from course.syllabus import Exercise, find_lesson
@@ -40,6 +41,10 @@ def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset
         SubmissionError: the file cannot be read.
         OSError: it cannot be written.
     """
+    if not file.resolve().is_relative_to(file.parent.resolve()):
+        raise ResetError(
+            f"{file.name} is a link that leads out of its folder; go to the file itself, and reset it there"
+        )
     work = WorkFile(file)
     handed_out = stubs((places or Places()).notebook(exercise.lesson), exercise.name)
     found = [(stub, _answer(work, stub, handed_out, exercise)) for stub in handed_out]
@@ -132,5 +137,5 @@ def _keep(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
     path = keep(file.resolve().parent, f"{exercise.lesson}.{exercise.name}", ".py")
     cells = [f"# %%{f' part={one.part!r}' if one.part else ''}\n{one.source.rstrip()}\n" for one in old]
     text = f"# What {file.name} had for {exercise.name} before `backprop reset`.\n\n" + "\n\n".join(cells)
-    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    write_new(path, text, inside=path.parent)
     return path

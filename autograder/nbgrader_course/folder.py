@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from autograder.cell_names import cell_id
+from autograder.new_files import write_new
 from autograder.places import Places
 from autograder.workbook import leads_back
 from course.own import FILE, VARIABLE, own_course
@@ -69,7 +70,7 @@ def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[P
     """Write what nbgrader needs into `folder`; what is there stays. The files that are new, and those that stay.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder cannot be written, as where a link lies in the place of a new file.
     """
     files = {folder / CONFIG: config_text()}
     if own := own_course():  # for commands of ours that are typed here
@@ -81,8 +82,7 @@ def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[P
         if file.exists():
             kept.append(file)
             continue
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        write_new(file, text, inside=folder)
         new.append(file)
     return new, kept
 

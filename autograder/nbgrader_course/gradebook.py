@@ -22,7 +22,7 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from autograder.cell_names import check_id
 from autograder.judging.records.results import SubmissionResult
 from autograder.nbgrader_course.folder import CONFIG, know_the_answer
-from autograder.nbgrader_course.shown import hide, said_of, show
+from autograder.nbgrader_course.shown import CannotBeShownError, hide, said_of, show
 from autograder.places import Places
 from autograder.wording import fenced
 from course.syllabus import Lesson, find_lesson
@@ -55,6 +55,8 @@ class CourseGradebook:
         self.address = place if self.folder is None else _address(self.folder)
         self.shown: set[tuple[str, str]] = set()
         """Students and lessons whose hand-in Formgrader can show."""
+        self.odd: list[tuple[str, str]] = []
+        """Those whose notebook is there and cannot be shown."""
         self.theirs: list[tuple[str, str]] = []
         """Those whose late penalty a person gave, or took away, where our rules give another."""
         self.taken_back: list[tuple[str, str]] = []
@@ -93,8 +95,11 @@ class CourseGradebook:
                 gradebook.update_or_create_submission(lesson.slug, student)
                 if not _write(gradebook, student, lesson, result):
                     self.theirs.append((student, lesson.slug))
-                if self.folder is not None and show(self.folder, student, result):
-                    self.shown.add((student, lesson.slug))
+                try:
+                    if self.folder is not None and show(self.folder, student, result):
+                        self.shown.add((student, lesson.slug))
+                except CannotBeShownError:
+                    self.odd.append((student, lesson.slug))
             for slug in gone:
                 if take_back(gradebook, student, find_lesson(slug)):
                     self.taken_back.append((student, slug))

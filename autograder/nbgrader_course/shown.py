@@ -30,19 +30,39 @@ def said_of(graded: ExerciseResult, shown: Callable[[str], str] = printable) -> 
     return "\n\n".join(part for part in (points, message, hint) if part)
 
 
+class CannotBeShownError(ValueError):
+    """A notebook that was graded, and that nbformat or nbgrader cannot read or write."""
+
+
 def show(folder: Path, student: str, result: SubmissionResult) -> bool:
     """Write the notebook that was graded, with what was said below each check; whether it lies in the course folder.
 
     One that an earlier report wrote, of another file, goes: it would show what is no longer so.
+
+    Raises:
+        CannotBeShownError: it lies there and cannot be shown.
     """
     handed_in = folder / "submitted" / student / result.lesson / f"{result.lesson}.ipynb"
     try:
         data = read_bytes(handed_in, folder)
-        notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
-    except (SubmissionError, ValueError, OSError, nbformat.ValidationError):
+    except (SubmissionError, OSError):
         return hide(folder, student, result.lesson, unless=result.sha256)
     if hashlib.sha256(data).hexdigest() != result.sha256:  # another file than the one that was graded
         return hide(folder, student, result.lesson, unless=result.sha256)
+    try:
+        text = _with_what_was_said(data, result)
+    except Exception as error:  # a student wrote it, and the libraries expect what Jupyter writes
+        hide(folder, student, result.lesson)
+        raise CannotBeShownError(f"{type(error).__name__}") from None
+    target = _shown(folder, student, result.lesson)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8", errors="replace")  # half an emoji is no UTF-8
+    return True
+
+
+def _with_what_was_said(data: bytes, result: SubmissionResult) -> str:
+    """The text of a notebook with the outputs that are ours. Any exception, for a notebook that is odd."""
+    notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
     said = {check_id(one.name): one for one in result.exercises}
     for cell in notebook.cells:
         know_the_answer(cell)
@@ -52,10 +72,7 @@ def show(folder: Path, student: str, result: SubmissionResult) -> bool:
             if is_grade(cell) and name in said:
                 cell.outputs = list(_outputs(said[name]))
     notebook.metadata[GRADED] = {"sha256": result.sha256}
-    target = _shown(folder, student, result.lesson)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(nbformat.writes(notebook), encoding="utf-8")
-    return True
+    return str(nbformat.writes(notebook))
 
 
 def hide(folder: Path, student: str, slug: str, unless: str = "") -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, fields
@@ -16,7 +15,7 @@ from rich.text import Text
 from autograder.classroom.changes import Changes, Move
 from autograder.judging.records.results import whole_file
 from autograder.reports.class_table import NAME, widths
-from autograder.reports.safety import cell, printable
+from autograder.reports.safety import TableWriter, cell, printable
 from autograder.wording import clean, in_points, printable_json
 
 LINES = 100
@@ -73,7 +72,7 @@ def change_files(folder: Path) -> Iterator[tuple[Any, Changes]]:
     """A function to call with each move, and counts to fill: `changes.csv` and `changes.json` in `folder`."""
     changes = Changes()
     with whole_file(folder / "changes.csv") as table, whole_file(folder / "changes.json") as data:
-        rows = csv.writer(table)
+        rows = TableWriter(table, numbers=True)
         rows.writerow([column.name for column in fields(Move)])
         data.write('{\n "moves": [')
         comma = ""

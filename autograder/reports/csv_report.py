@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from autograder.gradebook.roster import Person
 from autograder.judging.records.results import SubmissionResult, whole_file
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
-from autograder.reports.safety import cell, file_stem
+from autograder.reports.safety import TableWriter, cell, file_stem
 
 BYTE_ORDER_MARK = "\ufeff"
 """By which Excel knows UTF-8."""
@@ -75,7 +74,7 @@ class CsvReport(Report):
     def _writer(self, path: Path) -> Any:
         file = self.files.enter_context(whole_file(path))
         file.write(BYTE_ORDER_MARK)
-        return csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        return TableWriter(file, numbers=True)
 
 
 def _about(person: Person | None, what: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from datetime import datetime
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from autograder.moments import moment_of
 from autograder.reports.safety import printable
 from autograder.wording import clean, in_points
 
@@ -46,9 +46,8 @@ def environment() -> Environment:
 
 def in_words(at: str) -> str:
     """A time in ISO 8601 as people write it: `12 Nov 2026, 22:54`; any other text as it is."""
-    try:
-        when = datetime.fromisoformat(at)
-    except ValueError:
+    when = moment_of(at)
+    if when is None:
         return clean(at)
     return f"{when.day} {when:%b %Y, %H:%M}" + (f" {when:%Z}" if when.tzinfo else "")
 

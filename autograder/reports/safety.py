@@ -2,7 +2,7 @@
 
 a terminal      `printable`, through which `autograder.reports.screen` and `echo` pass all that commands say
 a page          `printable`, then Jinja's own escaping (`autograder.reports.pages`)
-a spreadsheet   `cell`
+a spreadsheet   `cell`, in a table that `TableWriter` writes
 HTML that a platform shows      `markup`
 Markdown        `inert`, `prose` and `fenced`
 a file's name   `file_stem`
@@ -10,15 +10,20 @@ a file's name   `file_stem`
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import html
 import re
+from collections.abc import Iterable
+from typing import Any, TextIO
 
 from autograder.wording import LONGEST, clean, fenced, printable
 
-__all__ = ["LONGEST", "cell", "fenced", "file_stem", "inert", "markup", "printable", "prose"]
+__all__ = ["LONGEST", "TableWriter", "cell", "fenced", "file_stem", "inert", "markup", "printable", "prose"]
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")
 """How cells begin that a spreadsheet computes (the wide ones too, in some), and the mark that says it must not."""
+WITHIN = re.compile(rf'([;\t][\s"]*)(?=[{"".join(map(re.escape, FORMULA[:-1]))}])')
+"""Where in a text a formula would begin, if its separators were the table's."""
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 """Names that no file on Windows may have."""
@@ -28,6 +33,23 @@ def cell(text: str) -> str:
     """`text` for a spreadsheet: on one line, and never a formula."""
     shown = clean(text, LONGEST)
     return f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown
+
+
+class TableWriter:
+    """Writes CSV that has no formula in it, whichever of comma, semicolon and tab the reader takes for the separator.
+
+    All texts are quoted. A program that separates at semicolons takes only a cell's first quotes for such, so what
+    would begin a formula behind a separator in a text gets the mark of `cell` as well.
+    """
+
+    def __init__(self, file: TextIO, *, numbers: bool = False, **dialect: str) -> None:
+        """`numbers`: leave cells that are numbers without quotes; `dialect`: as for `csv.writer`."""
+        quoting = csv.QUOTE_NONNUMERIC if numbers else csv.QUOTE_ALL
+        self._out = csv.writer(file, quoting=quoting, **dialect)  # type: ignore[arg-type]
+
+    def writerow(self, row: Iterable[Any]) -> None:
+        """Write one row."""
+        self._out.writerow([WITHIN.sub(r"\1'", one) if isinstance(one, str) else one for one in row])
 
 
 def markup(text: str) -> str:

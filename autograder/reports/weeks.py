@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from autograder.gradebook.rules import Rules
 from autograder.learning.solutions import in_a_line
+from autograder.moments import moment_of
 from autograder.reports.class_results import StudentWork, is_work, lesson_of, was_handed_in
 from autograder.reports.statistics import NOT_STUCK, said
 from autograder.sections import read_command
@@ -168,10 +169,7 @@ class ClassWeeks:
 
     def _monday(self, slug: str, at: str) -> date | None:
         """The Monday of the week that a hand-in is of; None if nobody says when it came or was due."""
-        try:
-            when = datetime.fromisoformat(at) if at else self._rules.of(slug).due
-        except ValueError:
-            when = self._rules.of(slug).due
+        when = moment_of(at) or self._rules.of(slug).due
         if when is None:
             return None
         day = (when.astimezone(self._rules.zone) if when.tzinfo else when).date()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.begun import exercises_with_work
+from autograder.begun import exercises_with_work, has_own_code
 from autograder.classroom.class_folder import Work, find_work
 from autograder.gradebook.class_files import participants
 from autograder.gradebook.people import People, Student
@@ -16,13 +16,16 @@ from autograder.learning.answers import answers
 from autograder.learning.solutions import own_answers
 from autograder.places import Places
 from autograder.similarity.trees import MOST_CHARACTERS
-from autograder.submission import Cell, SubmissionError, read_submission
+from autograder.submission import Cell, Submission, SubmissionError, read_submission
+from autograder.wording import enumeration
 from course.syllabus import Lesson, syllabus
 
 MODEL_SOLUTION = "the model solution"
 """What reports call the course's own answer, which is nobody's: its `student` is None."""
 MOST_IN_A_CELL = 2 * MOST_CHARACTERS
 """Characters; what is longer is no answer to one exercise."""
+MOST_NAMED = 6
+"""Exercises or students that one line names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +126,27 @@ def read_class(
         if slug in lessons:
             by_exercise |= _exercises(slug, lesson, places)
             found.has_reference &= places.source(slug).is_file()
+    same: dict[tuple[str, str], dict[str, tuple[str, Work]]] = defaultdict(dict)
     for item in work:
         if at_student is not None:
             at_student(item.student)
         try:
-            theirs = _answers(item)
+            submission = read_submission(item.file, inside=item.file.parent)
         except SubmissionError as error:
             found.remarks.append(f"{item.student}/{item.lesson}: {error}")
             continue
+        theirs, unseen = _answers(submission, item.lesson)
         student, whose = who.of(item)
+        found.remarks += [f"{student}/{item.lesson}: {line}" for line in unseen]
+        same[item.lesson, submission.sha256].setdefault(whose, (student, item))
         for name, code in theirs.items():
             by_exercise[item.lesson, name].answers.append(Answer(student, whose, code))
         if theirs:
             code = "\n\n\n".join(theirs.values()) + "\n"
             found.hand_ins.append(HandedIn(item.lesson, student, item.at, code))
     found.exercises = list(by_exercise.values())
+    twice = [line for group in same.values() if len(group) > 1 for line in _on_the_same_file(group.values())]
+    found.remarks[:0] = twice  # first, since a terminal shows a few
     return found
 
 
@@ -156,13 +165,36 @@ def _exercises(slug: str, lesson: Lesson, places: Places) -> dict[tuple[str, str
     return found
 
 
-def _answers(item: Work) -> dict[str, str]:
-    """The exercises that a hand-in has work on."""
-    submission = read_submission(item.file, inside=item.file.parent)
+def _answers(submission: Submission, slug: str) -> tuple[dict[str, str], list[str]]:
+    """The exercises that a hand-in has work on, and a line for each reason why others have no text to compare."""
+    lesson = syllabus()[slug]
     cells = tuple(cell for cell in submission.cells if len(cell.source) <= MOST_IN_A_CELL)
-    begun = exercises_with_work(cells, item.lesson)
-    found = answers(replace(submission, cells=_within_bounds(cells)), syllabus()[item.lesson])
-    return {name: code for name, code in found.items() if name in begun}
+    begun, within = exercises_with_work(cells, slug), _within_bounds(cells)
+    found = answers(replace(submission, cells=within), lesson)
+    named = [one.name for one in lesson.exercises if one.name not in found and submission.names(one.name)]
+    unseen = []
+    if left_out := len(submission.cells) - len(within):
+        unseen.append(f"{left_out:,} cells are not compared: too long, or after too much code; look at the file")
+    elif named:
+        several = [*named[:MOST_NAMED], *([f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else [])]
+        unseen.append(f"not compared, since no cell defines it at its top level: {enumeration(several)}")
+    elif not found and has_own_code(within, slug):
+        unseen.append("not compared, since it defines no exercise at the top level of a cell")
+    return {name: code for name, code in found.items() if name in begun}, unseen
+
+
+def _on_the_same_file(group: Collection[tuple[str, Work]]) -> list[str]:
+    """A line on hand-ins that are the same file, if there is any code of theirs in it."""
+    (_, item), *_ = group
+    try:
+        cells = read_submission(item.file, inside=item.file.parent).cells
+    except SubmissionError:
+        return []
+    if not has_own_code(cells, item.lesson):
+        return []
+    names = [called(student) for student, _ in group]
+    several = [*names[:MOST_NAMED], *([f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else [])]
+    return [f"{item.lesson}: {enumeration(several)} handed in the same file, byte for byte"]
 
 
 def _within_bounds(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:

@@ -7,20 +7,19 @@ each submission in one root, and the code that all were given as one more of the
 
 from __future__ import annotations
 
-import csv
 import io
 import shutil
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 
 from autograder.learning.answers import answers
 from autograder.learning.solutions import own_answers
+from autograder.moments import moment_of
 from autograder.places import Places
 from autograder.reports.formats import write_text
-from autograder.reports.safety import cell, file_stem
+from autograder.reports.safety import TableWriter, cell, file_stem
 from autograder.similarity.class_answers import HandedIn, called
 from autograder.submission import SubmissionError, read_submission
 from course.syllabus import find_lesson
@@ -35,7 +34,7 @@ def write_dolos(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
     for slug, files in _by_lesson(hand_ins).items():
         archive, ignored = out / "dolos" / f"{slug}.zip", out / "dolos" / f"{slug}{BASE}.py"
         table = io.StringIO()
-        info = csv.writer(table, lineterminator="\n")
+        info = TableWriter(table, lineterminator="\n")
         info.writerow(["filename", "full_name", "label", "created_at"])
         archive.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
@@ -82,8 +81,5 @@ def _handed_out(slug: str) -> str:
 
 def _time(at: str) -> str:
     """As Dolos has it: `2019-07-23 17:12:33 +0200`."""
-    try:
-        when = datetime.fromisoformat(at)
-    except ValueError:
-        return ""
-    return f"{when:%Y-%m-%d %H:%M:%S %z}".strip()
+    when = moment_of(at)
+    return f"{when:%Y-%m-%d %H:%M:%S %z}".strip() if when else ""

@@ -10,14 +10,13 @@ goes back, and a column that the download has not holds nobody without points.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from pathlib import Path
 
 from autograder.gradebook.roster import Table
 from autograder.reports.platforms.gradebook import GradebookReport, Line
-from autograder.reports.safety import cell
+from autograder.reports.safety import TableWriter, cell
 
 HEADER = ("Last Name", "First Name", "Username", "Student ID")
 WORTH = re.compile(r"\[Total Pts: (?:up to )?([\d.,]+)")
@@ -67,7 +66,7 @@ class BlackboardReport(GradebookReport):
             self.scaled(slug, theirs)
         path = self.file(name)
         text = io.StringIO(newline="")
-        out = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_ALL)
+        out = TableWriter(text, delimiter="\t")
         out.writerow([*head, *columns.values()])
         for row, whole, line in people:
             there = dict(zip(table.header, whole, strict=False))

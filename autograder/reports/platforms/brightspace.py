@@ -9,13 +9,12 @@ article does not say what becomes of an empty cell.
 
 from __future__ import annotations
 
-import csv
 import re
 
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
-from autograder.reports.safety import cell
+from autograder.reports.safety import TableWriter, cell
 
 HEADER = ("OrgDefinedId", "Username")
 END, MARK = "End-of-Line Indicator", "#"
@@ -71,7 +70,7 @@ class BrightspaceReport(GradebookReport):
         """A file of these lessons' items, each with its column's title and what that is worth."""
         path = self.file(name)
         with whole_file(path) as file:
-            out = csv.writer(file)
+            out = TableWriter(file)
             out.writerow([*head, *(title for title, _ in items.values()), END])
             for row, whole, line in people:
                 there = dict(zip(table.header, whole, strict=False))

@@ -11,14 +11,13 @@ back, and a column that the export has not holds nobody without points.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
-from autograder.reports.safety import cell
+from autograder.reports.safety import TableWriter, cell
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS = "    Points Possible"
@@ -92,7 +91,7 @@ class CanvasReport(GradebookReport):
         for slug, theirs in worth.items():
             self.scaled(slug, theirs)
         with whole_file(path) as file:
-            out = csv.writer(file)
+            out = TableWriter(file)
             out.writerow([*head, *(title or slug for slug, title in columns.items())])
             possible = [worth[slug] or f"{self.order.classroom.worth(slug):g}" for slug in columns]
             out.writerow([POINTS, *[""] * (len(head) - 1), *possible])

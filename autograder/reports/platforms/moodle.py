@@ -13,7 +13,6 @@ moodle/moodle, mod/assign/feedback/comments/locallib.php), feedback of Grades, I
 
 from __future__ import annotations
 
-import csv
 import re
 
 from autograder.classroom.lesson_names import lessons_named
@@ -21,7 +20,7 @@ from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
 from autograder.reports.platforms.numbers import has_decimal_comma
-from autograder.reports.safety import cell, markup
+from autograder.reports.safety import TableWriter, cell, markup
 
 COMMENTS = "feedback comments"
 OURS = re.compile(r"\s*\[Autograder: [^]]*\]")
@@ -56,7 +55,7 @@ class MoodleReport(GradebookReport):
         self.scaled(slug, most)
         self.say_how_old(table, [slug], (line for _, line in rows))
         with whole_file(path) as file:
-            out = csv.writer(file)
+            out = TableWriter(file)
             out.writerow(table.header)
             for row, line in rows:
                 filled, there = list(row), row[places["grade"]]
@@ -88,7 +87,7 @@ class MoodleReport(GradebookReport):
         for name, slugs in self.spread("moodle/gradebook", ".csv", self.lessons, self.lines).items():
             path = self.file(name)
             with whole_file(path) as file:
-                out = csv.writer(file)
+                out = TableWriter(file)
                 feedback = [title for slug in slugs for title in (titles[slug], f"{titles[slug]} (feedback)")]
                 out.writerow([*IN_CSV, *feedback])
                 for line in self.lines:

@@ -51,6 +51,9 @@ class NbgraderReport(Report):
         if len(self._written) > shown and self._gradebook.folder is not None:
             where = f"{self._gradebook.folder}/submitted"
             lines.append(f"nbgrader: Formgrader lists all, and opens the {shown} whose notebooks lie in {where}")
+        if odd := self._gradebook.odd:
+            who = some([f"{student} in {slug}" for student, slug in odd])
+            lines.append(f"nbgrader: graded, and not shown, since nbgrader cannot read the notebook: {who}")
         if theirs := self._gradebook.theirs:
             who = some([f"{student} in {slug}" for student, slug in theirs])
             lines.append(f"nbgrader: a late penalty there is not ours, and stays, though the rules say another: {who}")
