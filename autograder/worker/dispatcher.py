@@ -75,6 +75,7 @@ class Dispatcher:
                     answer["value"] = _plain(self.program.call(name, args, kwargs))
         except BaseException as error:
             answer["failure"] = failure(error).as_data()
+        self.guard.end()
         changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
         if changed:
             answer["changed"] = changed
