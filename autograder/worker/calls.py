@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -156,18 +157,21 @@ class Guard:
         self._engine.refuse_only(self.forbidden)
         self._cells_run = True
 
-    def begin(self) -> None:
-        """At the beginning of a call: `ForbiddenCall` where the submission has a copy of what is forbidden now."""
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Around a call: `ForbiddenCall` where the submission has a copy of what is forbidden now.
+
+        And where backward passes ran, in whatever thread, that no watched function began.
+        """
         self._engine.count()
         self._refuse_copies()
-
-    def end(self) -> None:
-        """At the end of a call: note backward passes that were begun by no function that is watched."""
-        if self._engine.others():
-            if ENGINE in self._forbidden:
-                self.called.append(ENGINE)
-            else:  # somebody may have noted its operations
-                self._kept[ENGINE] = [lambda: True]
+        try:
+            yield
+        finally:
+            if self._engine.others():
+                if ENGINE in self._forbidden:
+                    self._refuse(ENGINE)
+                self._kept[ENGINE] = [lambda: True]  # their operations may have been noted
 
     def _refuse_copies(self) -> None:
         for name in sorted(self._copied & self._forbidden):

@@ -67,15 +67,13 @@ class Dispatcher:
             before = [snapshot(value, self.refer) for value in arguments]
         answer: Answer = {}
         try:
-            with left_as_found():
-                self.guard.begin()
+            with self.guard.call(), left_as_found():
                 if scenario:
                     answer["value"] = self.scenarios[scenario](self.program.module, *args)
                 else:
                     answer["value"] = _plain(self.program.call(name, args, kwargs))
         except BaseException as error:
             answer["failure"] = failure(error).as_data()
-        self.guard.end()
         changed = [i for i, value in enumerate(arguments) if snapshot(value, self.refer) != before[i]]
         if changed:
             answer["changed"] = changed
