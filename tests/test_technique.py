@@ -163,7 +163,10 @@ def test_ways_around_earn_nothing(tmp_path: Path) -> None:
             right = any(check["passed"] for check in exercise["checks"] if check["promise"] == "value")
             assert refused or not (technique and right) or NO_POINTS.search(exercise["message"]), exercise["message"]
             said[file.parent.name, exercise["name"]] = exercise["message"]
-    assert "No points, even for what is right: GELU is about how it is done" in said["the_engine", "GELU"]
+    for folder in ("the_engine", "no_names"):
+        assert "calls torch.autograd.backward, which does this exercise's work" in said[folder, "GELU"]
+    assert "calls torch.autograd.graph.Node.__call__, which does this exercise's work" in said["by_hand", "Square"]
+    assert "torch.nn.functional.gumbel_softmax is forbidden" in said["compiled_again", "gumbel_softmax_st"]
     for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):
         assert "so it is refused while the cells run" in said["at_import", name]
     two_faced = said["two_faced", "chunked_attention"]

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+from autograder.worker.engine import NAME as ENGINE
 from autograder.worker.engine import Engine
 from autograder.worker.functions import (
     GATE,
@@ -33,6 +35,8 @@ MAY_CALL = "MAY_CALL"
 """The name under which scenarios say which watched functions they call themselves."""
 GRADCHECK = "torch.autograd.gradcheck"
 """The module through which a scenario may do so."""
+SOURCES = "torch._sources.parse_def"
+"""The function by which TorchScript reads the source of each function that it compiles."""
 
 ENOUGH = 6
 """How many names make a function one that nobody else writes by accident."""
@@ -99,6 +103,8 @@ class Guard:
         if self._cells_run:
             self._cells_run = False
             self._engine.refuse_only(frozenset())
+            if self._engine.others():  # somebody has switched the refusal off
+                self._copied.add(ENGINE)
         if names != self._forbidden:
             self._forbidden = names
             self._kernels.refuse_only(names)
@@ -139,16 +145,35 @@ class Guard:
                 owner, attribute, target = target, "__init__", target.__init__  # type: ignore[misc]
             if not isinstance(target, type | FunctionType | ModuleType):
                 self._put_in_place(name, owner, attribute, target)
+        if self._gates:
+            self._watch_sources()
         self._note_ours()
         if self._copies and not self._audited:
             sys.addaudithook(self._audit)
             self._audited = True
         self.forbidden = frozenset(names)
+        if ENGINE in names:
+            self._engine.watch()
         self._engine.refuse_only(self.forbidden)
         self._cells_run = True
 
-    def begin(self) -> None:
-        """At the beginning of a call: `ForbiddenCall` where the submission has a copy of what is forbidden now."""
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Around a call: `ForbiddenCall` where the submission has a copy of what is forbidden now.
+
+        And where backward passes ran, in whatever thread, that no watched function began.
+        """
+        self._engine.count()
+        self._refuse_copies()
+        try:
+            yield
+        finally:
+            if self._engine.others():
+                if ENGINE in self._forbidden:
+                    self._refuse(ENGINE)
+                self._kept[ENGINE] = [lambda: True]  # their operations may have been noted
+
+    def _refuse_copies(self) -> None:
         for name in sorted(self._copied & self._forbidden):
             self._refuse(name)
 
@@ -174,6 +199,26 @@ class Guard:
             self._copies[said] = name
         if name in self._may_call:
             self._note(self._between, [code, *codes_inside(before)])
+
+    def _watch_sources(self) -> None:
+        """Refuse TorchScript the source of watched functions: what it compiles has no gate."""
+        try:
+            _, _, read = resolve(SOURCES)
+        except (ImportError, AttributeError):
+            return
+        places = {_place(code): name for name, gates in self._gates.items() for _, code, _ in gates}
+        code = with_gate(read, partial(self._check_source, places), lambda args, result: None)
+        self._gates[SOURCES] = [(read, code, held_by(code))]
+
+    def _check_source(self, places: dict[tuple[str, int], str]) -> None:
+        read = sys._getframe(1).f_locals["args"][0]
+        for _ in range(MOST_KEPT):
+            read = getattr(read, "__wrapped__", read)
+        name = places.get(_place(read.__code__)) if isinstance(read, FunctionType) else None
+        if name is not None:
+            if name in self._forbidden:
+                self._refuse(name)
+            self._kept[name] = [lambda: True]
 
     def _put_in_place(self, name: str, owner: Any, attribute: str, target: Callable[..., Any]) -> None:
         """Put a function of ours in the place of one that is not written in Python: an operation's, for the most part.
@@ -213,6 +258,7 @@ class Guard:
     def _check(self, name: str) -> None:
         if name in self._forbidden and not (name in self._may_call and self._asked_by_us(sys._getframe(2))):
             self._refuse(name)
+        self._engine.note_begun(name)
 
     def _refuse(self, name: str) -> None:
         self.called.append(name)
@@ -223,6 +269,7 @@ class Guard:
 
     def _note_kept(self, name: str, makes_an_object: bool, args: tuple[Any, ...], result: Any) -> None:
         """Note what a call of a watched function leaves to a submission: not to another one of them, nor to us."""
+        self._engine.note_ended(name)
         if name in self._forbidden:  # then it was our call
             return
         left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(name, result)
@@ -254,7 +301,7 @@ class Guard:
                 copied = {name for names, name in self._copies.items() if len(names - said) * LACKING <= len(names)}
                 if copied:
                     self._copied |= copied
-                    self.begin()
+                    self._refuse_copies()
 
 
 def _said(code: CodeType) -> frozenset[str]:
@@ -263,3 +310,8 @@ def _said(code: CodeType) -> frozenset[str]:
     Its operations need not be the same: they depend on what the module imports.
     """
     return frozenset((*code.co_names, *code.co_varnames, *code.co_freevars))
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    """Where code says that its source is: so it is read for a copy of the function, too."""
+    return code.co_filename, code.co_firstlineno

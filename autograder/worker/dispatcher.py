@@ -67,8 +67,7 @@ class Dispatcher:
             before = [snapshot(value, self.refer) for value in arguments]
         answer: Answer = {}
         try:
-            with left_as_found():
-                self.guard.begin()
+            with self.guard.call(), left_as_found():
                 if scenario:
                     answer["value"] = self.scenarios[scenario](self.program.module, *args)
                 else:

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from autograder.worker.nodes import call_through_python
+
 REFUSED = frozenset({"ctypes", "_ctypes", "cffi", "_cffi_backend", "_testcapi", "_testinternalcapi"})
 """Packages and modules that run machine code of one's own, or read and write any memory."""
 _OF_CTYPES = ("ctypes", "_ctypes")
@@ -59,12 +61,13 @@ _NUMBERS: dict[str, Any] = {}
 
 
 def put_away(finder: Any) -> None:
-    """Take `ctypes` out of all modules that are imported, but for our own, which still need it.
+    """Take `ctypes` out of all modules that are imported, but for our own, which still need it; after its last use.
 
     From now on `finder`, an `AllowedImports`, refuses it to submissions, and packages get a `Loader`'s.
     """
     finder.refused, finder.harmless = REFUSED, Loader()
     real = sys.modules["ctypes"]
+    call_through_python(real)
     _NUMBERS.update({key: value for key, value in vars(real).items() if key.startswith("c_") or key == "sizeof"})
     for name in [name for name in sys.modules if name.partition(".")[0] in REFUSED]:
         del sys.modules[name]
