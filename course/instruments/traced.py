@@ -88,15 +88,18 @@ class TracedStorages(LiveStorages):
     def _may_be_used(self, tensor: Tensor) -> bool:
         storage = tensor.untyped_storage()
         known = self._contents.get(storage._cdata)
-        if known is not None and (known.nbytes != storage.nbytes() or storage._cdata in self._left):
-            # its size has changed, and not by an operation
-            self._notice(tensor, counts=False)
-            known = self._known_contents(storage)
-            if known is None or not torch.equal(known.view(torch.uint8), _memory(storage)[: known.nbytes]):
-                return False
-            self._overwrite(tensor)
-            self._remember(tensor)
-        return self._holds_what_it_should(storage)
+        if known is None:
+            return False
+        if known.nbytes == storage.nbytes() and storage._cdata not in self._left:
+            return torch.equal(known, _bytes_of(storage))
+        # its size has changed, and not by an operation
+        self._notice(tensor, counts=False)
+        known = self._known_contents(storage)
+        if known is None or not torch.equal(known.view(torch.uint8), _memory(storage)[: known.nbytes]):
+            return False
+        self._overwrite(tensor)
+        self._remember(tensor)
+        return True
 
     def _overwrite(self, tensor: Tensor) -> None:
         """Give memory that no operation has written numbers that nobody computes (NaN, -1 or true).
@@ -173,7 +176,12 @@ def _kind(func: Any) -> _Kind:
         arg.name: i for i, arg in enumerate(schema.arguments) if not view and any(of in str(arg.type) for of in counted)
     }
     return _Kind(
-        view and not fresh, fresh, packet in _UNWRITTEN, packet in _FROM_ELSEWHERE, tuple(numbers), tuple(numbers.values())
+        view and not fresh,
+        fresh,
+        packet in _UNWRITTEN,
+        packet in _FROM_ELSEWHERE,
+        tuple(numbers),
+        tuple(numbers.values()),
     )
 
 
