@@ -291,8 +291,8 @@ if __name__ == "__main__":
 #   block brings a larger score, rescale the two sums.
 # - Scores of ±1000 and more must work: the results are finite and right.
 # - **Memory.** The numbers that you have made and that are alive at one time stay below n_q · n_k / 4, the results
-#   included. This is checked with n_q = n_k = 1,024, and with one query and 4,096 keys, where not even one row of
-#   scores fits, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
+#   included. This is checked with 256 queries and 1,024 keys, and with one query and 4,096 keys, where not even one
+#   row of scores fits, nor a copy of k. `block` is 32, d is 4 and d_v is 6.
 # - Nothing requires a gradient. The arguments are left as they are.
 #
 # **Points count only where the memory is kept.** Not allowed: `torch.nn.functional.scaled_dot_product_attention`.
@@ -333,8 +333,9 @@ def chunked_attention(q, k, v, block, return_lse=False):
 # Dᵢ is a sum over all keys. But it also equals Σ of g ∘ out over d_v, which you have.
 #
 # `out` and `lse` are those of `chunked_attention` with `return_lse=True`. Work in blocks of `block` keys here, too; the
-# memory of `chunked_attention` is allowed, n_q · n_k / 4 with n_q = n_k = 1,024, the three results included. The
-# arguments are left as they are. The results have the shapes and dtypes of q, k and v.
+# memory of `chunked_attention` is allowed, n_q · n_k / 4 with at least 256 queries and 1,024 keys, the three results
+# included; here d and d_v are 2. The arguments are left as they are. The results have the shapes and dtypes of q, k
+# and v.
 #
 # **Points count only where the memory is kept.** Autograd is not allowed.
 # [Chapter section](../book/ch14_scaling_out.md#ch14-chunked-attention-vjp)

@@ -362,6 +362,16 @@ def test_what_operations_make_of_what_is_given_is_traced() -> None:
     assert live.is_traced(out, out[:10], out.view(10, 10).mT)
 
 
+def test_indices_and_a_constant_that_is_made_again_are_no_numbers_from_python() -> None:
+    a = torch.linspace(0, 1, 2000)
+    with TracedStorages([a]) as live:
+        out = torch.zeros(2000)
+        for i in range(2000):
+            out[i : i + 1] = a[i] * torch.tensor(2.0) + a.narrow(0, i, 1) + a.index_select(0, torch.argmin(a)[None])
+            torch.zeros(i)
+    assert live.is_traced(out)
+
+
 def _from_numpy(a: Tensor) -> Tensor:
     return torch.from_numpy(a.numpy() * 2)
 
@@ -437,6 +447,11 @@ def _constants(a: Tensor) -> Tensor:
     return out
 
 
+def _random_bounds(a: Tensor) -> Tensor:
+    """The bounds of `randint` are whole numbers, and decide what it gives."""
+    return torch.stack([torch.randint(i, i + 1, ()) for i in range(len(a))]) * 2.0
+
+
 def test_freed_memory_that_holds_the_result_already_is_not_traced() -> None:
     def empty(a: Tensor) -> Tensor:
         return torch.empty_like(a)
@@ -499,7 +514,7 @@ def test_memory_that_is_let_go_and_used_again_is_traced(n_bytes: int) -> None:
     [
         *(_from_numpy, _into_memory, _without_modes, _written_without_modes, _number_by_number, _constants),
         *(_as_storage, _as_written_storage, _from_a_buffer, _from_a_file, _loaded, _behind_a_few_numbers),
-        *(_numbers_in_a_list, _pairs_of_numbers),
+        *(_numbers_in_a_list, _pairs_of_numbers, _random_bounds),
     ],
     ids=lambda function: function.__name__,
 )

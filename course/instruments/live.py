@@ -115,7 +115,8 @@ class LiveStorages(TorchDispatchMode):
                 known.size = known.apart = storage.nbytes()
             # this Python object lives as long as the storage; a bound method would lead anybody to this instrument
             weakref.finalize(storage, lambda: self._free(address))
-        self._measure(known, storage)
+        if storage.nbytes() != known.size:
+            self._measure(known, storage)
 
     def _measure(self, known: Known, storage: torch.UntypedStorage) -> None:
         size = storage.nbytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -11,8 +12,8 @@ from torch import Tensor
 
 from course.instruments.live import Known, LiveStorages, is_mutable, tensors_in
 
-FROM_PYTHON = 1_000
-"""How many numbers may come from Python: constants, and what `torch.tensor` is given."""
+FROM_PYTHON = 500
+"""How many numbers may come from Python: the constants of operations, each once, and what `torch.tensor` is given."""
 
 
 class TracedStorages(LiveStorages):
@@ -50,24 +51,35 @@ class TracedStorages(LiveStorages):
         kwargs = kwargs or {}
         values = (*args, *kwargs.values())
         used = list(tensors_in(values))
-        fresh = func is torch.ops.aten.lift_fresh.default  # `torch.tensor`, `torch.from_numpy`
-        if fresh:  # all that is behind it: a view of a few numbers leads to a large array
-            self._data += sum(tensor.untyped_storage().nbytes() // tensor.element_size() for tensor in used)
-        elif not _is_view(func):
+        kind = _kind(func)
+        if kind.fresh:
+            for tensor in used:
+                self._bring_in(tensor)
+        elif not kind.view:
             given = [value for value in values if isinstance(value, torch.UntypedStorage)]  # to `set_`
             self.untraced |= not all(map(self._may_be_used, used)) or not all(map(self._holds_what_it_should, given))
-        self.untraced |= func.overloadpacket in _FROM_ELSEWHERE  # type: ignore[attr-defined]
-        self._from_python.update(_numbers_in(values))
+        self.untraced |= kind.elsewhere
+        if kind.numbers:
+            self._from_python.update(_numbers_in(args[i] for i in kind.places if i < len(args)))
+            self._from_python.update(_numbers_in(kwargs[name] for name in kind.numbers if name in kwargs))
         self.untraced |= len(self._from_python) + self._data > FROM_PYTHON
         out = super().__torch_dispatch__(func, types, args, kwargs)
-        if fresh or not _is_view(func):
+        if not kind.view:
             made = list(tensors_in((out,)))
-            if func.overloadpacket in _UNWRITTEN:  # type: ignore[attr-defined]
+            if kind.unwritten:
                 for tensor in made:
                     self._overwrite(tensor)
             for tensor in made + used if is_mutable(func) else made:
                 self._remember(tensor)
         return out
+
+    def _bring_in(self, tensor: Tensor) -> None:
+        """Count what `torch.tensor` has made: a number as other constants, of more all that is behind the tensor."""
+        size = tensor.untyped_storage().nbytes() // tensor.element_size()  # a view of a few may lead to a large array
+        if size == 1 and tensor.numel() == 1:
+            self._from_python.add(tensor.item())
+        else:
+            self._data += size
 
     def _holds_what_it_should(self, storage: torch.UntypedStorage) -> bool:
         known = self._known_contents(storage)
@@ -76,15 +88,18 @@ class TracedStorages(LiveStorages):
     def _may_be_used(self, tensor: Tensor) -> bool:
         storage = tensor.untyped_storage()
         known = self._contents.get(storage._cdata)
-        if known is not None and (known.nbytes != storage.nbytes() or storage._cdata in self._left):
-            # its size has changed, and not by an operation
-            self._notice(tensor, counts=False)
-            known = self._known_contents(storage)
-            if known is None or not torch.equal(known.view(torch.uint8), _memory(storage)[: known.nbytes]):
-                return False
-            self._overwrite(tensor)
-            self._remember(tensor)
-        return self._holds_what_it_should(storage)
+        if known is None:
+            return False
+        if known.nbytes == storage.nbytes() and storage._cdata not in self._left:
+            return torch.equal(known, _bytes_of(storage))
+        # its size has changed, and not by an operation
+        self._notice(tensor, counts=False)
+        known = self._known_contents(storage)
+        if known is None or not torch.equal(known.view(torch.uint8), _memory(storage)[: known.nbytes]):
+            return False
+        self._overwrite(tensor)
+        self._remember(tensor)
+        return True
 
     def _overwrite(self, tensor: Tensor) -> None:
         """Give memory that no operation has written numbers that nobody computes (NaN, -1 or true).
@@ -136,15 +151,42 @@ _FROM_ELSEWHERE = frozenset({torch.ops.aten.from_file})
 """Operations whose numbers come from neither their arguments nor a formula."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What there is to know of an operation."""
+
+    view: bool
+    """Whether it gives another view of the same memory, and computes nothing."""
+    fresh: bool
+    """Whether it is behind `torch.tensor` and `torch.from_numpy`."""
+    unwritten: bool
+    elsewhere: bool
+    numbers: tuple[str, ...]
+    """Its arguments that are numbers to compute with: indices, axes, sizes and offsets are not."""
+    places: tuple[int, ...]
+
+
 @cache
-def _is_view(func: Any) -> bool:
-    """Whether an operation gives another view of the same memory, and computes nothing."""
-    returns = func._schema.returns
-    return bool(returns) and all(of.alias_info and not of.alias_info.is_write for of in returns)
+def _kind(func: Any) -> _Kind:
+    schema, packet = func._schema, func.overloadpacket
+    view = bool(schema.returns) and all(of.alias_info and not of.alias_info.is_write for of in schema.returns)
+    fresh = func is torch.ops.aten.lift_fresh.default
+    counted = ("number", "float", "complex", *(["int"] if "rand" in schema.name else []))  # the ints are bounds there
+    numbers = {
+        arg.name: i for i, arg in enumerate(schema.arguments) if not view and any(of in str(arg.type) for of in counted)
+    }
+    return _Kind(
+        view and not fresh,
+        fresh,
+        packet in _UNWRITTEN,
+        packet in _FROM_ELSEWHERE,
+        tuple(numbers),
+        tuple(numbers.values()),
+    )
 
 
 def _numbers_in(values: Iterable[Any]) -> Iterator[Any]:
-    """The numbers of Python among an operation's arguments, those in lists too."""
+    """The numbers of Python among these, those in lists too."""
     for value in values:
         if isinstance(value, int | float | complex):
             yield value
