@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from autograder.places import Places
-from autograder.submission import Cell, SubmissionError, read_submission
+from autograder.submission import Cell, SubmissionError, lines_of, read_submission
 from course.syllabus import find_lesson
 
 MOST_LINES = 50_000
@@ -67,7 +67,7 @@ def _lines_of(cells: Sequence[Cell], slug: str) -> Iterator[tuple[str, str]]:
 
 def _lines(cell: Cell, exercises: set[str]) -> Iterator[tuple[str, str]]:
     within = ""
-    for line in _TEXTS.sub("", cell.source).splitlines():
+    for line in lines_of(_TEXTS.sub("", cell.source)):
         code = line.strip()
         if not code or code.startswith("#"):
             continue

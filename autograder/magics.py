@@ -10,6 +10,14 @@ RUN_THE_BODY = frozenset({"capture", "debug", "prun", "time"})
 All others, and those that IPython does not know, leave the namespace as it was: `%%script`, `%%writefile`, `%%timeit`.
 `tests/test_magics.py` asks IPython which they are.
 """
+OF_IPYTHON = RUN_THE_BODY | frozenset(
+    {
+        *("!", "HTML", "SVG", "bash", "cmd", "code_wrap", "file", "html", "javascript", "js", "latex", "markdown"),
+        *("perl", "pypy", "python", "python2", "python3", "ruby", "script", "sh", "svg", "sx", "system", "timeit"),
+        "writefile",
+    }
+)
+"""All cell magics of IPython's own. What another package's would do with a cell, nothing here knows."""
 _FIRST_LINE = re.compile(r"\s*%%(?!\w+\?)(\S*)[ \t]*(.*)(?:\r?\n|\Z)")
 
 
@@ -25,3 +33,10 @@ def takes_the_body(source: str) -> str:
         if rest == len(source):
             return ""
     return ""
+
+
+def why_not_run(source: str) -> str:
+    """Why such a cell does not run, as the end of a sentence that says how it begins."""
+    if takes_the_body(source).removeprefix("%%") in OF_IPYTHON:
+        return "and Jupyter does not run what follows in the notebook"
+    return "no magic of IPython's own, so the cell was not run here"

@@ -34,8 +34,10 @@ WESTERN = {"iso-8859-1", "iso-8859-15", "cp1252"}
 """Encodings besides UTF-8 in which a Python file may say that it is written."""
 _OURS, _DEFINES = "<<<<<<< ", re.compile(r"^(?:async\s+)?(?:def|class)\s+\w", re.MULTILINE)
 _LFS = "version https://git-lfs"
-_WEB_PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
-_MARIMO = re.compile(r"^(?:import marimo|from marimo import)\b.*^\w+ = (?:marimo\.)?App\(", re.MULTILINE | re.DOTALL)
+_WEB_PAGE = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_SPACE = re.compile(r"\s*")
+_MARIMO = re.compile(r"^(?:import marimo|from marimo import)\b", re.MULTILINE)
+_APP = re.compile(r"^\w+ = (?:marimo\.)?App\(", re.MULTILINE)
 _MARK = re.compile(r"^# %%(.*)$")
 _TAGS = re.compile(r"tags=\[([^\][]*)\]")
 _EXERCISE = re.compile(r'exercise="([\w.]+)"')
@@ -96,6 +98,11 @@ def stem_of(name: str) -> str | None:
         if name.lower().endswith(ending):
             return name[: -len(ending)]
     return None
+
+
+def lines_of(text: str) -> list[str]:
+    """Python's lines, with their ends: `str.splitlines` knows others, as form feeds, and a comment would be code."""
+    return io.StringIO(text, newline="").readlines()
 
 
 def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
@@ -214,8 +221,31 @@ def _no_code(text: str) -> Iterator[Cell]:
             yield Cell(number, source, f"cell {number} is a {cell['cell_type'].capitalize()} cell")
 
 
+def _is_a_web_page(text: str) -> bool:
+    """Whether a text begins as HTML does, below comments: one pattern for all of them may try for ever."""
+    begin = _end_of_space(text, 0)
+    if text[begin : begin + 5].lower() == "<?xml":
+        begin = _end_of_space(text, text.find(">", begin) + 1)
+    while text.startswith("<!--", begin):
+        end = text.find("-->", begin + 4)
+        if end < 0:
+            return False
+        begin = _end_of_space(text, end + 3)
+    return _WEB_PAGE.match(text, begin) is not None
+
+
+def _end_of_space(text: str, begin: int) -> int:
+    found = _SPACE.match(text, begin)
+    return found.end() if found else begin
+
+
+def _is_marimo(text: str) -> bool:
+    imported = _MARIMO.search(text)
+    return imported is not None and _APP.search(text, imported.end()) is not None
+
+
 def _refuse_a_web_page(text: str) -> None:
-    if _WEB_PAGE.match(text):
+    if _is_a_web_page(text):
         raise SubmissionError(
             "this is a web page, as one to sign in, and no notebook; open the notebook where you work, save or "
             "download it there, and hand in that file"
@@ -271,13 +301,13 @@ def _joined(source: Any) -> str | None:
 def _python_cells(text: str) -> tuple[Cell, ...]:
     """The cells of a py:percent file; without a `# %%` line the whole file is one."""
     _refuse_a_web_page(text)
-    if _MARIMO.search(text):
+    if _is_marimo(text):
         raise SubmissionError(
             "this is a marimo notebook, whose cells are functions of its own; hand in what "
             "'marimo export ipynb FILE.py -o FILE.ipynb' makes of it"
         )
     starts: list[tuple[int, str]] = [(0, "")]
-    lines = io.StringIO(text, newline="").readlines()  # Python's lines: `splitlines` knows others, as form feeds
+    lines = lines_of(text)
     for number, line in enumerate(lines):
         match = _MARK.match(line.rstrip("\r\n")) if line.startswith("# %%") else None  # there may be a million
         if match:

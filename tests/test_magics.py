@@ -10,7 +10,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from autograder.judging.asking.run import SubmissionRun, request_of
-from autograder.magics import RUN_THE_BODY, takes_the_body
+from autograder.judging.asking.source_text import SourceText
+from autograder.magics import OF_IPYTHON, RUN_THE_BODY, takes_the_body
 from autograder.submission import Submission
 from autograder.worker import stand_ins
 
@@ -56,6 +57,7 @@ def test_the_magics_that_run_a_body_here_are_those_of_ipython(
     assert len(known) > 20
     run = {name for name, cell in cells.items() if leaves_a_name(shell, cell)}
     assert run == RUN_THE_BODY
+    assert set(shell.magics_manager.magics["cell"]) | {"cmd"} == OF_IPYTHON  # that one on Windows alone
     assert {name for name, cell in cells.items() if not takes_the_body(cell)} == run
 
 
@@ -94,11 +96,18 @@ def test_a_cell_of_a_notebook_saved_as_a_file_leaves_the_same(run_cells: Make) -
 
 
 def test_a_definition_that_a_magic_keeps_out_is_told_so() -> None:
-    from autograder.judging.asking.source_text import SourceText
-
     text = SourceText(Submission.of_cells("a.ipynb", ["x = 1", "%%script false\ndef f():\n    return 1"]), [])
     assert text.why_missing("f") == (
         "f is not defined: cell 2 begins with %%script, and Jupyter does not run what follows in the notebook. "
         "Take that line out."
     )
     assert "its f was not graded" in text.kept_out("f")
+
+
+@pytest.mark.parametrize("magic", ["pyinstrument", "cython", "TIME"])
+def test_of_magics_that_ipython_does_not_have_only_what_is_true_is_said(magic: str) -> None:
+    """`%%pyinstrument` runs its cell in Jupyter: it was called a cell that Jupyter does not run."""
+    text = SourceText(Submission.of_cells("a.ipynb", [f"%%time\n%%{magic}\ndef f():\n    return 1"]), [])
+    why = f"cell 1 begins with %%{magic}, no magic of IPython's own, so the cell was not run here"
+    assert text.why_missing("f") == f"f is not defined: {why}. Take that line out."
+    assert text.kept_out("f") == f"{why}: its f was not graded."

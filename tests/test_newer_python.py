@@ -24,6 +24,7 @@ NEWER = {
     "class": ("class A[T]:\n    async def f[S](self): pass\n", "3.12"),
     "default": ("class A[T = list[int]]:\n    pass\n", "3.13"),
     "except": ("try:\n    pass\nexcept ValueError, TypeError:\n    pass\n", "3.14"),
+    "deeply nested": ("s = " + 'f"{' * 40 + "1" + '}"' * 40 + "\n", "3.12"),  # each level was read twice
     "template": ("x = 1\ns = t'a {x:>3}'\n", "3.14"),
     "all": ("type V = int\ntry:\n    s = t'{V}'\nexcept* ValueError, TypeError:\n    pass\n", "3.14"),
 }
@@ -38,6 +39,7 @@ OF_NONE = {
     "Python 2": "print 'a'\n",
     "deep": "(" * 20_000,
     "long": 'f"{' * 20_000,
+    "nested, and wrong": 'f"{' * 40 + "1 1" + '}"' * 40,
 }
 OF_THIS = ["x = 1\n", "type = 3\ntype[0] = 1\n", "%timeit f\nx = !ls\n", "s = f'{1:{2}}' # it's\n", "await f()\n"]
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import pytest
 
-from autograder.submission import MAX_BYTES, SubmissionError, read_submission
+from autograder.begun import holds_work
+from autograder.classroom.platform_names import Receipts
+from autograder.judging.asking.newer_python import MOST, newer
+from autograder.judging.asking.source_text import SourceText
+from autograder.judging.asking.transport import FUNCTION
+from autograder.notebook.executed import ExecutedCells
+from autograder.submission import MAX_BYTES, SubmissionError, lines_of, parse_submission, read_submission
+from autograder.worker import lines
+from autograder.worker.execution import parsed
 
 
 def notebook(*cells: dict[str, Any]) -> str:
@@ -148,3 +161,87 @@ def test_only_regular_files_inside_their_folder_are_read(tmp_path: Path) -> None
     for name in ("dir.ipynb", "pipe.ipynb", "missing.ipynb"):
         with pytest.raises(SubmissionError):
             read_submission(bob / name, inside=bob)
+
+
+LONG = 120_000
+"""Characters: few enough for a hand-in, and enough that a step for each pair of them takes minutes."""
+REPEATED = (
+    *("<!---->", "<!--", "import marimo\n", "# %%\n", " ", "\n", "\r", "a", "a, ", "? ", "%time -a ", "%%time\n"),
+    *('"""', "'''", "f ", "f().", "(", "check() ", "check()#", "def f[a=1,\n", 'f"{', "except a,,,   ", "Name: ("),
+)
+
+
+@contextmanager
+def processor_time(most: float) -> Iterator[None]:
+    """Ends what takes this process more seconds, be it one expression that is matched."""
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        raise TimeoutError(f"more than {most} s of processor time")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def read_in_every_way(text: str, folder: Path) -> None:
+    """What is read of a hand-in, and what is said of it, without the judge."""
+    for name, content in (("a.py", text), ("a.ipynb", text), ("b.ipynb", notebook(code(text)))):
+        with suppress(SubmissionError):
+            submission = parse_submission(name, content.encode())
+            submission.names("f.g")
+            holds_work(submission.cells, "ch06_vjps")
+            source = SourceText(submission, [])
+            source.why_missing("f")
+            source.why_missing("f.g")
+            source.calls("f", ["g"])
+            source.other_order("f", ["a", "b"])
+            source.defined_again("f")
+            source.kept_out("f")
+    with suppress(SyntaxError, ValueError, MemoryError, RecursionError):
+        parsed(text)
+    FUNCTION.sub("", text)
+    ExecutedCells().add(text, None, 1)
+    (folder / "l_ann_attempt_2026-11-12-22-54-01.txt").write_text(text)
+    Receipts.among(folder.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(signal, "ITIMER_VIRTUAL"), reason="no clock of processor time")
+@pytest.mark.parametrize("repeated", REPEATED, ids=ascii)
+def test_no_text_keeps_its_reader(repeated: str, tmp_path: Path) -> None:
+    """A pattern that starts again at each place, or matches in many ways, let a class wait for ever."""
+    many = repeated * (LONG // len(repeated))
+    with processor_time(20):
+        read_in_every_way(f"def f{many}\nx", tmp_path)
+        read_in_every_way(many, tmp_path)
+        for before in ("", "def f", "try:\n  pass\nexcept a", 'f"{'):
+            newer((before + many)[:MOST])
+
+
+def test_lines_are_those_of_python() -> None:
+    """`str.splitlines` ends lines at more characters: what Python takes for a comment was run."""
+    separators = [chr(number) for number in range(sys.maxunicode + 1) if len(f"a{chr(number)}b".splitlines()) > 1]
+    assert len(separators) > 8
+    for text in [f"# a{one}b = 1\n\n# c\r\nd = 1\re = 2" for one in separators]:
+        assert len(lines_of(text)) == len(lines.lines_of(text)) == parsed(text).body[-1].lineno
+        assert "".join(lines_of(text)) == text
+        assert [line.rstrip("\r\n") for line in lines_of(text)] == lines.lines_of(text)
+        assert [one.lineno for one in parsed(f"%magic\n{text}").body[1:]] == [x.lineno + 1 for x in parsed(text).body]
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ('def f():\n    """Why?\n\n    So."""\n    return 1\n\ny = (1,\n', 7),
+        ('%matplotlib inline\ndef f():\n    """Why?\n\n    So."""\n    return 1\n\ny = (1,\n', 8),
+        ("!echo '\nx = 1\n\ny = (1\n", 4),
+    ],
+)
+def test_an_error_is_where_python_sees_it(source: str, line: int) -> None:
+    """A docstring that asks something was blanked like `name?`, and its end called an error."""
+    with pytest.raises(SyntaxError, match=r"'\(' was never closed") as error:
+        parsed(source)
+    assert error.value.lineno == line

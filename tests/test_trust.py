@@ -7,6 +7,8 @@ import contextlib
 import io
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,16 @@ def test_a_shell_completes_nothing_of_it(mallory: Path, monkeypatch: pytest.Monk
     assert VARIABLE not in os.environ
     trust(mallory / FILE)
     assert completed() == ["ch01", "ch01/deflate"]
+
+
+@pytest.mark.parametrize("module", ["autograder --version", "autograder.authoring.contracts --help"])
+def test_a_module_of_ours_runs_nothing_that_was_handed_in(tmp_path: Path, module: str) -> None:
+    """`python -m` looks in the working folder first: a `typer.py` in it was run by whoever typed the command."""
+    for name in {*sys.stdlib_module_names, "click", "course", "numpy", "rich", "solutions", "typer"}:
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} was run')")
+    command = [sys.executable, "-m", *module.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_courses_are_found_in_one_place() -> None:

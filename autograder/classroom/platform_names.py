@@ -27,7 +27,6 @@ BLACKBOARD = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 """The first time is the platform's: a student's own file may be called like a classmate's attempt."""
-_WHO = re.compile(r"Name:\s*.*\((?P<user>[^()\n]+)\)\s*$", re.MULTILINE)
 _DAY = re.compile(
     r"(?:(?P<d1>\d{1,2}) (?P<m1>[a-z]{3})[a-z]*|(?P<m2>[a-z]{3})[a-z]*\.? (?P<d2>\d{1,2})),? (?P<year>\d{4}),? "
     r"(?P<hour>\d{1,2}?):?(?P<minute>\d\d)(?: ?(?P<half>[ap]m))?",
@@ -76,13 +75,23 @@ class Receipts:
             if match and match["receipt"]:
                 try:
                     with file.open(encoding="utf-8", errors="replace") as opened:
-                        found = _WHO.search(opened.read(MOST_OF_A_RECEIPT))
+                        user = _user_in(opened.read(MOST_OF_A_RECEIPT))
                 except OSError:
                     continue
-                if found and match["before"].endswith(f"_{found['user'].strip()}"):  # a receipt may be a student's
-                    users[match["before"]] = found["user"].strip()
+                if user and match["before"].endswith(f"_{user}"):  # a receipt may be a student's
+                    users[match["before"]] = user
         return cls(users)
 
     def user(self, match: re.Match[str]) -> str:
         """Whose a file of Blackboard's is."""
         return self.users.get(match["before"], match["before"].rpartition("_")[2] or match["before"])
+
+
+def _user_in(receipt: str) -> str:
+    """The username in the line `Name: Ada Lovelace (al12)`; empty if there is none."""
+    for line in receipt.split("\n"):
+        _, name, who = line.rstrip().partition("Name:")
+        begin = who.rfind("(") + 1
+        if name and begin and who.endswith(")") and ")" not in who[begin:-1] and (user := who[begin:-1].strip()):
+            return user
+    return ""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from symtable import SymbolTable, symtable
 from typing import Any
 
-_ONLY_A_CHECK = re.compile(r"(\s*check\([^)]*\)[ \t]*(#[^\n]*)?)+\s*\Z")
+_ONLY_A_CHECK = re.compile(r"(?:\s*+check\([^)]*+\)[ \t]*+(?:#[^\n]*+)?)++\s*+\Z")
 DEMO = "# A demo"
 """How a cell of the course begins that only shows something: no exercise needs it, and it may take long."""
 MOST_EARLIER = 3

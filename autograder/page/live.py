@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from autograder.page.needs import Statement, free, imports, needed, parsed, statements
+from autograder.worker.lines import lines_of
 
 ELSEWHERE = {"torch": "PyTorch", "matplotlib": "Matplotlib", "IPython": "IPython", "myst_nb": "the book's own tools"}
 """Packages that a page does not have, as they are called."""
@@ -182,7 +183,7 @@ class _Nowhere:
 
 
 def _remember(source: str, label: str) -> None:
-    linecache.cache[label] = (len(source), None, source.splitlines(keepends=True), label)
+    linecache.cache[label] = (len(source), None, lines_of(source, keepends=True), label)
 
 
 MOST = 60

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from autograder.worker.lines import lines_of
+
 SHOWS = {"display", "glue", "print", "style", "table", "exercise_table"}
 """Functions that show what they are given, and change nothing of it."""
 _BUILTIN = frozenset(dir(builtins))
@@ -50,7 +52,7 @@ def parsed(source: str) -> ast.Module:
 @lru_cache(maxsize=512)
 def statements(cell: int, source: str) -> tuple[Statement, ...]:
     """The statements of a cell. `SyntaxError` where it is no Python."""
-    lines, found = source.splitlines(keepends=True), []
+    lines, found = lines_of(source, keepends=True), []
     for node in parsed(source).body:
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
         text = "".join(lines[first - 1 : node.end_lineno])

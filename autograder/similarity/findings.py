@@ -15,6 +15,7 @@ from itertools import combinations
 
 from autograder.similarity.class_answers import Answer, ExerciseAnswers
 from autograder.similarity.trees import NotCompared, Tree, tree_of
+from autograder.worker.lines import lines_of
 
 NEAR = 0.6
 """The share of their pieces that two answers have in common which are shown as near-equal."""
@@ -219,4 +220,4 @@ def _near(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, fl
 
 def _text(code: str) -> str:
     """A source without what is at the ends of its lines."""
-    return "\n".join(line.rstrip() for line in code.strip().splitlines())
+    return "\n".join(line.rstrip() for line in lines_of(code.strip()))

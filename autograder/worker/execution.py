@@ -16,11 +16,12 @@ from typing import Any
 
 from autograder.worker.calls import ForbiddenCall
 from autograder.worker.imports import CELLS
+from autograder.worker.lines import lines_of
 from autograder.worker.stand_ins import in_a_notebook
 
 _AWAITS = 0x80
 """`inspect.CO_COROUTINE`: what code has that awaits at its top. Most submissions do without `inspect`."""
-_MAGIC = re.compile(r"^\s*(?:[%!?].*|.*\?|[\w, ]+=\s*[%!].*)\s*$")
+_NAMES = re.compile(r"[\w, ]+")
 _RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun|debug)\s+(?:-\S+\s+)*(?=[^\s-])")
 """Magics that run their own line in the notebook's namespace, as `%time grads = backward(c)`."""
 MOST_MAGICS = 100
@@ -73,7 +74,7 @@ class Program:
         An import that fails does not end the cell, nor does a call that is refused: the statement ends that makes it.
         What else fails does, but for the imports and definitions below it, and the failure says so.
         """
-        linecache.cache[label] = (len(source), None, ("\n" * offset + source).splitlines(keepends=True), label)
+        linecache.cache[label] = (len(source), None, lines_of("\n" * offset + source, keepends=True), label)
         try:
             whole = _whole(source, label, offset)
             if whole is None:
@@ -249,28 +250,46 @@ def parsed(source: str) -> ast.Module:
     """The cell's syntax tree; IPython's magics and shell lines are blanked out only where Python cannot read them.
 
     The line at which Python stops is blanked first, and nothing else that looks like a magic: a `% b` in brackets may
-    go on with the line before it.
+    go on with the line before it, and a docstring may ask something. Where blanking all of them does not help either,
+    the error is the one without it.
+
+    Raises:
+        SyntaxError: the source is not Python, with magics or without.
     """
     try:
         return ast.parse(source)
     except SyntaxError as error:
         stopped = error
-    lines = source.splitlines()
+    true: SyntaxError | None = None
+    lines = lines_of(source)
     for _ in range(MOST_MAGICS):
         place = (stopped.lineno or 0) - 1
-        if not 0 <= place < len(lines) or not _MAGIC.match(lines[place]):
+        if not 0 <= place < len(lines) or not _is_magic(lines[place]):
+            true = stopped
             break
         _blank(lines, place)
         try:
             return ast.parse("\n".join(lines))
         except SyntaxError as error:
             stopped = error
-    found = [place for place, line in enumerate(lines) if _MAGIC.match(line)]
+    found = [place for place, line in enumerate(lines) if _is_magic(line)]
     for place in found:
         _blank(lines, place)
     if not found:
         raise stopped
-    return ast.parse("\n".join(lines))
+    try:
+        return ast.parse("\n".join(lines))
+    except SyntaxError as error:
+        raise true or error from None
+
+
+def _is_magic(line: str) -> bool:
+    """Whether a line looks like `%magic`, `!command`, `?name`, `name?` or `names = %magic`."""
+    line = line.strip()
+    if line.startswith(("%", "!", "?")) or line.endswith("?"):
+        return True
+    names, _, value = line.partition("=")
+    return value.lstrip().startswith(("%", "!")) and _NAMES.fullmatch(names) is not None
 
 
 def _blank(lines: list[str], place: int) -> None:

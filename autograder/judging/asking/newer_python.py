@@ -14,13 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.worker.execution import parsed
+from autograder.worker.lines import lines_of
 
 MOST = 50_000
 """Characters of a cell that are looked at."""
 _STRING = re.compile(r"(?i:(?P<prefix>[furbt]{0,2}))(?P<quote>\"\"\"|'''|\"|')")
 _PARAMETERS = re.compile(r"^[ \t]*(?:(?:async[ \t]+)?def|class|type)[ \t]+\w+[ \t]*(?=\[)", re.MULTILINE)
 _ALIAS = re.compile(r"^([ \t]*)type[ \t]+(?=\w+[ \t]*=(?!=))", re.MULTILINE)
-_EXCEPT = re.compile(r"^([ \t]*except\*?)[ \t]+([^\n:(]+,[^\n:]*?)[ \t]*:", re.MULTILINE)
+_EXCEPT = re.compile(r"^([ \t]*except\*?)[ \t]([^\n:]+):", re.MULTILINE)
+_DEBUGGED = re.compile(r"(?<![=!<>])=\s*$")
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -59,7 +61,7 @@ def newer(source: str, running: tuple[int, int] = sys.version_info[:2]) -> Newer
 
 
 def _readable(source: str, body: list[ast.stmt]) -> tuple[str, bool]:
-    lines, lost = source.splitlines(), False
+    lines, lost = lines_of(source), False
     starts: dict[int, list[ast.stmt]] = {}
     for one in body:
         decorators = getattr(one, "decorator_list", [])
@@ -91,7 +93,14 @@ def _of_3_13(text: str) -> str:
 
 
 def _of_3_14(text: str) -> str:
-    return _EXCEPT.sub(r"\1 (\2):", _without_f_strings(text, "t"))
+    return _EXCEPT.sub(_in_brackets, _without_f_strings(text, "t"))
+
+
+def _in_brackets(caught: re.Match[str]) -> str:
+    """`except (A, B):` for `except A, B:`; others stay."""
+    kinds = caught[2].strip()
+    several = kinds.find(",", 1) > 0 and "(" not in kinds[: kinds.find(",", 1)]
+    return f"{caught[1]} ({kinds}):" if several else caught[0]
 
 
 _NEWS: tuple[tuple[tuple[int, int], Callable[[str], str]], ...] = (
@@ -103,11 +112,11 @@ _NEWS: tuple[tuple[tuple[int, int], Callable[[str], str]], ...] = (
 
 def _without_parameters(text: str, *, defaults: bool) -> str:
     """Without `[T: int]` behind the names that a text defines; with `T = int` in it only if `defaults` are known."""
-    parts, end = list[str](), 0
+    parts, end, beyond = list[str](), 0, 0
     for match in _PARAMETERS.finditer(text):
-        if match.start() < end:
+        if match.start() < beyond:  # in brackets that were looked at: once is enough
             continue
-        close = _closing(text, match.end())
+        close = beyond = _closing(text, match.end())
         inside = text[match.end() + 1 : close - 1]
         if inside.strip() and (defaults or not re.search(r"(?<![=!<>:])=(?!=)", inside)):
             parts += [text[end : match.end()], _as_many_lines(text[match.end() : close])]
@@ -192,6 +201,7 @@ def _f_string(text: str, place: int, quote: str, kind: str) -> int:
 def _field(text: str, place: int, kind: str) -> int:
     """Where the `{field}` has ended that begins at `place`, which is behind its brace. Raises `_NoString`."""
     start, waiting = place, list[str]()
+    parts = list[str]()  # of the expression, each f-string as `""`: what is in it was looked at, and is not again
     while place < len(text):
         here = text[place]
         if not waiting and (here in "}:" or re.match(r"![rsa]\s*[:}]", text[place : place + 8])):
@@ -199,21 +209,22 @@ def _field(text: str, place: int, kind: str) -> int:
         if here == "#":
             place = _line_end(text, place)
         elif match := _STRING.match(text, place):
-            inner = {"f", "t"} & set(match["prefix"].lower())
-            begun = place + len(match["prefix"])
-            place = (
-                _f_string(text, match.end(), match["quote"], kind)
-                if inner
-                else _plain_string(text, begun, match["quote"])
-            )
+            prefix, begun = match["prefix"].lower(), place
+            if {"f", "t"} & set(prefix):
+                place = _f_string(text, match.end(), match["quote"], kind)
+            else:
+                place = _plain_string(text, begun + len(prefix), match["quote"])
+            if kind in prefix:
+                parts += [text[start:begun], '""']
+                start = place
         else:
             if here in _CLOSED_BY:
                 waiting.append(_CLOSED_BY[here])
             elif waiting and here == waiting[-1]:
                 waiting.pop()
             place += 1
-    expression = re.sub(r"(?<![=!<>])=\s*$", "", text[start:place])
-    if not _is_python(f"({_without_f_strings(expression, kind)}\n)", ast.parse):
+    expression = _DEBUGGED.sub("", "".join([*parts, text[start:place]]))
+    if not _is_python(f"({expression}\n)", ast.parse):
         raise _NoString
     place += 2 * text.startswith("!", place)
     if text.startswith(":", place):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.magics import takes_the_body
+from autograder.magics import takes_the_body, why_not_run
 from autograder.submission import Cell, Submission
 from autograder.worker.execution import WENT_ON, Failure
 
@@ -101,7 +101,7 @@ class SourceText:
             if not written.search(cell.source[:MOST_LOOKED_AT]):
                 continue
             if takes_the_body(cell.source):
-                return f"{cell.label}, and Jupyter does not run what follows in the notebook. Take that line out."
+                return f"{cell.label}, {why_not_run(cell.source)}. Take that line out."
             return f"{cell.label}, and no code. Make it a code cell (in Jupyter: Esc, then Y)."
         for cell in self._submission.cells:
             source = cell.source[:MOST_LOOKED_AT]
@@ -118,7 +118,7 @@ class SourceText:
         written = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
         for cell in self._submission.no_code:
             if written.search(cell.source[:MOST_LOOKED_AT]) and takes_the_body(cell.source):
-                return f"{cell.label}: its {name} was not graded, as Jupyter does not run it in the notebook."
+                return f"{cell.label}, {why_not_run(cell.source)}: its {name} was not graded."
         return ""
 
     def defined_again(self, name: str) -> str:

@@ -114,7 +114,7 @@ class Transport:
         except LearnerError:  # it has taken more time than there is
             raise
         except Exception as error:  # the submission's arguments may be anything: the error is its own to see
-            message = _FUNCTION.sub("the function", str(error))[:1000]
+            message = FUNCTION.sub("the function", str(error))[:1000]
             return wire.encode({"value": None, "failure": [type(error).__name__, message]})
 
 
@@ -127,7 +127,7 @@ def _not_starved() -> Iterator[None]:
         raise WorkerLost(f"{STARVED}{error}") from None
 
 
-_FUNCTION = re.compile(r"[\w.<>]+\(\)")
+FUNCTION = re.compile(r"(?<![\w.<>])[\w.<>]+\(\)")
 """A function in Python's words about its arguments: the name of one of ours could say what the right answer is."""
 
 
