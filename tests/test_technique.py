@@ -220,6 +220,15 @@ def test_why_there_are_no_points_is_said_once(graded: Callable[..., ExerciseResu
     assert len(set(lines)) == len(lines)
 
 
+def test_what_else_is_wrong_is_said_as_well(graded: Callable[..., ExerciseResult]) -> None:
+    """A graph inside of forward, which the technique forbids, and a second derivative that takes x for a constant."""
+    cell = (KEEPS_A_COPY % "").replace("= ctx.saved_tensors", "= ctx.saved_tensors; x = x.detach()")
+    in_forward = "with torch.enable_grad(): x.detach().requires_grad_().square()"
+    result = graded(cell.replace("ctx.copy = [lambda copy=x.clone(): copy]", in_forward))
+    assert result.points == 0
+    assert "No points, even for what is right: GELU is about how it is done" in result.message
+
+
 def test_a_finer_point_costs_its_own_check_only(graded: Callable[..., ExerciseResult]) -> None:
     result = graded(KEEPS_A_COPY % "")
     assert {check.name for check in result.checks if not check.passed} == {"test_keeps"}
