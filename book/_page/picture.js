@@ -6,7 +6,7 @@ const MOST = { letters: 1_000_000, shapes: 5_000, levels: 30, size: 4_000 };
 
 // Values, by attribute. None may hold a backslash, with which CSS writes `url(` in other letters.
 const numbers = /^[\d\s.,eE+\-%]*(?:px|em)?$/;
-const colour = /^(?:[a-zA-Z]+|#[\da-fA-F]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/]*\)|var\(--[\w-]+\))$/;
+const colour = /^(?:[a-zA-Z]+|#[\da-fA-F]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/]*\)|var\(--[\w-]+\)|color-mix\([\w\s#%.,-]*\))$/;
 const word = /^[\w\s.,'"-]*$/;
 const VALUES = new Map([
   ..."x y x1 y1 x2 y2 dx dy cx cy r rx ry width height viewBox points opacity fill-opacity stroke-opacity stroke-width stroke-dasharray font-size".split(" ").map((one) => [one, numbers]),
