@@ -25,7 +25,7 @@ EXPECTED: dict[tuple[str, str], tuple[Any, str]] = {
     ("ben-half-done", CH06): (25, "graded"),
     ("cleo-untouched", CH06): (0, "graded"),
     ("cleo-untouched", CH07): (0, "graded"),
-    ("dan-algebra-slips", CH06): (50.02, "graded"),
+    ("dan-algebra-slips", CH06): (49.13, "graded"),
     ("emi-normalisation-slips", CH06): (56.8, "graded"),
     ("finn-network-slips", CH07): (16, "graded"),
     ("gus-syntax-error", CH06): (61, "graded"),

@@ -70,7 +70,7 @@ SAYS = {
     r"(cd|cp|mkdir|export|unset|dask) .*|backprop salt > .*": None,
     r"(cat|cut|grep|head|iconv|ls|tail) .*": r"\S",
     r"backprop grade .* --diff": r"Nothing is overwritten\. To do that: +backprop grade",
-    r"backprop grade .*--out (?P<out>\S+).*": r"Full results: +{out}/<student>/<lesson>\.json",
+    r"backprop grade .*--out (?P<out>\S+).*": r"Full results: +{out}/students/<student>/<lesson>\.json",
     r"backprop report \S+ --student (?P<who>\S+)": r"\d of \d+ points",
     r"backprop report .*--format (?P<format>\w+).*": r"{format}",
     r"backprop similarity .*": r"\w and \w",
