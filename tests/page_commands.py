@@ -27,7 +27,8 @@ def type_all(folder: Path, commands: Iterable[str], said: Mapping[str, str], sta
         sessions.Step("terminal", "", 0, command, options={"status": status.get(command, 0)}) for command in commands
     ]
     sessions.follow_in(folder, steps)
-    assert [step.fault for step in steps if step.fault] == []
+    faults = [(step.fault, step.outputs) for step in steps if step.fault]
+    assert not faults, faults
     for step in steps:
         (output,) = step.outputs
         words = " ".join(output.split())

@@ -38,7 +38,7 @@ SAID = {
     "backprop build --check --course my-course": "The course is whole.",
     "backprop start work --course my-course": "new work/ch01_power_iteration.ipynb",
     "backprop check work/ch01_power_iteration.ipynb": "0 of 8 points",
-    "backprop grade class --out results --course my-course": "Full results: results/<student>/<lesson>.json",
+    "backprop grade class --out results --course my-course": "Full results: results/students/<student>/<lesson>.json",
     "backprop report results --course my-course": "ada",
     "backprop trust my-course": "Commands in my-course are about the course in my-course from now on",
     "cd my-course && backprop build --check ch01/deflate": "ch01/deflate: nothing is wrong.",
