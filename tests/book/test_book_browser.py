@@ -163,7 +163,7 @@ def test_every_experiment_asks_before_it_shows(chromium: Browser, site: str, cha
     chromium.js("localStorage.clear()")
     chromium.open(address)
     asked = """[...document.querySelectorAll('.widget')].map((one) => {
-      const { frame } = JSON.parse(one.querySelector('script').textContent).values;
+      const { frame } = JSON.parse(one.querySelector('script').textContent);
       const closed = one.querySelector('.frame-body').inert;
       return { ...frame, closed, number: one.closest('figure')?.querySelector('.caption-number')?.textContent };
     })"""
