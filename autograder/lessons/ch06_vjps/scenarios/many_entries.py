@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-_MATRICES: list[tuple[int, ...]] = [(130, 160)] * 3
+_MATRICES: list[tuple[int, ...]] = [(160, 190)] * 3
 _SHAPES: dict[str, list[tuple[int, ...]]] = {
     "add_vjp": _MATRICES,
     "mul_vjp": _MATRICES,
     "matmul_vjp": [(80, 100), (80, 115), (115, 100)],
-    "sum_vjp": [(20_000,), (2, 20_000)],
+    "sum_vjp": [(30_000,), (2, 30_000)],
     "max_vjp": [(600,), (45, 600)],
     "relu_vjp": _MATRICES[:2],
     "sigmoid_vjp": [(120, 80)] * 2,
