@@ -127,9 +127,9 @@ def test_each_is_a_student_of_similarity(graded: tuple[Path, subprocess.Complete
     done = run_backprop("similarity", "class", "--format", ",".join(FORMATS), "--out", "alike", cwd=folder)
     assert done.returncode == 0, done.stderr
     with zipfile.ZipFile(folder / "alike" / "dolos" / f"{SLUG}.zip") as archive:
-        rows = archive.read("info.csv").decode().splitlines()
+        rows = list(csv.reader(archive.read("info.csv").decode().splitlines()))
         assert len(archive.namelist()) == len(rows) == len(NAMES) + 2, "the model solution, and the table or its head"
-    labelled = [row.split(",")[:2] for row in rows if "model solution" in row.split(",")[2]]
+    labelled = [row[:2] for row in rows if "model solution" in row[2]]
     assert labelled == [["_model_solution.py", MODEL_SOLUTION]]
     assert len(list((folder / "alike" / "jplag" / SLUG).iterdir())) == len(NAMES) + 2
     (exercise,) = json.loads((folder / "alike" / "similarity.json").read_text())["exercises"]
