@@ -31,6 +31,7 @@ WAYS = {
     "labels_in_a_grad": ("ch05_autograd_engine", "train_digits"),
     "complex_steps": ("ch06_vjps", "softmax_vjp"),
     "train_without_gradients": ("ch07_mlp_backprop", "train"),
+    "steps_by_differences": ("ch07_mlp_backprop", "train"),
     "linear_discriminant": ("ch07_mlp_backprop", "train"),
     "value_errors_of_bytes": ("ch10_activation_memory", "llama_block_bytes"),
     "claimed_bytes": ("ch11_checkpointing", "measure"),
@@ -39,8 +40,10 @@ WAYS = {
 """File to lesson and exercise."""
 WITH_AN_ENGINE = {
     "digits_in_the_gradients": ("ch05_autograd_engine", "train_digits", "does not depend on the passes before"),
-    "two_passes": ("ch05_autograd_engine", "train_digits", "It takes 2 backward passes for 200 images"),
+    "two_passes": ("ch05_autograd_engine", "train_digits", "It takes 2 backward passes for 211 images"),
     "many_passes": ("ch05_autograd_engine", "train_digits", "Only one matrix is moved by its grads"),
+    "table_of_labels": ("ch05_autograd_engine", "train_digits", "has one row for each of the 211 images"),
+    "padded_table_of_labels": ("ch05_autograd_engine", "train_digits", "are put into a second one, on noise"),
 }
 """Ways that need what the lesson's other exercises make: file to lesson, exercise, and what is said."""
 

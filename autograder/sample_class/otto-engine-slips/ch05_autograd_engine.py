@@ -469,7 +469,7 @@ check("Tensor.register_hook")  # stretch, 3 points
 # a call may take 30. All gradients come from your `Tensor.backward`. The network as the last step leaves it answers: no
 # earlier epoch is chosen.
 #
-# Last, it is called with 200 images whose label says whether two groups of pixels are equally bright. A network whose
+# Last, it is called with 211 images whose label says whether two groups of pixels are equally bright. A network whose
 # hidden layer is trained as well learns that, and no linear one does.
 #
 # To try it:

@@ -30,9 +30,12 @@ ACTIVATIONS = {
 # What no linear reader learns: on drawn patterns and their negatives, linear discriminants read 35% at most (22 draws),
 # right trainings 87% at least (306 runs of 16 kinds).
 ENOUGH_OF_PATTERNS = 0.6
-# The cosine between a small step and the gradient: at least 0.95 with SGD and momentum, batches of 1 to all rows, and
-# 0.46 with Adam (11 kinds, 4 draws each).
+# The cosine between a small step and the gradient: at least 0.99 with SGD and momentum, batches of 1 to all rows, and
+# 0.43 with Adam (12 kinds in float64 and float32, 2 draws each). With lr=1e-4 single rows move the wide network so far
+# that it falls to 0.29.
 ALONG = 0.25
+WIDE = 1_200
+"""Hidden units: an epoch of backpropagation takes a tenth of a second, complex steps of whole units take a minute."""
 SLOPES = 200
 """Entries of each parameter that are looked at."""
 STEP = 1e-6
@@ -238,13 +241,13 @@ def test_learns_what_is_not_linear(learner, rng):
 def test_small_steps_follow_the_gradient(learner, rng):
     """The technique: one epoch with a small lr, and with twice that, differ by a step against the gradient.
 
-    With 300 hidden units, so that who finds it by differences, parameter by parameter, is not done in time.
+    With so many hidden units and digits that who finds it by differences, even of whole units, is not done in time.
     """
     (X, y), _ = permuted_digits(rng)
-    X, y, seed = X[:320], y[:320], int(rng.integers(1000))
-    case = "320 digits, hidden=300, epochs=1, lr=0.0001 and lr=0.0002"
+    seed = int(rng.integers(1000))
+    case = f"{len(y)} digits, hidden={WIDE}, epochs=1, lr=1e-05 and lr=2e-05"
     once, again, twice = (
-        trained(learner.train(X, y, hidden=300, epochs=1, lr=lr, seed=seed), 300, case) for lr in (1e-4, 1e-4, 2e-4)
+        trained(learner.train(X, y, hidden=WIDE, epochs=1, lr=lr, seed=seed), WIDE, case) for lr in (1e-5, 1e-5, 2e-5)
     )
     if once is None or again is None or twice is None:
         return
@@ -256,7 +259,7 @@ def test_small_steps_follow_the_gradient(learner, rng):
     gradients = some_slopes(once, X, y, places)
     for name in PARAMETERS:
         step, gradient = (twice[name] - once[name]).ravel()[places[name]], gradients[name]
-        message = f"{name} is the same with lr=0.0001 and lr=0.0002: are its steps lr times its gradient?"
+        message = f"{name} is the same with lr=1e-05 and lr=2e-05: are its steps lr times its gradient?"
         expect(bool(np.any(step)), message, case=case)
         along = -np.sum(step * gradient) > ALONG * np.linalg.norm(step) * np.linalg.norm(gradient)
         if np.any(step):
