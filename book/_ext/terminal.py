@@ -1,7 +1,8 @@
 """Commands with what they say, as the build heard it: the directives `terminal` and `written`, and the role `repo`.
 
-`sessions` says how they are written and how they are run. A command that ends otherwise than the page says fails the
-build. Where submissions cannot be confined (macOS, an old kernel), nothing is run, and the page says so.
+`sessions` says how they are written and how they are run. A command that ends otherwise than the page says, or prints
+something else than such a command does, fails the build. Where submissions cannot be confined (macOS, an old kernel),
+nothing is run, and the page says so.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from expected_output import unexpected  # noqa: E402
 from sessions import Step, follow, steps_of  # noqa: E402
 
 from autograder.worker.landlock import landlock_abi  # noqa: E402
@@ -83,21 +85,32 @@ def type_them(app: Sphinx, doctree: nodes.document) -> None:
     if not typed:
         return
     steps = steps_of(Path(app.env.doc2path(app.env.docname)).read_text(encoding="utf-8"))
-    for module in ("sessions.py", "class_exports.py"):
+    for module in ("sessions.py", "class_exports.py", "expected_output.py"):
         app.env.note_dependency(str(Path(__file__).with_name(module)))
     runs = landlock_abi() >= 1
     if runs:
         follow(steps)
     terminals = [step for step in steps if step.kind == "terminal" and step.runs]
     for node, step in zip(typed, terminals, strict=True):
-        if step.fault:
-            logger.warning("%s", step.fault, location=node, type="terminal")
+        for fault in faults(step) if runs else ():
+            logger.warning("%s", fault, location=node, type="terminal")
         text = "\n".join(_lines(step)) if runs else step.text.strip()
         block = _block(text, "console" if runs else "sh")
         block["classes"].append("terminal")
         node.replace_self(block)
     if not runs:
         logger.info("%s: its commands were not run, as submissions cannot be confined here", app.env.docname)
+
+
+def faults(step: Step) -> list[str]:
+    """What is wrong with a block that was typed: how a command ended, or what commands print."""
+    if step.fault:
+        return [step.fault]
+    if len(step.outputs) < len(step.commands):
+        return ["not typed, as a block before it has a fault"]
+    statuses = [*[0] * (len(step.commands) - 1), int(step.options.get("status", 0))]
+    found = [unexpected(*one) for one in zip(step.commands, step.outputs, statuses, strict=True)]
+    return [fault for fault in found if fault]
 
 
 def _lines(step: Step) -> Iterator[str]:
