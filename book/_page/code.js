@@ -97,11 +97,12 @@ export class Code {
   }
 
   replace(text) {
-    if (this.changed || text !== null) {
-      write(this.before, this.changed ? this.text : null);
+    const former = this.changed ? this.text : null;
+    this.set(text ?? this.original);
+    if (former !== null || text !== null) {
+      write(this.before, former);
       afresh(); // what ran may have been somebody else's code
     }
-    this.set(text ?? this.original);
     this.buttons();
     if (this.editor) this.editor.focus();
     else this.write.focus();

@@ -46,9 +46,9 @@ export function chapter(box) {
     try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
   };
   file.addEventListener("change", () => tell(async () => {
-    const loaded = await load(lesson, file.files[0]);
-    file.value = "";
-    return loaded;
+    const [chosen] = file.files;
+    file.value = ""; // so that the same file can be chosen again when it was mended
+    return load(lesson, chosen);
   }));
   box.append(
     element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", undo, " ", said),
