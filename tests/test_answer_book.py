@@ -28,6 +28,7 @@ from autograder.diagnosis.sketches import sketch_of
 from autograder.judging.checking.plugin import identify
 from autograder.judging.checking.reference import Reference
 from autograder.judging.explaining.known_mistakes import KnownMistakes
+from autograder.judging.records.errors import CheckError
 from autograder.judging.records.record import Record
 from autograder.judging.session import Judge
 from autograder.judging.version import grader_version
@@ -172,6 +173,20 @@ def test_a_book_in_parts_is_the_whole_book_when_they_are_put_back(written: Answe
     assert again.to_bytes() == written.to_bytes()
     with pytest.raises(StaleBook, match="of another version than its checks: load the page again"):
         again.add(replace(parts["forward"], version="another"))
+    with pytest.raises(StaleBook, match="of another version than its checks: load the page again"):
+        again.add(replace(parts["forward"], checks="others"))
+
+
+@pytest.mark.parametrize("folder", ["checks", "scenarios"])
+def test_a_book_of_other_checks_than_lie_beside_it_is_refused(
+    folder: str, written: AnswerBook, released: Released
+) -> None:
+    """The checks of one release with the answers of another told learners that right answers were wrong."""
+    root = released(written)
+    changed = sorted((Places(root).folder(LESSON.slug) / folder).glob("*.py"))[-1]
+    changed.write_text(changed.read_text(encoding="utf-8") + "\n# another\n", encoding="utf-8")
+    with pytest.raises(CheckError, match=r"its checks are not those that its answers were made of; install the course"):
+        with_judge(LESSON, lambda judge: judge, root=root)
 
 
 def test_what_only_the_solution_can_answer_is_said_to_be_that(written: AnswerBook, released: Released) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.judging.records.errors import CheckError
 from autograder.notebook import card
+from autograder.page import check as page_check
 from autograder.page.check import check, in_a_page
 from autograder.page.live import State, answers_of, plan
 from autograder.page.needs import free, needed, statements
@@ -210,3 +212,14 @@ def test_a_page_needs_no_more_than_a_browser_has() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
+
+
+def test_answers_of_other_checks_are_told_by_the_check_that_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by what is made ready before it, which would end as an error of Python's."""
+
+    def prepared(slug: str) -> None:
+        raise CheckError("other checks; load the page again")
+
+    monkeypatch.setattr(page_check, "prepared", prepared)
+    page_check.ready("ch06_vjps")
+    assert check("ch06_vjps", "relu_vjp", '{"cells": []}') == {"error": "other checks; load the page again"}

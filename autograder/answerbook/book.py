@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import bz2
+import hashlib
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.answerbook.plain import Pool
 from autograder.answerbook.questions import Question
+from autograder.places import Places, modules_in
 from autograder.worker import wire
 
-FORMAT = 3
+FORMAT = 4
 BOUNDS = wire.Bounds(frame=2**28, header=2**27, items=10_000_000)
 MOST_BYTES = 2**28
 """Of a book, unpacked: what is said to be one is not unpacked without a bound."""
@@ -20,7 +22,7 @@ BY_EXERCISE = ("answers", "called_back", "right", "seen", "variants", "pairs")
 
 
 class StaleBook(ValueError):
-    """A book that cannot be read, or is of another format; the message says which file and what to do."""
+    """A book that cannot be read, is of another format or of other checks; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,22 @@ class AnswerBook:
     """By exercise: two known mistakes together, their names and what each visible check sees."""
     harmless: list[list[str]] = field(default_factory=list)
     """Known mistakes of a helper, each with an exercise that is right all the same."""
+    checks: str = ""
+    """`checks_of` the lesson, of which a release has the files: its book answers these checks and no others."""
+
+    def hold_to(self, places: Places) -> None:
+        """`StaleBook` where the checks and scenarios of the lesson are not those that the book was made of."""
+        if self.checks != checks_of(places, self.lesson):
+            raise StaleBook(
+                f"{self.lesson}: its checks are not those that its answers were made of; install the course again, or "
+                "load the page again"
+            )
 
     def in_parts(self) -> tuple[AnswerBook, dict[str, AnswerBook]]:
         """What all exercises need, and by exercise what its checks alone need: a page fetches that when it checks."""
         common, parts = replace(self), {}
         for exercise in self.right:
-            parts[exercise] = part = AnswerBook(self.lesson, self.version)
+            parts[exercise] = part = AnswerBook(self.lesson, self.version, checks=self.checks)
             for name in BY_EXERCISE:
                 if exercise in (whole := getattr(self, name)):
                     setattr(part, name, {exercise: whole[exercise]})
@@ -71,7 +83,7 @@ class AnswerBook:
 
     def add(self, part: AnswerBook) -> None:
         """Take a part back in. `StaleBook` if it is of another book."""
-        if (part.lesson, part.version) != (self.lesson, self.version):
+        if (part.lesson, part.version, part.checks) != (self.lesson, self.version, self.checks):
             raise StaleBook(f"answers of {self.lesson} are of another version than its checks: load the page again")
         for name in BY_EXERCISE:
             getattr(self, name).update(getattr(part, name))
@@ -105,6 +117,15 @@ class AnswerBook:
             for exercise, asked in body.pop("answers").items()
         }
         return cls(answers=answers, **{key: pool.value(value) for key, value in body.items()})
+
+
+def checks_of(places: Places, slug: str) -> str:
+    """A hash of what a lesson asks with: its checks, its scenarios, and the modules beside them."""
+    digest = hashlib.sha256()
+    for folder in (places.checks(slug), places.scenarios(slug), places.folder(slug)):
+        for file in modules_in(folder):
+            digest.update(f"{folder.name}/{file.name}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def read_book(file: Path) -> AnswerBook:

@@ -13,9 +13,11 @@ from course.syllabus import Lesson
 
 
 def opened(lesson: Lesson, places: Places) -> BookReference:
-    """What a lesson's answer book answers. `CheckError` where that cannot be read."""
+    """What a lesson's answer book answers. `CheckError` where that cannot be read, or is of other checks."""
     try:
-        return BookReference(lesson, read_book(places.answer_book(lesson.slug)), places)
+        book = read_book(places.answer_book(lesson.slug))
+        book.hold_to(places)
+        return BookReference(lesson, book, places)
     except StaleBook as error:
         raise CheckError(str(error)) from None
 

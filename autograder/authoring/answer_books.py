@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from autograder.answerbook.book import Answer, AnswerBook
+from autograder.answerbook.book import Answer, AnswerBook, checks_of
 from autograder.answerbook.plain import NotData, Pool
 from autograder.answerbook.questions import question
 from autograder.answerbook.records import record_as_data
@@ -122,7 +122,7 @@ def written_for(
     places = places or Places()
     return with_judge(
         lesson,
-        partial(_write, search=search),
+        partial(_write, places=places, search=search),
         root=places.root,
         only=only,
         seen=seen,
@@ -131,11 +131,11 @@ def written_for(
     )
 
 
-def _write(judge: Judge, search: bool) -> Written:
+def _write(judge: Judge, places: Places, search: bool) -> Written:
     reference = judge.reference
     assert isinstance(reference, Asked)
     slug = judge.lesson.slug
-    book = AnswerBook(slug, judge.version())
+    book = AnswerBook(slug, judge.version(), checks=checks_of(places, slug))
     written = Written(book)
     book.signatures = {
         name: [[parameter.name, str(parameter.kind)] for parameter in signature.parameters.values()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,12 @@ def prepared(slug: str) -> Judge:
         judge.__class__ = type(f"Telling{kind.__name__}", (_Telling, kind), {})
         _judges[slug] = judge
     return _judges[slug]
+
+
+def ready(slug: str) -> None:
+    """`prepared` ahead of the first check, which says what is wrong if anything is."""
+    with suppress(CheckError):
+        prepared(slug)
 
 
 def _with_answers(judge: Judge, exercise: str) -> None:

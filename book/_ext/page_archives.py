@@ -109,7 +109,9 @@ def of_lesson(release: Path, slug: str) -> tuple[bytes, dict[str, bytes]]:
     """The archive of a lesson, with its checks and scenarios; and by exercise its part of the answer book."""
     places = Places(release)
     folder, book = places.folder(slug), places.answer_book(slug)
-    common, parts = read_book(book).in_parts()
+    answers = read_book(book)
+    answers.hold_to(places)
+    common, parts = answers.in_parts()
     at = f"autograder/lessons/{slug}"
     files = _tree(folder, [folder], at) | {f"{at}/{book.name}": common.to_bytes()}
     return _archive(files), {exercise: part.to_bytes() for exercise, part in parts.items()}

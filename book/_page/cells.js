@@ -1,10 +1,14 @@
 // What makes a page's exercises and code live. Nothing of Python is fetched before a reader asks for it.
+import { each } from "./each.js";
 import { Exercise } from "./exercise.js";
 import { livePage } from "./live.js";
 import { chapter, front } from "./progress.js";
+import { afresh } from "./python.js";
+import { listen } from "./store.js";
 
-for (const section of document.querySelectorAll(".exercise[data-exercise]")) new Exercise(section);
-for (const box of document.querySelectorAll(".page-progress[data-lesson]")) chapter(box);
-for (const box of document.querySelectorAll(".page-progress[data-lessons]")) front(box);
+each(".exercise[data-exercise]", (section) => new Exercise(section));
+each(".page-progress[data-lesson]", chapter);
+each(".page-progress[data-lessons]", front);
 livePage();
+listen((key, _, elsewhere) => elsewhere && /^(?:draft|own):/.test(key) && afresh()); // a file loaded in another tab
 document.documentElement.dataset.cells = "ready";

@@ -1,6 +1,10 @@
 // A piece of code that a reader may change: the page's own until then, an editor from the first click on.
 import { contentOf, element } from "../_reader/element.js";
-import { draftKey, listen, read, write } from "./store.js";
+import { MOST } from "./limits.js";
+import { afresh } from "./python.js";
+import { beforeKey, draftKey, listen, problem, read, setAside, write } from "./store.js";
+
+const ASIDE = `This browser has stored more for this answer than the ${MOST.answer / 1000} kB that a page keeps: it is set aside. Reset deletes it.`;
 
 export class Code {
   // `still` holds the page's own code; `key` names the draft; `run` is called for Ctrl+Enter; `words` for who begins
@@ -13,13 +17,18 @@ export class Code {
     this.write = button("", () => this.open());
     this.comparing = button("", () => this.compare(!this.compared));
     this.resetting = button("Reset", () => this.reset());
-    this.tools = [this.write, this.comparing, this.resetting];
+    this.before = beforeKey(this.key);
+    this.undoing = button("Undo", () => this.undo());
+    this.undoing.title = "Bring back what Reset or Load has replaced";
+    this.tools = [this.write, this.comparing, this.resetting, this.undoing];
+    this.unkept = element("p", { class: "page-unkept", role: "status" }); // for as long as a draft is not stored
+    still.after(this.unkept);
     this.showDraft();
     this.buttons();
-    listen((changed, value) => {
-      if (changed !== this.key) return;
-      if (this.editor) this.editor.text = value ?? this.original; // from another tab, or from a file
-      else this.showDraft();
+    listen((changed) => {
+      if (changed !== this.key && changed !== this.before) return;
+      if (changed === this.key && this.editor) this.editor.text = read(this.key) ?? this.original; // from another tab, or from a file
+      else if (changed === this.key) this.showDraft();
       this.buttons();
     });
   }
@@ -30,7 +39,10 @@ export class Code {
     this.write.textContent = this.words[Number(this.changed)];
     this.comparing.hidden = !this.changed && !this.compared;
     this.comparing.textContent = this.compared ? "Hide changes" : "Show changes";
-    this.resetting.hidden = !this.changed && !this.isAnew();
+    this.resetting.hidden = !this.changed && !this.isAnew() && !setAside(this.key);
+    this.undoing.hidden = [null, read(this.key)].includes(read(this.before));
+    const said = setAside(this.key) ? ASIDE : problem(this.key) || problem(this.before);
+    if (said !== this.unkept.textContent) this.unkept.textContent = said; // who hears the page hears it once
   }
 
   get text() { return this.editor?.text ?? read(this.key) ?? this.original; }
@@ -75,7 +87,22 @@ export class Code {
 
   async reset() {
     if (this.compared) await this.compare(false);
-    this.set(this.original);
+    this.replace(null);
+  }
+
+  // What was replaced, and the other way round.
+  async undo() {
+    if (this.compared) await this.compare(false);
+    this.replace(read(this.before));
+  }
+
+  replace(text) {
+    const former = this.changed ? this.text : null;
+    this.set(text ?? this.original);
+    if (former !== null || text !== null) {
+      write(this.before, former);
+      afresh(); // what ran may have been somebody else's code
+    }
     this.buttons();
     if (this.editor) this.editor.focus();
     else this.write.focus();

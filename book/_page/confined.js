@@ -10,7 +10,7 @@ const LANGUAGE = (
   "encodeURIComponent escape unescape eval isFinite isNaN SharedArrayBuffer Temporal WebAssembly"
 ).split(" ");
 const NEEDED = (
-  "self constructor console performance crypto postMessage onmessage onmessageerror addEventListener removeEventListener " +
+  "self constructor console performance crypto onmessage onmessageerror addEventListener removeEventListener " +
   "dispatchEvent EventTarget Event MessageEvent ErrorEvent DOMException setTimeout clearTimeout setInterval clearInterval " +
   "queueMicrotask structuredClone atob btoa TextDecoder TextEncoder URL URLSearchParams AbortController AbortSignal " +
   "Response Headers ReadableStream Blob MessageChannel MessagePort fetch location"

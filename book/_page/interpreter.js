@@ -1,6 +1,7 @@
 // One Python: a worker from a `data:` address, whose origin is opaque: storage, caches and other tabs of the book are out
 // of its reach, and the page's policy, which it inherits, lets it send nothing to anybody else. It cannot fetch either:
 // the page hands over what it is made of, and holds what it says to messages.js.
+import { LETTERS, MOST_BYTES } from "./limits.js";
 import { understood } from "./messages.js";
 import { Failed, files, partOf, remember, scripts } from "./parts.js";
 
@@ -23,9 +24,14 @@ export class Interpreter {
     this.parts = new Set();
     this.asked = 0;
     this.room = BURST;
+    this.letters = LETTERS;
     this.since = performance.now();
     this.over = new Promise((_, failed) => {
-      this.end = (error) => { this.worker?.terminate(); failed(error); };
+      this.end = (error) => {
+        if (this.worker) this.worker.onmessage = null; // what is on its way is not unpacked any more
+        this.worker?.terminate();
+        failed(error);
+      };
     });
     this.over.catch(() => {}); // told to whoever asks
   }
@@ -47,19 +53,29 @@ export class Interpreter {
     const now = performance.now();
     this.room = Math.min(BURST, this.room + ((now - this.since) / 1000) * RATE) - 1;
     this.since = now;
-    if (this.room < 0) return this.broken(FLOOD);
-    if (!this.turn || data?.id !== this.turn.id) return; // late, or to nobody
+    if (data instanceof Uint8Array && this.turn?.packing && data.byteLength <= MOST_BYTES) {
+      this.turn.packing = false;
+      this.turn.compiled = data;
+      return;
+    }
+    // a message is one text: what has parts may have them twice, and takes as long to unpack as its sender likes
+    if (typeof data !== "string") return this.broken(NONSENSE);
+    this.letters -= data.length;
+    if (this.room < 0 || this.letters < 0) return this.broken(FLOOD);
+    if (!this.turn) return; // late
     let message;
-    try { message = understood(data, this.turn.asked); } catch { return this.broken(NONSENSE); }
+    try { message = understood(data, this.turn); } catch { return this.broken(NONSENSE); }
+    if (!message) return; // late, or to nobody
     const { kind, value, fatal } = message;
-    if (kind === "done") this.turn.done(value);
+    if (kind === "done") this.turn.done(this.turn.compiled ? { compiled: this.turn.compiled } : value);
     else if (kind === "failed") this.turn.failed(Object.assign(new Failed(value), { fatal }));
     else this.turn.hear({ [kind]: value });
   }
 
   ask(message, hear = () => {}, transfer = []) {
     const id = ++this.asked;
-    const answer = new Promise((done, failed) => { this.turn = { id, asked: message.do, done, failed, hear }; });
+    this.letters = LETTERS;
+    const answer = new Promise((done, failed) => { this.turn = { id, asked: message.do, packing: message.pack === true, done, failed, hear }; });
     this.worker.postMessage({ ...message, id }, transfer);
     return Promise.race([answer, this.over]).finally(() => { this.turn = null; });
   }

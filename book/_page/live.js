@@ -1,6 +1,7 @@
 // The page's own code: Edit, Run, Stop. What a cell needs of the cells above runs before it, hidden ones included.
 import { element } from "../_reader/element.js";
 import { Code, Line, Switch } from "./code.js";
+import { each } from "./each.js";
 import { lessonNotebook, needData, NO_NETWORK, solution, stop, Stopped, withPython } from "./python.js";
 import { drawing } from "./picture.js";
 import { draftKey, read } from "./store.js";
@@ -131,9 +132,9 @@ async function unwritten(slug, names) {
 
 export function livePage() {
   const all = [];
-  for (const box of document.querySelectorAll(".cell[class*='live-cell-']")) {
+  each(".cell[class*='live-cell-']", (box) => {
     const [, at] = box.className.match(/live-cell-(\d+)/);
     const name = document.querySelector("[data-live-page]")?.dataset.livePage ?? location.pathname.split("/").at(-1).replace(/\.html$/, "");
     all.push(new Live(box, Number(at), name, all));
-  }
+  });
 }

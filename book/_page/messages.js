@@ -1,6 +1,7 @@
-// What a maker of Python may say to a page. It runs code of whoever wrote the notebook, so each message is held to this
-// list: data of these kinds, of these lengths, and nothing beside them. What is left may be false, and cannot be harmful:
-// it is shown as text.
+// What a maker of Python may say to a page. It runs code of whoever wrote the notebook, so each message is one JSON text,
+// and is held to this list: data of these kinds, of these lengths, and nothing beside them. What is left may be false, and
+// cannot be harmful: it is shown as text.
+import { LONGEST } from "./limits.js";
 import { STATUSES } from "./statuses.js";
 
 export class Nonsense extends Error {}
@@ -12,7 +13,6 @@ const whether = (value) => (typeof value === "boolean" ? value : refuse("true or
 const oneOf = (values) => (value) => (values.includes(value) ? value : refuse("one of a few"));
 const maybe = (check) => (value) => (value === undefined || value === null ? null : check(value));
 const list = (check, most) => (value) => (Array.isArray(value) && value.length <= most ? Array.from(value, check) : refuse("list"));
-const bytes = (most) => (value) => (value instanceof Uint8Array && value.byteLength <= most ? value : refuse("bytes"));
 const plain = (value) => (value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype ? value : refuse("record"));
 const record = (fields) => (value) => {
   plain(value);
@@ -25,13 +25,16 @@ const byName = (check, most) => (value) => {
 
 const LINE = 2_000;
 const PAGE = 100_000; // characters
+const BLOCKS = 1000; // of a card
 const NAME = /^[\w.-]{1,100}$/;
 const name = (value) => (NAME.test(text(101)(value)) ? value : refuse("name"));
 
 // What a card shows: sentences (the cause stands out), lines that stand one under the other, and what opens on a click.
 const DEEPEST = 12;
+let blocksLeft;
 const blocks = (depth) => list((value) => {
   if (depth > DEEPEST) refuse("fewer levels");
+  if (--blocksLeft < 0) refuse("fewer blocks");
   if (Object.hasOwn(plain(value), "summary")) return record({ summary: text(LINE), inside: blocks(depth + 1) })(value);
   if (Object.hasOwn(value, "lines")) return record({ lines: text(PAGE) })(value);
   return record({ cause: text(LINE), rest: text(PAGE) })(value);
@@ -48,7 +51,7 @@ const error = record({ error: text(LINE) });
 
 // By what was asked for: what `done` holds.
 export const ANSWERS = {
-  prepare: record({ compiled: maybe(bytes(2 ** 26)) }),
+  prepare: record({}),
   check: (value) => (Object.hasOwn(plain(value), "error") ? error(value) : { ...card(value), error: "" }),
   plan: record({ elsewhere: text(200), answers: byName(list(name, 100), 20), numpy: whether, data: whether }),
   run: record({ value: maybe(text(PAGE)), picture: maybe(text(10 * PAGE)), error: maybe(text(PAGE)), ran: number(0, 1000), above: maybe(number(0, 1000)) }),
@@ -61,8 +64,13 @@ export const KINDS = {
   done: (value, asked) => ANSWERS[asked](value),
 };
 
-// A message in the page's own words: { kind, value, fatal }. `Nonsense` where it is none.
-export function understood(data, asked) {
+// A message in the page's own words: { kind, value, fatal }; null where it is no answer to `id`, the question that waits,
+// which `asked` for one of ANSWERS. `Nonsense` where it is no message.
+export function understood(text, { id, asked }) {
+  if (text.length > LONGEST) refuse("fewer characters");
+  const data = JSON.parse(text);
+  if (plain(data).id !== id) return null;
+  blocksLeft = BLOCKS;
   const [kind, more] = Object.keys(KINDS).filter((one) => Object.hasOwn(plain(data), one));
   if (!kind || more) refuse("one kind");
   return { kind, value: KINDS[kind](data[kind], asked), fatal: data.fatal === true };

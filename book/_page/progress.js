@@ -1,7 +1,8 @@
 // How far the reader is: on the front page a line for each chapter, in a chapter a line at its top.
 import { element } from "../_reader/element.js";
 import { inWords, standing } from "./standing.js";
-import { listen, ownCells, ownCellsKey, write } from "./store.js";
+import { afresh } from "./python.js";
+import { beforeKey, listen, ownCells, ownCellsKey, problem, read, unreadable, write } from "./store.js";
 import { load, save } from "./work.js";
 
 export function chapter(box) {
@@ -11,27 +12,47 @@ export function chapter(box) {
   const said = element("span", { role: "status", class: "page-quiet" });
   const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
   const own = element("details", { class: "page-small page-own", hidden: true });
-  const show = () => {
-    words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`;
+  const strange = element("p", { class: "page-unkept", role: "status" });
+  const undo = button("Undo", () => replace(read(before)));
+  undo.title = "Bring back the cells of your own that were replaced or left out";
+  const key = ownCellsKey(lesson), before = beforeKey(key);
+  const replace = (text) => {
+    write(before, read(key));
+    write(key, text);
+    afresh();
+  };
+  const showOwn = () => {
     const cells = ownCells(lesson);
     own.hidden = !cells.length;
     own.replaceChildren(
       element("summary", {}, cells.length === 1 ? "A cell of your own runs with each check." : `${cells.length} cells of your own run with each check.`),
-      element("p", {}, "Your notebook has more code than the exercises' cells. It is saved with your work. ", button("Leave it out", () => write(ownCellsKey(lesson), null))),
+      element("p", {}, "Your notebook has more code than the exercises' cells. It is saved with your work. ", button("Leave it out", () => replace(null))),
       ...cells.map(({ source }) => element("pre", { tabindex: 0 }, source)),
     );
+    undo.hidden = [null, read(key)].includes(read(before));
+    undo.textContent = cells.length ? "Undo: your former cells" : "Undo: your cells";
+  };
+  const show = (changed) => {
+    words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`;
+    if (changed === undefined || changed === key || changed === before) showOwn();
+    const found = unreadable(lesson, exercises.map(([name]) => name));
+    strange.replaceChildren(...(found.length ? [
+      `This browser has stored what no page of this course writes, for ${found.map(([, name]) => name).join(", ")}. It is set aside. `,
+      button("Delete it", () => found.forEach(([one]) => write(one, null))),
+    ] : [problem(key)]));
   };
   const file = element("input", { type: "file", accept: ".ipynb,application/x-ipynb+json,.json", hidden: true });
   const tell = async (work) => {
     try { said.textContent = (await work()) ?? ""; } catch (error) { said.textContent = error.message; }
   };
   file.addEventListener("change", () => tell(async () => {
-    const loaded = await load(lesson, file.files[0]);
-    file.value = "";
-    return loaded;
+    const [chosen] = file.files;
+    file.value = ""; // so that the same file can be chosen again when it was mended
+    return load(lesson, chosen);
   }));
   box.append(
-    element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", said),
+    element("p", {}, words, " ", button("Save my work", () => tell(() => save(lesson))), " ", button("Load", () => file.click()), file, " ", undo, " ", said),
+    strange,
     element("details", { class: "page-small" },
       element("summary", {}, "Write and check them where they stand, for learning: it gives no credit."),
       element("p", {}, "Python runs in this browser, and nothing is sent anywhere. Your work is saved as the notebook of the chapter's exercises, which can be handed in."),

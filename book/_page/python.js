@@ -9,7 +9,7 @@ const SPARE_AFTER = 1500; // ms of rest before the spare is made: not while a re
 export { NO_NETWORK };
 export class Stopped extends Error {}
 
-let current, spare, resting, working = false;
+let current, spare, resting, tainted, working = false;
 
 function roomForASpare() {
   return (navigator.deviceMemory ?? 8) >= 4; // browsers that do not say it are desktops' more often than not
@@ -81,6 +81,7 @@ async function inTurn(parts, work, line, out, seconds) {
     const ready = (more) => mine.prepare(more, hear);
     await ready(parts);
     wait();
+    mine.used = true;
     const found = await work((message) => mine.ask(message, hear), ready);
     keepTheRestLater(parts);
     return found;
@@ -88,6 +89,8 @@ async function inTurn(parts, work, line, out, seconds) {
     if (error.fatal && mine) drop(mine);
     throw error;
   } finally {
+    if (tainted && tainted === mine) drop(mine);
+    tainted = undefined;
     clearTimeout(clock);
     line.done();
     working = false;
@@ -98,6 +101,14 @@ async function inTurn(parts, work, line, out, seconds) {
 function drop(one) {
   one.end(new Stopped());
   if (current === one) { current = spare; spare = undefined; }
+}
+
+// Another text takes the place of that which ran, and who wrote that may have changed the Python that it ran in: what
+// runs next gets another one. Where nothing has run, nothing is started again.
+export function afresh() {
+  if (!current?.used) return;
+  if (working) tainted = current;
+  else drop(current);
 }
 
 export function stop(why = "Stopped.") {

@@ -1,41 +1,91 @@
 // What a page remembers, in this browser: drafts, and how the exercises went. Storage may be full, or refused.
+import { MOST } from "./limits.js";
 import { STATUSES } from "./statuses.js";
 
 const PREFIX = "backprop:";
-let refused = "";
+const AGAIN = 3000; // ms until what storage has refused is tried again
+
+const LOST = "is lost when you leave. Save your work as a notebook";
+export const FULL = `This browser's storage is full: what you type here ${LOST}, and Reset answers that you no longer need.`;
+const REFUSED = `This browser stores nothing for this page: what you type here ${LOST}.`;
+const TOO_LONG = `A page keeps answers of up to ${MOST.answer / 1000} kB: what you type here ${LOST}, or make it shorter.`;
+
 const heard = new Set();
-const unkept = new Map(); // what storage has refused, for as long as the page is open
+const unkept = new Map(); // by key, { value, why }: what storage has refused, for as long as the page is open
+let waiting;
+
+const isText = (key) => /^(?:draft|before):(?!own:)/.test(key);
+const stored = (key) => { try { return localStorage.getItem(PREFIX + key); } catch { return null; } };
+const tell = (key, value, elsewhere = false) => heard.forEach((to) => to(key, value, elsewhere));
 
 export function read(key) {
-  if (unkept.has(key)) return unkept.get(key);
-  try { return localStorage.getItem(PREFIX + key); } catch { return null; }
+  return unkept.has(key) ? unkept.get(key).value : setAside(key) ? null : stored(key);
 }
 
-export function write(key, value) {
+// A stored text that no page of ours has written: it stays where it is, and is not used.
+export const setAside = (key) => isText(key) && !unkept.has(key) && stored(key)?.length > MOST.answer;
+
+// Why a value was not stored; "" if it was.
+function stores(key, value) {
+  if (isText(key) && value?.length > MOST.answer) return TOO_LONG;
   try {
     if (value === null) localStorage.removeItem(PREFIX + key);
     else localStorage.setItem(PREFIX + key, value);
-    unkept.delete(key);
-    refused = "";
-  } catch (error) {
-    unkept.set(key, value);
-    refused = error.name === "QuotaExceededError"
-      ? "This browser's storage is full: what you type is lost when you leave. Save your work as a notebook."
-      : "This browser stores nothing for this page: what you type is lost when you leave. Save your work as a notebook.";
-  }
-  heard.forEach((listen) => listen(key, value));
-  return refused;
+    return "";
+  } catch (error) { return error.name === "QuotaExceededError" ? FULL : REFUSED; }
 }
 
-export const problem = () => refused;
+// Returns why the value is not kept, or "".
+export function write(key, value) {
+  const why = stores(key, value);
+  if (why) {
+    unkept.set(key, { value, why });
+    waiting ??= setInterval(again, AGAIN);
+  } else {
+    unkept.delete(key);
+  }
+  tell(key, value);
+  if (!why) again(); // there may be room now for something else
+  return why;
+}
 
-// Told of changes here and in other tabs.
+function again() {
+  for (const [key, { value }] of [...unkept]) {
+    if (stores(key, value)) continue;
+    unkept.delete(key);
+    tell(key, value);
+  }
+  if (unkept.size) return;
+  clearInterval(waiting);
+  waiting = undefined;
+}
+
+// All of these entries, or none where storage is full: returns whether there was room.
+export function writeAll(entries) {
+  const before = entries.map(([key]) => [key, stored(key)]);
+  const refused = entries.map(([key, value]) => stores(key, value));
+  if (refused.includes(FULL)) {
+    before.forEach(([key]) => stores(key, null)); // so that there is room for what was there
+    before.forEach(([key, value]) => value === null || stores(key, value));
+    return false;
+  }
+  entries.forEach(([key, value]) => write(key, value));
+  return true;
+}
+
+// Why the value of this key, or of any, is not kept; "" if all is.
+export const problem = (key) => (key === undefined ? [...unkept.values()][0]?.why : unkept.get(key)?.why) ?? "";
+
+// Told of changes here and, with a third argument that is true, in other tabs.
 export function listen(to) { heard.add(to); }
 addEventListener("storage", ({ key, newValue }) => {
-  if (key?.startsWith(PREFIX)) heard.forEach((to) => to(key.slice(PREFIX.length), newValue));
+  if (unkept.size) again();
+  if (key?.startsWith(PREFIX)) tell(key.slice(PREFIX.length), newValue, true);
 });
 
 export const draftKey = (cell) => `draft:${cell}`;
+// What Reset or Load has put something else in the place of, for Undo.
+export const beforeKey = (key) => `before:${key.replace(/^draft:/, "")}`;
 export const resultKey = (lesson, exercise) => `result:${lesson}/${exercise}`;
 
 // Storage belongs to all pages of the origin, not to the book alone: what is found in it is held to what we write.
@@ -53,9 +103,20 @@ export function result(lesson, exercise) {
   };
 }
 
-// Cells of a loaded notebook that are none of the lesson's: [{ before, source }].
+// Cells of a loaded notebook that are none of the lesson's: [{ before, source }]; null where something else is stored.
 export const ownCellsKey = (lesson) => `own:${lesson}`;
-export function ownCells(lesson) {
-  const found = parsed(ownCellsKey(lesson));
-  return Array.isArray(found) ? found.filter((one) => typeof one?.before === "string" && typeof one.source === "string") : [];
+const isOwn = (one) => typeof one?.before === "string" && typeof one.source === "string";
+function cellsIn(key) {
+  const text = read(key);
+  if (text === null) return [];
+  const found = text.length <= MOST.own ? parsed(key) : null;
+  return Array.isArray(found) && found.length <= MOST.cells && found.every(isOwn) ? found : null;
+}
+export const ownCells = (lesson) => cellsIn(ownCellsKey(lesson)) ?? [];
+
+// The keys of a chapter under which something is stored that no page of ours has written, each with a name for it.
+export function unreadable(lesson, exercises) {
+  const results = exercises.filter((name) => read(resultKey(lesson, name)) !== null && !result(lesson, name));
+  const own = cellsIn(ownCellsKey(lesson)) ? [] : [[ownCellsKey(lesson), "cells of your own"]];
+  return [...own, ...results.map((name) => [resultKey(lesson, name), `the result of ${name}`])];
 }

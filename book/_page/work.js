@@ -1,7 +1,8 @@
 // A lesson's notebook with what was written in the page, and back.
 import { element } from "../_reader/element.js";
-import { lessonNotebook } from "./python.js";
-import { draftKey, ownCells, ownCellsKey, read, write } from "./store.js";
+import { MOST } from "./limits.js";
+import { afresh, lessonNotebook } from "./python.js";
+import { beforeKey, draftKey, ownCells, ownCellsKey, read, writeAll } from "./store.js";
 
 const LARGEST = 20_000_000; // bytes of a notebook
 const joined = (source) => (Array.isArray(source) ? source.join("") : String(source ?? ""));
@@ -49,7 +50,27 @@ function added(theirs, notebook) {
   return [...found, ...waiting.map((source) => ({ before: "", source }))];
 }
 
-// What was loaded, in words; an Error says what is wrong with the file.
+const inKB = (n) => `${Math.ceil(n / 1000).toLocaleString("en")} kB`;
+const NOTHING = "Nothing was loaded: make it shorter, or go on in that notebook.";
+
+// Storage is shared by all chapters: what one file may take of it is bounded, and an Error says by what it is too much.
+function hold(name, answers, more) {
+  const long = answers.find(({ source }) => source.length > MOST.answer);
+  if (long) throw new Error(`${name}: the answer to ${long.cell.metadata.exercise} has ${inKB(long.source.length)}, and a page takes at most ${inKB(MOST.answer)}. ${NOTHING}`);
+  if (more.length > MOST.cells) throw new Error(`${name} has ${more.length.toLocaleString("en")} cells of your own, and a page takes at most ${MOST.cells}. ${NOTHING}`);
+  const own = JSON.stringify(more).length;
+  if (own > MOST.own) throw new Error(`${name}: the cells of your own have ${inKB(own)}, and a page takes at most ${inKB(MOST.own)}. ${NOTHING}`);
+  const all = answers.reduce((sum, { source }) => sum + source.length, own);
+  if (all > MOST.loaded) throw new Error(`${name}: the answers and cells have ${inKB(all)}, and a page takes at most ${inKB(MOST.loaded)}. ${NOTHING}`);
+}
+
+// What takes the place of a stored text, and where that goes.
+function replacing(key, value) {
+  const now = read(key);
+  return [[key, value], ...(now === null || now === value ? [] : [[beforeKey(key), now]])];
+}
+
+// What was loaded, in words; an Error says what is wrong with the file. All of it is loaded, or nothing.
 export async function load(slug, file) {
   if (file.size > LARGEST) throw new Error(`${file.name} is larger than a notebook of this course: ${Math.round(file.size / 1e6)} MB.`);
   let theirs;
@@ -60,15 +81,14 @@ export async function load(slug, file) {
   const found = new Map(theirs.cells.filter(solvable).map((cell) => [nameOf(cell), joined(cell.source)]));
   const known = own.filter((cell) => found.has(nameOf(cell)));
   if (!known.length) throw new Error(`${file.name} is not a notebook of this chapter: it has none of its exercises.`);
-  let taken = 0;
-  for (const cell of known) {
-    const source = found.get(nameOf(cell));
-    const begun = source !== joined(cell.source);
-    taken += begun;
-    if (begun) write(draftKey(cell.id), source);
-  }
+  const answers = known.map((cell) => ({ cell, source: found.get(nameOf(cell)) })).filter(({ cell, source }) => source !== joined(cell.source));
   const more = added(theirs, notebook);
-  write(ownCellsKey(slug), more.length ? JSON.stringify(more) : null);
+  hold(file.name, answers, more);
+  const entries = answers.flatMap(({ cell, source }) => replacing(draftKey(cell.id), source));
+  entries.push(...replacing(ownCellsKey(slug), more.length ? JSON.stringify(more) : null));
+  if (!writeAll(entries)) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
+  afresh(); // the code that ran may have been somebody else's: it is not to judge this
   const rest = more.length ? `, and ${counted(more.length, "cell")} of your own` : "";
-  return `Loaded ${counted(taken, "answer")}${rest} of ${file.name}.`;
+  const undo = entries.some(([key]) => key.startsWith("before:")) ? " Undo brings back what it replaced." : "";
+  return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${undo}`;
 }

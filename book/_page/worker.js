@@ -1,8 +1,9 @@
 // Python, in a worker of its own: whoever wants it to stop ends the worker. It runs from a `data:` address, behind
 // Pyodide's own scripts (interpreter.js), and so in an origin that nobody shares: it fetches nothing, and stores nothing.
-// A message { id, do, ... } is answered by any number of { id, say | out } and one { id, done } or { id, failed }: data,
-// of which messages.js says what a page understands.
+// A message { id, do, ... } is answered by any number of { id, say | out } and one { id, done } or { id, failed }, each as
+// a JSON text, of which messages.js says what a page understands.
 import { confine } from "./confined.js";
+import { LONGEST } from "./limits.js";
 
 const NOWHERE = "https://book.invalid/"; // where Pyodide believes its files to be
 const MOST = 200_000; // characters of output for one request: a page shows half of it
@@ -10,8 +11,14 @@ let python;
 let now = 0; // the id of the request that is worked on
 let dying = false; // Pyodide says how it dies, at length
 
-const post = self.postMessage.bind(self); // a reader's code may take the name for something else
-const tell = (message) => post({ id: now, ...message });
+// A reader's code has no postMessage (confined.js), and what it makes of JSON is not what speaks here: so a page gets
+// texts, none longer than it reads. An object of a hundred megabytes would hold it up while it is unpacked.
+const post = self.postMessage.bind(self);
+const { stringify } = JSON;
+const tell = (message) => {
+  const text = stringify({ id: now, ...message });
+  post(text.length <= LONGEST ? text : stringify({ id: now, failed: "It says more than a page can show." }));
+};
 
 // Pyodide fetches for itself: it gets what the page has handed over, and nothing else.
 const given = new Map();
@@ -69,7 +76,7 @@ const STEPS = {
   lesson({ archive, name }) {
     unpack(archive);
     tell({ say: "Starting the checks" });
-    python.pyimport("autograder.page.check").prepared(name);
+    python.pyimport("autograder.page.check").ready(name);
   },
   // What the checks of one exercise compare with.
   answers({ archive, name }) {
@@ -87,7 +94,7 @@ let said = 0;
 function speak(text) {
   if (said > MOST) return;
   said += text.length;
-  waiting += text;
+  waiting += text.slice(0, MOST);
   if (waiting.length > 8192 || performance.now() - last > 60) flush();
 }
 function flush() {
@@ -106,9 +113,9 @@ const ACTIONS = {
     }
     if (!pack) return {};
     const packed = python.runPython(PACK);
-    const compiled = packed.toJs();
+    post(packed.toJs());
     packed.destroy();
-    return { compiled };
+    return {};
   },
   check({ lesson, exercise, notebook }) {
     const module = python.pyimport("autograder.page.check");
@@ -130,7 +137,10 @@ const IN_WORDS = [
   [/MemoryError|out of memory|Array buffer allocation|memory access/i, `It took more memory than a browser gives. ${ANEW}`],
 ];
 
-self.onmessageerror = () => post({ id: now + 1, failed: "This browser hands no program over to a worker.", fatal: true });
+self.onmessageerror = () => {
+  now += 1;
+  tell({ failed: "This browser hands no program over to a worker.", fatal: true });
+};
 self.onmessage = async ({ data }) => {
   now = data.id;
   said = 0;

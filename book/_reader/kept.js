@@ -1,5 +1,5 @@
 // What the reader has chosen and read, kept in this browser beside drafts and results.
-import { parsed, problem, write } from "../_page/store.js";
+import { parsed, write } from "../_page/store.js";
 
 export { listen } from "../_page/store.js";
 
@@ -21,8 +21,7 @@ export function placeIn(slug) {
 
 // Returns what to say where the browser keeps nothing.
 export function keep(key, value) {
-  write(key, value === null ? null : JSON.stringify(value));
-  return problem() ? "This browser keeps nothing for this page: your answers are forgotten when you leave." : "";
+  return write(key, value === null ? null : JSON.stringify(value)) ? "This browser keeps nothing for this page: your answers are forgotten when you leave." : "";
 }
 
 export const quizKey = (slug, id) => `quiz:${slug}/${id}`;

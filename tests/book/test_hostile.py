@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_pages import PAGE, hole, load, notebook
 from live_pages import Reader, Server
 from widget_pages import Browser
 
@@ -21,7 +22,6 @@ pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "book" / "_page"
-PAGE = "ch06_vjps.html"
 CELL = ".first-live"
 MARKUP = "<img src=x onerror='window.caught = 1'><script>window.caught = 2</script><a href='javascript:caught=3'>go</a>"
 
@@ -47,6 +47,31 @@ def test_a_page_understands_what_the_worker_can_say_and_nothing_else() -> None:
     assert asked == set(found["answers"])
 
 
+NO_MESSAGES = """
+const card = (blocks) => ({ id: 3, done: { status: "passed", points: 2, message: "m", blocks } });
+const wide = (inside, levels) => (levels ? Array(50).fill({ summary: "s", inside: wide(inside, levels - 1) }) : inside);
+import(ADDRESS).then(({ understood }) => {
+  const is = (text) => {
+    try { return understood(text, { id: 3, asked: "check" })?.kind ?? null; } catch (error) { return error.name; }
+  };
+  const long = JSON.stringify({ ...card([]), more: "x".repeat(2.5e6) });
+  const texts = ["[".repeat(1e6) + "]".repeat(1e6), "x", '"x"', "null", long];
+  const blocks = [[], wide([{ lines: "x" }], 1), wide([{ lines: "x" }], 2), wide([], 3)];
+  const cards = [{ ...card([]), id: 4 }, ...blocks.map(card)].map((one) => JSON.stringify(one));
+  console.log(JSON.stringify([...texts, ...cards].map(is)));
+});
+"""
+
+
+def test_a_message_is_one_text_of_bounded_length_and_parts() -> None:
+    program = NO_MESSAGES.replace("ADDRESS", json.dumps((SCRIPTS / "messages.js").as_uri()))
+    run = subprocess.run(["node", "--no-warnings", "-e", program], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == [
+        *("Error", "SyntaxError", "Error", "Error", "Error"),
+        *(None, "done", "done", "Error", "Error"),
+    ]
+
+
 def visit(reader: Reader, page: str = PAGE) -> None:
     reader.visit(page)
     reader.js(
@@ -67,11 +92,10 @@ def nothing_ran(reader: Reader) -> None:
 def say(reader: Reader, message: str) -> str:
     """Run a cell that sends the page a message, whatever its id is to be; what the page says of it then."""
     code = (
-        "import js, time\n"
-        "from pyodide.ffi import to_js\n"
+        "import js, json\n"
         f"message = {message}\n"
         "for number in range(1, 9):\n"
-        "    js.postMessage(to_js(message | {'id': number}, dict_converter=js.Object.fromEntries))\n"
+        "    js.Array.hole(json.dumps(message | {'id': number}))\n"
         "print('went on')\n"
     )
     reader.fill(CELL, code)
@@ -101,15 +125,16 @@ SENT: dict[str, list[Any]] = {
 
 def test_every_message_is_text_or_refused(reader: Reader) -> None:
     assert set(SENT) == set(kinds()["said"])
-    visit(reader)
-    for kind, values in SENT.items():
-        for value in values:
-            shown = say(reader, repr({kind: value}))
-            nothing_ran(reader)
-            if isinstance(value, str) and kind in ("out", "failed"):
-                assert "onerror" in shown, (kind, value)  # it is there to be read
-            if not isinstance(value, str) and kind != "done":
-                assert "does not understand" in shown, (kind, value)
+    with hole(reader):
+        visit(reader)
+        for kind, values in SENT.items():
+            for value in values:
+                shown = say(reader, repr({kind: value}))
+                nothing_ran(reader)
+                if isinstance(value, str) and kind in ("out", "failed"):
+                    assert "onerror" in shown, (kind, value)  # it is there to be read
+                if not isinstance(value, str) and kind != "done":
+                    assert "does not understand" in shown, (kind, value)
 
 
 def check_says(reader: Reader, told: str) -> str:
@@ -120,29 +145,10 @@ def check_says(reader: Reader, told: str) -> str:
         "    return (g * (x > 0)).astype(x.dtype)\n"
         f"sys.modules['autograder.page.check'].shown = lambda exercise, result: {told}\n"
     )
-    load(reader, {"relu_vjp": source})
+    load(reader, notebook({"relu_vjp": source}))
     reader.press(reader.exercise("relu_vjp"), "Check")
     reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.page-tools button')!r}).hidden === false")
     return reader.text(reader.exercise("relu_vjp"))
-
-
-def load(reader: Reader, sources: dict[str, str], **more: Any) -> None:
-    notebook = json.loads((ROOT / "exercises" / "ch06_vjps.ipynb").read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        name = cell["metadata"].get("exercise")
-        if name in sources and "check" not in cell["metadata"].get("tags", ()):
-            cell["source"] = sources[name]
-    load_text(reader, json.dumps(notebook | more))
-    reader.until("document.querySelector('.page-progress [role=status]').innerText.includes('Loaded')")
-
-
-def load_text(reader: Reader, text: str, name: str = "friend.ipynb") -> None:
-    reader.js(
-        f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));"
-        "document.querySelector('.page-progress [role=status]').textContent = '';"
-        "input = document.querySelector('.page-progress input');"
-        "input.files = files.files; input.dispatchEvent(new Event('change')); true"
-    )
 
 
 CARD = {"status": "passed", "points": 2, "misconception": MARKUP, "message": MARKUP}
@@ -169,7 +175,7 @@ def test_a_loaded_notebook_s_card_is_data(reader: Reader) -> None:
             nothing_ran(reader)
             kept = reader.js("localStorage.getItem('backprop:result:ch06_vjps/relu_vjp')")
             assert kept is None or json.loads(kept)["points"] <= 2, what
-            assert reader.js("Object.keys(localStorage).length") <= before + 2, what  # the draft, the result
+            assert reader.js("Object.keys(localStorage).length") <= before + 3, what  # draft, result, and for Undo
     finally:
         reader.js("localStorage.clear()")
 
@@ -184,7 +190,7 @@ def reach(name, do):
         tries[name] = type(error).__name__
 for name in ("caches", "indexedDB", "BroadcastChannel", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource",
              "Worker", "SharedWorker", "importScripts", "navigator", "localStorage", "sessionStorage", "cookieStore",
-             "storageBuckets", "webkitRequestFileSystem", "Request"):
+             "storageBuckets", "webkitRequestFileSystem", "Request", "postMessage"):
     reach(name, lambda: getattr(js, name).toString())
 reach("eval", lambda: js.eval("1 + 1"))
 reach("Function", lambda: js.Function.new("return 1")())
@@ -224,15 +230,15 @@ def test_python_reaches_neither_the_origin_nor_another_host(reader: Reader, serv
 
 def test_a_worker_that_floods_or_ends_is_told(reader: Reader) -> None:
     visit(reader)
-    send = "js.postMessage(js.Object.fromEntries([['id', 2], ['out', 'x']]))"
-    flood = f"import js\nfor number in range(100_000):\n    {send}\n"
-    reader.fill(CELL, flood)
-    reader.press(CELL, "Run")
-    reader.until(f"document.querySelector({CELL + ' .live-tools button'!r}).hidden === false")
-    assert "than a page can take" in reader.text(CELL) or "does not understand" in reader.text(CELL)
+    flood = "import sys\nfor number in range(100_000):\n    sys.modules['autograder.page.check']._say[0]('x')\n"
+    load(reader, notebook({"relu_vjp": flood}))
+    reader.press(reader.exercise("relu_vjp"), "Check")
+    reader.until(f"document.querySelector({reader.exercise('relu_vjp', '.page-tools button')!r}).hidden === false")
+    assert "than a page can take" in reader.text(reader.exercise("relu_vjp"))
+    reader.press(reader.exercise("relu_vjp"), "Reset")
     reader.fill(CELL, "print('x' * 1_000_000)\nprint('y' * 1_000_000)")
     reader.press(CELL, "Run")
-    reader.until(f"document.querySelector({CELL + ' .live-out'!r}).textContent.includes('which is not shown')")
+    reader.until(f"document.querySelector({CELL + ' .live-out'!r})?.textContent.includes('which is not shown')")
     reader.press(CELL, "Reset")
 
 
@@ -297,10 +303,9 @@ def test_no_file_that_is_loaded_breaks_a_page(reader: Reader) -> None:
         {"cell_type": "code", "source": [1]},
     ]
     for text in ["null", "7", "[]", *(json.dumps({"cells": [cell]}) for cell in cells)]:
-        load_text(reader, text, f"{MARKUP}.ipynb")
-        reader.until("document.querySelector('.page-progress [role=status]').innerText.includes('is no notebook')")
+        load(reader, text, f"{MARKUP}.ipynb", says="is no notebook")
         nothing_ran(reader)
-    load(reader, {"relu_vjp": MARKUP, "tanh_vjp": MARKUP}, metadata={"title": MARKUP})
+    load(reader, notebook({"relu_vjp": MARKUP, "tanh_vjp": MARKUP}, metadata={"title": MARKUP}))
     nothing_ran(reader)
     assert "onerror" in reader.text(reader.exercise("relu_vjp"))
     reader.js("localStorage.clear()")

@@ -13,7 +13,10 @@ from types import ModuleType
 
 import pytest
 
+from autograder.answerbook import AnswerBook, StaleBook
+from autograder.answerbook.book import checks_of
 from autograder.page.needs import imports
+from autograder.places import Places
 from course.syllabus import find_lesson, read_syllabus, syllabus
 
 pytest.importorskip("jupyter_book", reason="the book needs the extra `book`")
@@ -200,3 +203,18 @@ def test_a_page_has_its_lessons_alone_and_the_digits_where_they_are_named(archiv
     assert not archives.needs_data(ROOT, "ch06_vjps")
     with tarfile.open(fileobj=io.BytesIO(archives.data(ROOT))) as archive:
         assert "course/data/digits_train.npz" in archive.getnames()
+
+
+def test_a_lesson_s_archive_has_no_answers_of_other_checks(archives: ModuleType, tmp_path: Path) -> None:
+    """They went together without a word, and a page told learners that right answers were wrong."""
+    places = Places(tmp_path)
+    check = places.checks(LESSON) / "forward.py"
+    check.parent.mkdir(parents=True)
+    check.write_text("# one\n")
+    made = AnswerBook(LESSON, "1", right={"forward": {}}, checks=checks_of(places, LESSON))
+    places.answer_book(LESSON).write_bytes(made.to_bytes())
+    _, parts = archives.of_lesson(tmp_path, LESSON)
+    assert AnswerBook.from_bytes(parts["forward"]).checks == made.checks
+    check.write_text("# another\n")
+    with pytest.raises(StaleBook, match="its checks are not those that its answers were made of"):
+        archives.of_lesson(tmp_path, LESSON)

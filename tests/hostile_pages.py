@@ -1,0 +1,70 @@
+"""What a classmate's notebook does to a page that loads it: files to load, and a hole for its code to speak through."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from live_pages import Reader
+
+ROOT = Path(__file__).parents[1]
+LESSON = "ch06_vjps"
+PAGE = f"{LESSON}.html"
+SAID = ".page-progress p [role=status]"
+"""What the page says of a file."""
+HOLE = """
+const Known = Worker;
+const hole = "Object.defineProperty(Array, 'hole', { value: self.postMessage.bind(self) });\\n";
+window.Worker = class extends Known {
+  constructor(address) {
+    const [head, text] = address.split(",");
+    super(`${head},${btoa(hole + atob(text))}`);
+  }
+};
+"""
+
+
+@contextmanager
+def hole(reader: Reader) -> Iterator[None]:
+    """The worker's code is as confined as ever, but for `js.Array.hole(message)`, which sends a page anything.
+
+    What the worker's own walls hold back is held off by the page as well.
+    """
+    script = reader.call("Page.addScriptToEvaluateOnNewDocument", source=HOLE)["identifier"]
+    try:
+        yield
+    finally:
+        reader.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+def notebook(sources: dict[str, str], own: Sequence[str] = (), **more: Any) -> str:
+    """The lesson's notebook with these answers, by exercise, and cells of one's own behind them."""
+    made = json.loads((ROOT / "exercises" / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
+    for cell in made["cells"]:
+        name = cell["metadata"].get("exercise")
+        if name in sources and "check" not in cell["metadata"].get("tags", ()):
+            cell["source"] = sources[name]
+    made["cells"] += [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in own]
+    return json.dumps(made | more)
+
+
+def load(reader: Reader, text: str, name: str = "friend.ipynb", says: str = "Loaded") -> str:
+    """Load a file; what the page says of it, in which the words `says` are."""
+    reader.js(
+        f"files = new DataTransfer(); files.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));"
+        f"document.querySelector({SAID!r}).textContent = '';"
+        "input = document.querySelector('.page-progress input');"
+        "input.files = files.files; input.dispatchEvent(new Event('change')); true"
+    )
+    reader.until(f"document.querySelector({SAID!r}).innerText")
+    said = reader.text(SAID)
+    assert says in said, said
+    return said
+
+
+def ready(reader: Reader, selector: str) -> None:
+    """Wait until what was started there has ended."""
+    reader.until(f"document.querySelector({selector + ' .page-tools button'!r}).hidden === false")
