@@ -267,7 +267,9 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
     assert "essay.md: no lesson of that name" in done.stderr
     assert len(list((tmp_path / "out").glob("students/*/*.json"))) == 2
     ann = json.loads((tmp_path / "out" / "students" / "ann" / "ch06_vjps.json").read_text())
-    assert ann["message"] == "'ch06_vjps.py' was graded; 'ch06_vjps.ipynb' was handed in, too.", "an empty one needs no row"
+    assert ann["message"] == "'ch06_vjps.py' was graded; 'ch06_vjps.ipynb' was handed in, too.", (
+        "an empty one needs no row"
+    )
 
 
 def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None:

@@ -349,7 +349,7 @@ class TestWhatIsTakenBack:
         record.write()
         score, said = reported(small_results.RULES)
         assert score == 1, "what a person gave stays"
-        assert "scores taken back, since what was handed in is gone: ann in ch06_vjps" in said
+        assert "scores taken back, since what was handed in is gone or excused: ann in ch06_vjps" in said
         assert not shown.exists()
         with self.notebook(run) as notebook:
             assert not [one.auto_comment for one in notebook.comments if one.auto_comment]

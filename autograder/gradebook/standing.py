@@ -6,7 +6,7 @@ Results themselves are never changed: what a report shows is a copy, whose messa
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -15,9 +15,12 @@ from autograder.gradebook.overrides import Override
 from autograder.gradebook.people import People, Student
 from autograder.gradebook.rules import LessonRules, Rules, Said, days_late
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.moments import moment_of
 from autograder.wording import in_points
 from course.syllabus import syllabus
+
+NOT_WHILE_EXCUSED = "What a teacher gave for it does not count while that is so."
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,24 @@ class Book:
         """Whether a teacher has decided anything."""
         return any(self._overrides.values())
 
-    def standing(self, student: Student, results: Sequence[SubmissionResult]) -> Standing:
-        """What counts of a student's own results and those of their team, each under the student's name."""
+    def standing(
+        self, student: Student, results: Sequence[SubmissionResult], excused: Mapping[str, str] | None = None
+    ) -> Standing:
+        """What counts of a student's own results and those of their team, each under the student's name.
+
+        `excused`: the lessons that the student need not hand in, each with what says so.
+        """
         chosen = self._chosen(student, results)
         original = {result.lesson: result.points for result in chosen}
+        decided = {override.lesson for override in self._overrides[student]}
+        free = [
+            _excused(student.shown, slug, f"{why} {NOT_WHILE_EXCUSED if slug in decided else ''}".strip(), chosen)
+            for slug, why in (excused or {}).items()
+        ]
+        chosen = [result for result in chosen if result.lesson not in (excused or {})]
         chosen = [self._counted(self._with_decided_exercises(student, result)) for result in chosen]
         chosen = [self._as_decided(student, result) for result in self._in_time(student, chosen)]
+        chosen = _in_order([*chosen, *free])
         changed = {
             one.lesson: original[one.lesson]
             for one in chosen
@@ -114,8 +129,7 @@ class Book:
             if override.lesson not in listed:
                 listed.add(override.lesson)
                 kept.append(_nothing(student.shown, override.lesson))
-        order = list(syllabus())
-        return sorted(kept, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
+        return _in_order(kept)
 
     def _as_decided(self, student: Student, result: SubmissionResult) -> SubmissionResult:
         """With the points that a teacher gave for the whole lesson: no rule takes anything from these."""
@@ -243,6 +257,24 @@ def _by_a_teacher(exercise: ExerciseResult, override: Override, said: str) -> Ex
     full = override.points >= exercise.max_points
     status = "passed" if full else "partial" if override.points else exercise.status
     return replace(exercise, points=override.points, message=message, status=status)
+
+
+def _excused(student: str, slug: str, why: str, chosen: Iterable[SubmissionResult]) -> SubmissionResult:
+    """A lesson from which the student is excused; of what was handed in all the same, feedback without points."""
+    found = next((result for result in chosen if result.lesson == slug), None)
+    if found is None or not (found.file or found.grader_version):
+        return SubmissionResult(student, slug, "", "", "", "", 0.0, 0.0, EXCUSED, why)
+    exercises = [replace(one, points=0.0, max_points=0.0) for one in found.exercises]
+    points = f"{in_points(found.points)}/{in_points(found.max_points)}"
+    said = f"{why} The {points} of what was handed in do not count."
+    free = replace(found, points=0.0, max_points=0.0, exercises=exercises, status=EXCUSED, message="")
+    return _saying(free, said, found.message)
+
+
+def _in_order(results: list[SubmissionResult]) -> list[SubmissionResult]:
+    """As the syllabus has the lessons."""
+    order = list(syllabus())
+    return sorted(results, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
 
 
 def _nothing(student: str, slug: str) -> SubmissionResult:

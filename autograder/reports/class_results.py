@@ -11,12 +11,14 @@ from autograder.classroom.class_record import ClassRecord, HandedIn, gone_result
 from autograder.classroom.earlier import Attempt, replaced
 from autograder.classroom.results_folder import places, read_result, result_file
 from autograder.classroom.student_names import as_folder
+from autograder.gradebook.columns import Excuses
 from autograder.gradebook.overrides import Override
 from autograder.gradebook.people import People, Student
 from autograder.gradebook.roster import Person
 from autograder.gradebook.rules import Rules
 from autograder.gradebook.standing import Book
 from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.anonymous import labels, unnamed
 from course.syllabus import Lesson, syllabus
 
@@ -52,6 +54,11 @@ class StudentWork:
     def points(self, due: Container[str]) -> float:
         """Of the lessons that count."""
         return sum(result.points for result in self.results if result.lesson in due)
+
+    @property
+    def excused(self) -> frozenset[str]:
+        """The lessons that the student need not hand in."""
+        return frozenset(result.lesson for result in self.results if result.status == EXCUSED)
 
 
 class ClassResults:
@@ -95,6 +102,7 @@ class ClassResults:
         self.people = People(people or [], names)
         told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments name people
         self._book = Book(self.people, self.rules, told, record.times)
+        self._excuses = Excuses(self.rules)
         chosen = self.people.students if only is None else self._meant(only)
         self._students = chosen
         self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
@@ -124,7 +132,8 @@ class ClassResults:
             gone = [gone_result(one) for one in results if one not in counted and one.student in student.own]
             rows = [row for name in student.own for row in self._not_recognised.get(name, [])]
             uncounted = tuple(replace(row, student=student.shown) for row in (*rows, *gone))
-            standing = self._book.standing(student, counted)
+            excused = {slug: why for slug, why in self._excuses.of(student.person).items() if slug in self.lessons}
+            standing = self._book.standing(student, counted, excused)
             if standing.results or uncounted or student.person is not None:
                 work = StudentWork(
                     student.shown,
@@ -230,8 +239,8 @@ class ClassResults:
 
 
 def was_handed_in(result: SubmissionResult) -> bool:
-    """Whether there is a hand-in that was graded; a teacher may give points without one."""
-    return result.status != "graded" or bool(result.file or result.grader_version)
+    """Whether there is a hand-in that was graded and counts; a teacher may give points without one."""
+    return result.status != EXCUSED and (result.status != "graded" or bool(result.file or result.grader_version))
 
 
 def is_work(result: SubmissionResult) -> bool:
@@ -239,7 +248,9 @@ def is_work(result: SubmissionResult) -> bool:
 
     What could not be read, or ended too late, may have held work; what a teacher gave points for did.
     """
-    return result.status != "graded" or result.points > 0 or any(one.status != "missing" for one in result.exercises)
+    if result.status not in ("graded", EXCUSED):
+        return True
+    return result.points > 0 or any(one.status != "missing" for one in result.exercises)
 
 
 def lesson_of(slug: str) -> Lesson | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.gradebook.roster import Person
 from autograder.judging.records.results import SubmissionResult, whole_file
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import TableWriter, cell, file_stem
@@ -50,7 +51,8 @@ class CsvReport(Report):
         for slug in self._lessons:
             result = results.get(slug)
             worth = result.max_points if result else self._classroom.worth(slug)
-            row += ["" if result is None else _number(result.points), _number(worth)]
+            free = slug in work.excused
+            row += ["" if result is None else EXCUSED if free else _number(result.points), _number(worth)]
             if self._kept:
                 row.append("" if result is None else _number(work.original.get(slug, result.points)))
         points, total = self._classroom.total(work)
@@ -62,11 +64,13 @@ class CsvReport(Report):
             head = (cell(work.student), cell(result.lesson))
             for graded in result.exercises:
                 numbers = (_number(graded.points), _number(graded.max_points))
+                numbers = ("", "") if result.status == EXCUSED else numbers
                 mistakes = " ".join(graded.misconceptions)
                 self._exercises.writerow((*head, cell(graded.name), *numbers, cell(graded.status), cell(mistakes), ""))
             if not result.exercises:
                 why = cell(result.message)
-                self._exercises.writerow((*head, "", 0, _number(result.max_points), cell(result.status), "", why))
+                points = "" if result.status == EXCUSED else 0
+                self._exercises.writerow((*head, "", points, _number(result.max_points), cell(result.status), "", why))
 
     def finish(self) -> list[str]:
         return [f"csv: {path}" for path in self._paths]

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
 from autograder.wording import clean, in_points, points_in_words
@@ -48,7 +49,7 @@ def print_feedback(
         if exact and exercise.status != "passed" and not _not_started(exercise):
             _print_code(screen, exercise.code)
     worth = points_in_words(result.points, result.max_points, visible_only=result.visible_only)
-    screen.print(Text(worth, style="bold"))
+    screen.print(Text(EXCUSED if result.status == EXCUSED else worth, style="bold"))
     if result.visible_only:
         screen.print(Text("Hidden cases run when your work is graded.", style="dim"))
 

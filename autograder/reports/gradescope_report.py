@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.classroom.class_record import GONE
 from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable
@@ -60,6 +61,8 @@ def gradescope(work: StudentWork, hidden_checks: str, due: Container[str]) -> di
 
 
 def _submission(place: int, result: SubmissionResult, hidden_checks: str) -> list[dict[str, Any]]:
+    if result.status == EXCUSED:
+        return [_test(f"{place}", _title(result), True, f"{EXCUSED}: {result.message}")]
     if not result.exercises:
         outcome = _test(f"{place}", _title(result), False, f"{result.status}: {result.message}")
         return [{**outcome, "score": 0.0, "max_score": result.max_points}]
@@ -96,6 +99,8 @@ def _test(number: str, name: str, passed: bool, output: str) -> dict[str, Any]:
 
 
 def _headline(result: SubmissionResult) -> str:
+    if result.status == EXCUSED:
+        return clean(f"{_title(result)}: {EXCUSED} {result.message}".rstrip(), LONGEST)
     points = f"{in_points(result.points)} of {in_points(result.max_points)} points"
     story = f" ({result.status}: {result.message})" if result.status != "graded" else f" {result.message}".rstrip()
     bytes_graded = f" [{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import XMLGenerator
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import LONGEST, file_stem, printable
@@ -38,6 +39,14 @@ class JunitReport(Report):
     def _suite(self, result: SubmissionResult) -> None:
         what = clean(result.lesson or result.file, LONGEST)
         name = f"{clean(result.student, LONGEST)}/{what}"
+        if result.status == EXCUSED:
+            self._start("testsuite", name=name, tests="1", failures="0", errors="0", skipped="1", time=_seconds(0))
+            self._properties(result)
+            self._start("testcase", classname=name, name=what, time=_seconds(0))
+            self._start("skipped", message=clean(f"{EXCUSED}: {result.message}", LONGEST))
+            for tag in ("skipped", "testcase", "testsuite"):
+                self._end(tag)
+            return
         statuses = [graded.status for graded in result.exercises]
         errors = sum(status in ERRORS for status in statuses) + (result.status != "graded")
         self._start(

@@ -29,6 +29,7 @@ class CanvasReport(GradebookReport):
     """`canvas.csv`, to import under Grades, Import."""
 
     platform = "canvas"
+    excuse = "EX"
 
     def write(self) -> list[str]:
         found = self.tables("canvas")
@@ -71,7 +72,7 @@ class CanvasReport(GradebookReport):
                 file,
                 table,
                 head,
-                [(row, line) for row, line in rows if line.worked & set(slugs)],
+                [(row, line) for row, line in rows if self.has_cell(line) & set(slugs)],
                 {slug: columns[slug] for slug in slugs},
             )
             for file, slugs in files.items()

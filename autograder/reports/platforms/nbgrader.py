@@ -9,6 +9,7 @@ from autograder.classroom.class_record import GONE
 from autograder.gradebook.people import Student
 from autograder.gradebook.roster import folded
 from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.nbgrader_course.gradebook import CourseGradebook
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report
@@ -26,18 +27,24 @@ class NbgraderReport(Report):
         self._written: list[tuple[str, str]] = []
         self._more: list[str] = []
         """Who has more points of a lesson than of its exercises."""
+        self._excused: list[str] = []
+        """Who need not hand something in."""
         self._kinds = _as_hand_ins_have_it(order.classroom.people.students)
 
     def add(self, work: StudentWork) -> None:
         """Write a student's results; who handed in nothing is a student all the same."""
         results = [
-            result for result in work.results if result.status not in UNGRADED and result.lesson in self._lessons
+            result
+            for result in work.results
+            if result.status not in (*UNGRADED, EXCUSED) and result.lesson in self._lessons
         ]
         student = self._called(work)
         person = work.person
         first, _, last = (person.name if person else "").rpartition(" ")
-        there = {result.lesson for result in work.results}
-        gone = {row.lesson for row in work.uncounted if row.status == GONE and lesson_of(row.lesson)} - there
+        there = {result.lesson for result in work.results} - work.excused
+        gone = {row.lesson for row in work.uncounted if row.status == GONE} | work.excused
+        gone = {slug for slug in gone - there if lesson_of(slug)}
+        self._excused += [work.student] * bool(work.excused & {*self._lessons})
         if results or person is not None or (gone and student in self._known):
             mail = person.ids.get("mail", "") if person else ""
             first, last, mail = (clean(one, LONGEST) for one in (first, last, mail))
@@ -59,7 +66,12 @@ class NbgraderReport(Report):
             lines.append(f"nbgrader: a late penalty there is not ours, and stays, though the rules say another: {who}")
         if back := self._gradebook.taken_back:
             who = some([f"{student} in {slug}" for student, slug in back])
-            lines.append(f"nbgrader: scores taken back, since what was handed in is gone: {who}")
+            lines.append(f"nbgrader: scores taken back, since what was handed in is gone or excused: {who}")
+        if self._excused:
+            who = some(self._excused)
+            lines.append(
+                f"nbgrader: its gradebook has no place for an excuse; excused, and without points there: {who}"
+            )
         if self._more:
             lines.append(
                 "nbgrader: a teacher gave more for a lesson than its exercises add up to, for which nbgrader has no "
