@@ -74,6 +74,17 @@ def enumeration(items: Sequence[Any], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """So many of something: `1 submission`, `2 submissions`; `many` where that is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def in_points(points: float) -> str:
     """Points with two decimals at most."""
     return f"{points:.2f}".rstrip("0").rstrip(".") if abs(points) < 1e9 else f"{points:g}"

@@ -73,6 +73,8 @@ class ClassFolder:
     """A line for each thing that nobody handed in."""
     claimed: list[Unrecognised] = field(default_factory=list)
     """Of those that are not recognised, the ones under a name whose result is another's."""
+    entries: frozenset[str] = frozenset()
+    """What a platform called the entries, where it called more than half of them (`downloads`)."""
     given_up: int = 0
     """Hand-ins whose result was replaced by that of another class folder, and which have not changed since."""
 
@@ -115,6 +117,9 @@ def find_work(
         folder = class_in(folder, archive=None, export=export)
     folder = Path(os.path.realpath(folder))  # `..` and links have no name of their own, by which files are inside
     hand_ins, remarks = hand_ins_of(folder, left_out, participants)
+    keys = frozenset(one.key for one in hand_ins if one.key)
+    if 2 * len(keys) > len({one.path.name for one in hand_ins}):
+        found.entries = keys
     found.remarks += [remark.replace(str(folder), str(called), 1) for remark in remarks]
     hand_ins, renamed = called_alike.told_apart(hand_ins)
     by_student: dict[str, list[HandIn]] = defaultdict(list)

@@ -86,6 +86,8 @@ class HandIn:
     """When it came, ISO 8601, where the platform says it."""
     of: str = ""
     """What tells whose it is: the name of its entry, or the platform's word; two of one name may be two students'."""
+    key: str = ""
+    """What the platform called its entry, without what the student chose; empty if none did."""
     perhaps: bool = False
     """Whether it is a student's only if there is something to grade in it: its name is like a system's."""
 
@@ -148,7 +150,9 @@ def hand_ins_of(
             hand_ins += [
                 HandIn(student, folder / parts[0] if parts else folder, file or name, why=why) for student in students
             ]
-    return [replace(one, of=named.word_for(one.path.name)) for one in hand_ins], remarks
+    return [
+        replace(one, of=named.word_for(one.path.name), key=named.key_for(one.path.name)) for one in hand_ins
+    ], remarks
 
 
 def _is_of_results(folder: Path) -> bool:
@@ -252,6 +256,15 @@ class _Students:
         if match.re is BLACKBOARD:
             return f"user {self._receipts.user(match)}"
         return f"number {match['user' if match.re is CANVAS else 'number']}"
+
+    def key_for(self, name: str) -> str:
+        """What a platform put before the part of an entry's name that the student chose; "" for other entries."""
+        if name in self._submitters:
+            return name
+        match = self._platform(name)[1] or MOODLE.fullmatch(name) or BRIGHTSPACE.fullmatch(name)
+        if match is None or (match.re is CANVAS and match["typed"]):  # text that was typed in has no number of its own
+            return ""
+        return name[: _chosen(match)] if _chosen(match) > 0 else name
 
     def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
         """Whose an archive's entry is that was not unpacked, and its name below their folder, if it has one."""

@@ -23,6 +23,7 @@ from autograder.gradebook.roster import Person
 from autograder.gradebook.rules import RULES
 from autograder.reports.changes import ChangesTable, change_files
 from autograder.reports.class_table import ClassTable, LessonTable
+from autograder.wording import some
 
 MOST_NAMED = 10
 """Students who handed in nothing that are named."""
@@ -119,13 +120,8 @@ def about_the_roster(people: list[Person], names: Collection[str], ungraded: Col
         handed_in = {*student.own, *student.of_team}
         if student.person is not None and not handed_in & {*names}:
             lines["nothing that can be graded" if handed_in else "nothing here"].append(student.shown)
-    said = [f"on the roster, and handed in {what}: {_some(who)}" for what, who in lines.items() if who]
+    said = [f"on the roster, and handed in {what}: {some(who, MOST_NAMED)}" for what, who in lines.items() if who]
     return [*said, *found.problems]
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def say_what_reports_add(out: Path) -> None:

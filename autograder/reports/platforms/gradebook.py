@@ -11,12 +11,11 @@ from autograder.gradebook.roster import Person, Table
 from autograder.reports.class_results import StudentWork, is_work
 from autograder.reports.formats import Order, Report
 from autograder.reports.platforms.numbers import number, written
+from autograder.wording import some
 
 UNGRADED = ("killed",)
 """Whose points are not known: the cell stays as it is."""
 EXCUSED_ELSEWHERE = "excused elsewhere, and nothing is in this file for these; excuse them there, too"
-MOST_NAMED = 5
-"""Students whom a line names; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -198,9 +197,3 @@ class GradebookReport(Report):
 
     def _keep(self, slug: str, what: str, line: Line) -> None:
         self._kept.setdefault((slug, what), []).append(line.student)
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

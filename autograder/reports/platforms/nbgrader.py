@@ -13,8 +13,8 @@ from autograder.judging.records.status import EXCUSED
 from autograder.nbgrader_course.gradebook import CourseGradebook
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report
-from autograder.reports.platforms.gradebook import UNGRADED, some
-from autograder.wording import LONGEST, clean
+from autograder.reports.platforms.gradebook import UNGRADED
+from autograder.wording import LONGEST, clean, some
 
 
 class NbgraderReport(Report):
