@@ -166,6 +166,18 @@ def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:
     assert "20% off: 63 → 50.4 points" in only(found["bob"]).message
 
 
+def test_what_is_said_of_time_without_a_due_date_is_said_to_change_nothing(tmp_path: Path) -> None:
+    more = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
+    text = f"timezone = 'UTC'\n[lessons.ch07]\npenalty = 20\n{more}{more.replace('extension', 'handed_in')}"
+    file = table(tmp_path, "rules.toml", text)
+    no_date = "has no due date; write due = … under [lessons."
+    assert read_rules(file).remarks == (
+        f"{file}: extension 1 changes nothing: ch06_vjps {no_date}ch06]",
+        f"{file}: handed_in 1 changes nothing: ch06_vjps {no_date}ch06]",
+        f"{file}: lessons.ch07: its penalty changes nothing: ch07_mlp_backprop {no_date}ch07]",
+    )
+
+
 def test_days_after_the_due_date_are_counted_from_that_of_the_class(tmp_path: Path) -> None:
     """Who has three more days and came two days after the others' date is in time."""
     results = write(tmp_path / "results", a_result("ann"))
