@@ -187,6 +187,14 @@ def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Pa
         ["Full name", "Email address", "ID number", "ch06_vjps", "ch06_vjps (feedback)"],
         ["Ada King", "ada@x.edu", "s101", "63", ""],
     ], "of an empty cell Moodle makes no grade"
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("s101,ada@x.edu", ",ada@x.edu").replace("bob@x.edu", "bobm"))
+    results = write(tmp_path / "more", a_result("kingada_101"), a_result("müllerbob_102"), a_result("zoe"))
+    for name, lost in (("moodle", "no mail address and no ID number"), ("blackboard", "no username")):
+        done = backprop("report", results, "--format", name, "--roster", canvas)
+        assert f"{name}: zoe: {lost} is known, so the import finds nobody; give a --roster" in done.stderr
+    rows = rows_of(results / "__reports__" / "moodle" / "gradebook.csv")
+    who = [row[:3] for row in rows[1:]]
+    assert who == [["Ada King", "ada@x.edu", ""], ["Bob Müller", "", "s102"], ["zoe", "", ""]]
 
 
 def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tmp_path: Path) -> None:

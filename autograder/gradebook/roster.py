@@ -96,6 +96,12 @@ class Person:
         yield from ((kind, value) for kind, values in self.also.items() for value in values)
 
     @property
+    def mail(self) -> str:
+        """The mail address; a login that is one will do, as Canvas's often is. Empty if none is known."""
+        login = self.ids.get("login", "")
+        return self.ids.get("mail") or (login if "@" in login else "")
+
+    @property
     def key(self) -> str:
         """What tells a person from all others, as they would write it."""
         return next(

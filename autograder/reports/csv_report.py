@@ -87,9 +87,7 @@ def _about(person: Person | None, what: str) -> str:
         return ""
     if what == "id":
         return next((person.ids[kind] for kind in ("number", "sis", "login", "canvas") if kind in person.ids), "")
-    login = person.ids.get("login", "")
-    mail = person.ids.get("mail") or (login if "@" in login else "")
-    return {"mail": mail, "section": person.section, "team": person.team}[what]
+    return {"mail": person.mail, "section": person.section, "team": person.team}[what]
 
 
 def _remark(result: SubmissionResult) -> str:

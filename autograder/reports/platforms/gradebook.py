@@ -127,6 +127,11 @@ class GradebookReport(Report):
         if gone:
             self.said.append(f"in no row of the roster, and not in this file: {some(gone)}")
 
+    def say_without(self, what: str, who: Sequence[str]) -> None:
+        """Say whom the platform cannot find in a file of ours, since no roster has what it looks for."""
+        if who:
+            self.said.append(f"{some(who)}: {what} is known, so the import finds nobody; give a --roster that has it")
+
     def spread(
         self, name: str, ending: str, slugs: Sequence[str], lines: Iterable[Line], beside: bool = False
     ) -> dict[str, list[str]]:

@@ -46,7 +46,7 @@ class NbgraderReport(Report):
         gone = {slug for slug in gone - there if lesson_of(slug)}
         self._excused += [work.student] * bool(work.excused & {*self._lessons})
         if results or person is not None or (gone and student in self._known):
-            mail = person.ids.get("mail", "") if person else ""
+            mail = person.mail if person else ""
             first, last, mail = (clean(one, LONGEST) for one in (first, last, mail))
             self._gradebook.write(student, first, last, mail, results, gone)
             self._more += [work.student for one in results if _sum(one) < one.points - 0.005]
