@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from autograder.classroom.class_record import GONE
 from autograder.gradebook.people import Student
 from autograder.gradebook.roster import folded
-from autograder.judging.records.results import SubmissionResult
 from autograder.judging.records.status import EXCUSED
 from autograder.nbgrader_course.gradebook import CourseGradebook
 from autograder.reports.class_results import StudentWork, lesson_of
@@ -25,8 +24,6 @@ class NbgraderReport(Report):
         self._gradebook = CourseGradebook(order.gradebook)
         self._known = self._gradebook.students()
         self._written: list[tuple[str, str]] = []
-        self._more: list[str] = []
-        """Who has more points of a lesson than of its exercises."""
         self._excused: list[str] = []
         """Who need not hand something in."""
         self._kinds = _as_hand_ins_have_it(order.classroom.people.students)
@@ -49,7 +46,6 @@ class NbgraderReport(Report):
             mail = person.mail if person else ""
             first, last, mail = (clean(one, LONGEST) for one in (first, last, mail))
             self._gradebook.write(student, first, last, mail, results, gone)
-            self._more += [work.student for one in results if _sum(one) < one.points - 0.005]
             self._written += [(student, result.lesson) for result in results]
 
     def finish(self) -> list[str]:
@@ -72,10 +68,11 @@ class NbgraderReport(Report):
             lines.append(
                 f"nbgrader: its gradebook has no place for an excuse; excused, and without points there: {who}"
             )
-        if self._more:
+        if extra := self._gradebook.their_extra:
+            who = some([f"{student} in {slug}" for student, slug in extra])
             lines.append(
-                "nbgrader: a teacher gave more for a lesson than its exercises add up to, for which nbgrader has no "
-                f"place; give it as extra credit there: {some(self._more)}"
+                "nbgrader: a teacher gave more than the exercises add up to, and the first exercise has extra credit "
+                f"there that is not ours, and stays: {who}"
             )
         return lines
 
@@ -89,10 +86,6 @@ class NbgraderReport(Report):
         names = [*work.names, *(ids[kind] for kind in self._kinds if kind in ids)]
         known = next((name for name in names if name in self._known), None)
         return known or clean([*names, work.student][0], LONGEST)  # a database takes no name that is no UTF-8
-
-
-def _sum(result: SubmissionResult) -> float:
-    return sum(one.points for one in result.exercises)
 
 
 def _as_hand_ins_have_it(students: Iterable[Student]) -> list[str]:
