@@ -54,6 +54,8 @@ def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Pa
     assert only(found["Bob Müller"]).message == "Handed in by Ada King for the team Engines."
     assert not only(found["Ada King"]).message
     assert found["Eve Lee"].results == ()
+    rosters[1] = table(tmp_path, "groups.csv", GROUPS.replace("Engines", "Team 3"))
+    assert only(read(results, *rosters)[0]["Bob Müller"]).message == "Handed in by Ada King for Team 3."
 
 
 def test_of_two_platforms_hand_ins_the_better_one_counts_and_the_other_is_said(tmp_path: Path) -> None:

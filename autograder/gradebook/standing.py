@@ -32,6 +32,8 @@ class Standing:
     """The points that the grader gave, by lesson, where others count."""
     came: dict[str, HandedIn] = field(default_factory=dict)
     """When what counts was handed in, by lesson, as far as a platform says it."""
+    of: dict[str, str] = field(default_factory=dict)
+    """Under which name what counts was handed in, by lesson; members of a team share it."""
 
 
 class Book:
@@ -49,6 +51,8 @@ class Book:
         self._handed_in = handed_in
         self._came: dict[tuple[Student, str], HandedIn] = {}
         """When what counts came, of the students seen so far."""
+        self._of: dict[tuple[Student, str], str] = {}
+        """The same of whose hand-in it is."""
         self._shown = {name: student.shown for student in people.students for name in student.own}
         self._overrides: dict[Student, list[Override]] = defaultdict(list)
         self._more_time: dict[Student, list[Said]] = defaultdict(list)
@@ -83,6 +87,7 @@ class Book:
         `excused`: the lessons that the student need not hand in, each with what says so.
         """
         chosen = self._chosen(student, results)
+        of = {result.lesson: self._of.get((student, result.lesson), "") for result in chosen}
         original = {result.lesson: result.points for result in chosen}
         decided = {override.lesson for override in self._overrides[student]}
         free = [
@@ -99,7 +104,7 @@ class Book:
             if one.lesson in original and original[one.lesson] != one.points
         }
         came = {one.lesson: self._came.get((student, one.lesson), HandedIn()) for one in chosen}
-        return Standing(tuple(chosen), changed, {lesson: at for lesson, at in came.items() if at != HandedIn()})
+        return Standing(tuple(chosen), changed, {lesson: at for lesson, at in came.items() if at != HandedIn()}, of)
 
     def _chosen(self, student: Student, results: Sequence[SubmissionResult]) -> list[SubmissionResult]:
         """One result a lesson: a student's own before their team's, the better of two."""
@@ -114,15 +119,15 @@ class Book:
             if not own:
                 by = self._shown.get(best.student, best.student)
                 team = student.person.team if student.person else ""
-                said.append(
-                    f"Handed in by {by} for the team {team}." if by != team else f"Handed in by the team {team}."
-                )
+                called = team if team.lower().startswith("team") else f"the team {team}"
+                said.append(f"Handed in by {by} for {called}." if by != team else f"Handed in by {called}.")
             said += [
                 f"{other.student} handed it in, too, with {in_points(other.points)} points; the better one counts."
                 for other in (own or found)
                 if other is not best
             ]
             self._came[student, lesson] = self._handed_in.get((best.student, lesson), HandedIn())
+            self._of[student, lesson] = best.student
             kept.append(_saying(replace(best, student=student.shown), *said))
         listed = {one.lesson for one in kept}
         for override in self._overrides[student]:

@@ -50,6 +50,13 @@ class StudentWork:
     """The same, for counting alone: of those without a name, too."""
     earlier: dict[str, list[Attempt]] = field(default_factory=dict)
     """The attempts before it, by lesson, the first one first."""
+    shared: frozenset[str] = frozenset()
+    """The lessons whose one hand-in came with another member of the team before: works are counted once."""
+
+    @property
+    def handed_in(self) -> Iterator[SubmissionResult]:
+        """The results of what was handed in, each of one work: a team's with the first of its members."""
+        return (one for one in self.results if was_handed_in(one) and one.lesson not in self.shared)
 
     def points(self, due: Container[str]) -> float:
         """Of the lessons that count."""
@@ -125,6 +132,7 @@ class ClassResults:
         self._more = 0
 
     def __iter__(self) -> Iterator[StudentWork]:
+        seen: set[tuple[str, str]] = set()
         for student in self._students:
             names = [*student.own, *student.of_team]
             results = [result for name in names for result in self._results(name)]
@@ -134,6 +142,9 @@ class ClassResults:
             uncounted = tuple(replace(row, student=student.shown) for row in (*rows, *gone))
             excused = {slug: why for slug, why in self._excuses.of(student.person).items() if slug in self.lessons}
             standing = self._book.standing(student, counted, excused)
+            shared = frozenset(slug for slug, name in standing.of.items() if (name, slug) in seen)
+            if student.person is not None and student.person.team:
+                seen.update((name, slug) for slug, name in standing.of.items())
             if standing.results or uncounted or student.person is not None:
                 work = StudentWork(
                     student.shown,
@@ -145,6 +156,7 @@ class ClassResults:
                     came=standing.came,
                     counted_at=standing.came,
                     earlier=self._attempts_before(counted),
+                    shared=shared,
                 )
                 work = replace(work, total=self.total(work)) if self.rules.lessons else work
                 yield self._without_a_name(student, work) if self._labels else work

@@ -31,9 +31,9 @@ class ClassTable:
         self._who, self._what = widths(students, lessons)
         self._statuses: Counter[str] = Counter()
 
-    def add(self, result: SubmissionResult) -> None:
-        """Print the line of a submission."""
-        if was_handed_in(result):
+    def add(self, result: SubmissionResult, *, counted: bool = True) -> None:
+        """Print the line of a submission; one that a team shares is `counted` with the first of its members."""
+        if counted and was_handed_in(result):
             self._statuses[result.status] += 1
         name, worth = clean(result.student, NAME), result.max_points
         points = f"{in_points(result.points)}/{in_points(worth)}" if worth else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.judging.records.status import EXCUSED
-from autograder.reports.class_results import StudentWork, is_work, lesson_of, was_handed_in
+from autograder.reports.class_results import StudentWork, is_work, lesson_of
 
 NOT_STUCK = ("passed", "missing")
 """Exercises that are done or not begun; with any other status a learner has tried and is not there yet."""
@@ -106,7 +106,7 @@ class ClassStatistics:
         return 0
 
     def add(self, work: StudentWork) -> None:
-        for result in filter(was_handed_in, work.results):
+        for result in work.handed_in:
             self._add_submission(result)
         for slug in work.excused:
             self.lessons[slug].excused += 1
