@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -22,9 +23,10 @@ from autograder.reports.pages import environment
 from autograder.reports.safety import file_stem
 from autograder.reports.statistics import ClassStatistics
 from autograder.reports.weeks import ClassWeeks
-from autograder.wording import points_in_words
+from autograder.wording import counted, points_in_words
 from course.syllabus import find_lesson
 
+ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -249,6 +251,27 @@ def test_points_have_two_decimals_at_most(points: float, words: str) -> None:
     assert environment().from_string("{{ n | points }}").render(n=points) == words
 
 
+def test_one_of_something_is_no_plural() -> None:
+    assert [counted(n, "repository", "repositories") for n in (0, 1, 2000)] == [
+        *("0 repositories", "1 repository", "2,000 repositories")
+    ]
+    assert (counted(1.0, "day"), counted(2.5, "day"), points_in_words(0, 1)) == ("1 day", "2.5 days", "0 of 1 point")
+    several = re.compile(
+        r"[a-z)\]}:,]\}+ (?:submissions|students|hand-ins|files|pages|checks|exercises|repositories)\b"
+    )
+    folders = ("reports", "commands", "classroom", "gradebook", "nbgrader_course", "similarity", "learning")
+    texts = (
+        file for folder in folders for file in (ROOT / "autograder" / folder).rglob("*.*") if file.suffix != ".pyc"
+    )
+    raw = [
+        f"{file.name}: {line.strip()}"
+        for file in texts
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if several.search(line) and not re.search(r"\{MOST_\w+(?::,)?\} files", line)
+    ]
+    assert raw == [], "say it with wording.counted"
+
+
 @pytest.mark.slow
 def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     backprop: Command, tmp_path: Path
@@ -265,7 +288,7 @@ def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     table(results, "overrides.toml", decided)
     for command in ((), ("--regrade",)):
         again = backprop("grade", tmp_path / "class", "--out", results, *command)
-        assert "overrides.toml hold in every" in again.stdout
+        assert "overrides.toml holds in every" in again.stdout
         for form in ("json", "csv,html,gradescope,canvas,moodle,blackboard,brightspace", "github", "terminal"):
             report = backprop("report", results, "--format", form)
             assert report.returncode == 0, report.stderr
@@ -314,7 +337,7 @@ def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, t
     assert report.returncode == 0, report.stderr
     reports = results / "__reports__"
     assert [file.name for file in (reports / "gradescope").iterdir()] == ["ann.json"]
-    assert "1 submissions: 1 graded" in backprop("report", results, "--roster", people).stdout
+    assert "1 submission: 1 graded" in backprop("report", results, "--roster", people).stdout
     assert "SHA-256" not in (reports / "students" / f"{file_stem('Eve')}.html").read_text()
     assert "SHA-256" in (reports / "students" / "ann.html").read_text()
 

@@ -18,7 +18,7 @@ from autograder.classroom.grading import file_sha256
 from autograder.classroom.hand_in_files import Unrecognised
 from autograder.classroom.results_folder import LOCK, read_result, result_file
 from autograder.classroom.student_names import alike
-from autograder.wording import clean, some
+from autograder.wording import clean, counted, some
 
 CLAIMED = "its result is that of {other}, and stays: type --replace to grade this file in its place"
 
@@ -63,7 +63,7 @@ def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, resu
     found.work = work
     for other, students in earlier.items():
         before = record.entries_of(other)
-        alike = f"{shared_with(found.entries, before):,} of {len(before):,} entries are the same"
+        alike = f"{shared_with(found.entries, before):,} of {counted(len(before), 'entry is', 'entries are')} the same"
         found.remarks.append(
             f"{folder} is a later download of {other} ({alike}): its files replace the results of {some(students)}"
         )

@@ -34,7 +34,7 @@ from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import SubmissionResult
 from autograder.moments import moment_of
 from autograder.submission import SubmissionError, read_bytes, stem_of
-from autograder.wording import clean
+from autograder.wording import clean, counted
 
 TIMESTAMP = "timestamp.txt"
 """In which nbgrader keeps when an assignment was handed in."""
@@ -140,7 +140,7 @@ def find_work(
             found.remarks.append(f"{called / where}: nothing that can be graded, so no result")
         if len(rows) > MOST_ROWS:
             rows.sort(key=lambda row: row.file != REST and not lessons_named(stem_of(Path(row.file).name) or ""))
-            rows[MOST_ROWS:] = [Unrecognised(student, REST, f"and {len(rows) - MOST_ROWS:,} more files")]
+            rows[MOST_ROWS:] = [Unrecognised(student, REST, f"and {counted(len(rows) - MOST_ROWS, 'more file')}")]
         found.work += work
         found.not_recognised += rows
     if folder.name == NBGRADER and not any((folder.parent / name).is_file() for name in OF_A_COURSE):
@@ -193,7 +193,9 @@ def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict
     for file, rows in of_template.items():
         if gone := [row for row in rows if row.student in has_more]:
             passed_over.update(gone)
-            found.remarks.append(f"{called}: {file} is the same in {len(gone)} repositories; passed over")
+            found.remarks.append(
+                f"{called}: {file} is the same in {counted(len(gone), 'repository', 'repositories')}; passed over"
+            )
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
@@ -206,8 +208,9 @@ def _on_students_own_times(called: Path, times: int) -> list[str]:
     if not times:
         return []
     return [
-        f"{called}: when {times:,} hand-ins came is what the {TIMESTAMP} in them says, and nothing shows that nbgrader "
-        "wrote it: a student may have; where lateness counts, give the times in rules.toml, under [[handed_in]]"
+        f"{called}: when {counted(times, 'hand-in')} came is what the {TIMESTAMP} in them says. Nothing shows that "
+        "nbgrader wrote it: a student may have; where lateness counts, give the times in rules.toml, under "
+        "[[handed_in]]"
     ]
 
 

@@ -30,6 +30,7 @@ from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE, Receipt
 from autograder.classroom.results_folder import HIDDEN, RECORD
 from autograder.classroom.student_names import UNKNOWN, as_folder
 from autograder.submission import NOTEBOOKS, SCRIPTS, stem_of
+from autograder.wording import counted
 
 METADATA = "submission_metadata.yml"
 SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".DS_Store")
@@ -50,6 +51,7 @@ ARCHIVES = (".7z", ".rar", ".tar", ".tar.bz2", ".tar.gz", ".tar.xz", ".tgz")
 """Archives of a student's that are not opened."""
 OF_NO_RESULTS = (*(ending for ending in (*NOTEBOOKS, *SCRIPTS) if ending != ".json"), ".zip")
 OF_RESULTS = f"it has the {RECORD} of a folder of results; remove that file, or the folder"
+CALLED = "student is called", "students are called"
 ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
 """What Canvas adds to the name of a file that is handed in again."""
 
@@ -209,13 +211,13 @@ class _Students:
         self._namesakes = set(numbers)
         several = _namesakes(names, BRIGHTSPACE)
         remarks += [
-            f"{folder}: {len(found)} students are called {name}; Brightspace's first number tells them apart"
+            f"{folder}: {counted(len(found), *CALLED)} {name}; Brightspace's first number tells them apart"
             for name, found in sorted(several.items())
         ]
         self._numbered = set(several)
         unknown = {name for name in self._namesakes if not numbers[name] <= participants.names.keys()}
         remarks += [
-            f"{folder}: {len(numbers[name])} students are called {name}; Moodle's number tells them apart, and is "
+            f"{folder}: {counted(len(numbers[name]), *CALLED)} {name}; Moodle's number tells them apart, and is "
             "another in each assignment; with --roster and its grading worksheet, results of all are one student's"
             for name in sorted(unknown - {"Participant"})
         ]

@@ -23,10 +23,16 @@ from autograder.gradebook.roster import Person
 from autograder.gradebook.rules import RULES
 from autograder.reports.changes import ChangesTable, change_files
 from autograder.reports.class_table import ClassTable, LessonTable
-from autograder.wording import some
+from autograder.wording import counted, some
 
 MOST_NAMED = 10
 """Students who handed in nothing that are named."""
+UNCHANGED = (
+    "submission is graded already and has not changed",
+    "submissions are graded already and have not changed",
+)
+"""What `counted` makes words of: one, and several."""
+OF_OTHERS = "submission of another class folder is", "submissions of other class folders are"
 LINES = 100
 """Submissions that a terminal shows line by line, and remarks: more of them would push the rest out of sight."""
 
@@ -40,7 +46,7 @@ def bring_up_to_date(results: Path) -> None:
     except OSError as error:
         give_up(f"{error.filename or results}: results of an older grader cannot be moved ({error.strerror})")
     if moved:
-        say(f"results of {moved:,} students, written by an older grader, were moved to {results / STUDENTS}")
+        say(f"results of {counted(moved, 'student')}, written by an older grader, were moved to {results / STUDENTS}")
 
 
 def show_class(plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
@@ -78,9 +84,10 @@ def show_changes(plan: Plan) -> None:
 def say_what_was_there(plan: Plan) -> None:
     """How many submissions need not be graded in this run, and why."""
     if plan.unchanged:
-        echo(f"{plan.unchanged} submissions are graded already and have not changed", err=True)
+        echo(counted(plan.unchanged, *UNCHANGED), err=True)
     if plan.found:
-        echo(f"{plan.found} were graded by an earlier --regrade or --diff, and nothing has changed since", err=True)
+        found = counted(plan.found, "was", "were")
+        echo(f"{found} graded by an earlier --regrade or --diff, and nothing has changed since", err=True)
 
 
 def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Path) -> list[str]:
@@ -91,16 +98,18 @@ def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Pat
     ]
     others = record.elsewhere(folder)
     if others:
-        lines.append(f"{others:,} submissions of other class folders are in {out} too, and stay as they are")
+        lines.append(
+            f"{counted(others, *OF_OTHERS)} in {out} too, and {'stays as it is' if others == 1 else 'stay as they are'}"
+        )
     if found.given_up:
         lines.append(
-            f"{found.given_up:,} hand-ins in {folder} were replaced by those of other class folders; --replace takes "
-            "them back"
+            f"{counted(found.given_up, 'hand-in')} in {folder} {'was' if found.given_up == 1 else 'were'} replaced by "
+            "those of other class folders; --replace takes them back"
         )
     if record.unplaced:
         lines.append(
-            f"{record.unplaced:,} results in {out} are of hand-ins that no class folder graded since holds; they "
-            "count: grade their folder again, or remove them"
+            f"{counted(record.unplaced, 'result')} in {out} still {'counts' if record.unplaced == 1 else 'count'}, of "
+            "hand-ins that no class folder graded since holds: grade their folder again, or remove them"
         )
     return lines
 
@@ -128,7 +137,8 @@ def say_what_reports_add(out: Path) -> None:
     """That points of this table are the grader's, where a class has rules or a teacher decided something."""
     there = [name for name in (RULES, OVERRIDES) if (out / name).is_file()]
     if there:
-        echo(f"Points above are the grader's own: {' and '.join(there)} hold in every 'backprop report {out}'")
+        hold = "hold" if len(there) > 1 else "holds"
+        echo(f"Points above are the grader's own: {' and '.join(there)} {hold} in every 'backprop report {out}'")
 
 
 def say_all(remarks: list[str]) -> None:

@@ -17,7 +17,7 @@ from autograder.gradebook.rules import LessonRules, Rules, Said, days_late
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.judging.records.status import EXCUSED
 from autograder.moments import moment_of
-from autograder.wording import in_points
+from autograder.wording import counted, in_points
 from course.syllabus import syllabus
 
 NOT_WHILE_EXCUSED = "What a teacher gave for it does not count while that is so."
@@ -70,7 +70,7 @@ class Book:
         meant = people.called(name)
         if len(meant) == 1:
             return meant
-        who = "nobody is" if not meant else f"{len(meant)} students are"
+        who = "nobody is" if not meant else counted(len(meant), "student is", "students are")
         self.problems.append(f"{where}: {who} called {name!r}; it holds for nobody")
         return []
 
@@ -179,7 +179,7 @@ class Book:
         ]
         worth = sum(one.points for one in syllabus()[result.lesson].exercises if one.name in counting)
         points = min(result.points - sum(one.points for one in out), worth)
-        said = f"{len(counting)} of {len(syllabus()[result.lesson].exercises)} exercises count here."
+        said = f"{len(counting)} of {counted(len(syllabus()[result.lesson].exercises), 'exercise')} count here."
         return _saying(replace(result, exercises=exercises, points=points, max_points=worth), said)
 
     def _in_time(self, student: Student, results: list[SubmissionResult]) -> list[SubmissionResult]:
@@ -289,4 +289,4 @@ def _nothing(student: str, slug: str) -> SubmissionResult:
 
 
 def _days(number: float) -> str:
-    return f"{number:g} day" if number == 1 else f"{number:g} days"
+    return counted(number, "day")

@@ -20,6 +20,7 @@ from autograder.gradebook.standing import Book
 from autograder.judging.records.results import SubmissionResult
 from autograder.judging.records.status import EXCUSED
 from autograder.reports.anonymous import labels, unnamed
+from autograder.wording import counted
 from course.syllabus import Lesson, syllabus
 
 REPORTS = "__reports__"
@@ -219,7 +220,9 @@ class ClassResults:
     @property
     def problems(self) -> list[str]:
         """A line for each file that is no result, as far as it has been read."""
-        more = [f"and {self._more} more files are no results"] if self._more else []
+        more = (
+            [f"and {counted(self._more, 'more file is no result', 'more files are no results')}"] if self._more else []
+        )
         return [*self._problems, *more]
 
     def _counts(self, student: str, lesson: str) -> bool:

@@ -14,7 +14,7 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import is_work, was_handed_in
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.safety import printable
-from autograder.wording import clean, in_points
+from autograder.wording import clean, counted, in_points
 
 NAME = 40
 """Characters of a student's name that are shown."""
@@ -89,7 +89,7 @@ def widths(students: Iterable[str], lessons: Iterable[str]) -> tuple[int, int]:
 def count_statuses(statuses: Counter[str]) -> str:
     """How many submissions there are of each status, in words."""
     counts = ", ".join(f"{count:,} {status}" for status, count in statuses.most_common())
-    return f"{statuses.total():,} submissions: {counts}"
+    return f"{counted(statuses.total(), 'submission')}: {counts}"
 
 
 def _marks(exercises: list[ExerciseResult]) -> Text:

@@ -12,7 +12,7 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.judging.records.status import EXCUSED
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
-from autograder.wording import clean, in_points, points_in_words
+from autograder.wording import clean, counted, in_points, points_in_words
 from course.syllabus import Lesson
 
 GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
@@ -61,7 +61,7 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
     tier = listed.tier if listed else ""
     status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")
     if exercise.status == "partial":
-        status += f"  {sum(check.passed for check in exercise.checks)} of {len(exercise.checks)} checks pass"
+        status += f"  {sum(check.passed for check in exercise.checks)} of {counted(len(exercise.checks), 'check')} pass"
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
     if exercise.status != "passed" and not _not_started(exercise):
         screen.print(Padding(Text(printable(exercise.message)), (0, 0, 0, 6), expand=False))

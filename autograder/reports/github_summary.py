@@ -13,7 +13,7 @@ from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import fenced, inert, prose
 from autograder.reports.statistics import ClassStatistics, stuck_on
-from autograder.wording import in_points
+from autograder.wording import counted, in_points, points_in_words
 
 LIMIT = 1024 * 1024
 """Bytes of one step's summary; GitHub shows none of a longer one."""
@@ -82,7 +82,7 @@ def _overview(statistics: ClassStatistics, lessons: tuple[str, ...]) -> str:
     counts = [*statistics.statuses.most_common(), *statistics.uncounted.most_common()]
     statuses = ", ".join(f"{count} {prose(status)}" for status, count in counts)
     lines = [
-        f"### {statistics.students} students, {statistics.statuses.total()} submissions",
+        f"### {counted(statistics.students, 'student')}, {counted(statistics.statuses.total(), 'submission')}",
         "",
         f"{statuses}. The median student has {statistics.median} % of the {in_points(statistics.max_points)} points of "
         f"{', '.join(map(inert, statistics.due))}.",
@@ -127,7 +127,7 @@ def _feedback(result: SubmissionResult) -> list[str]:
     """One student's lesson: a headline and the table, then each exercise that does not pass."""
     lesson = lesson_of(result.lesson)
     title = prose(f"{lesson.title} ({result.lesson})" if lesson else result.lesson)
-    points = f"{in_points(result.points)} of {in_points(result.max_points)} points"
+    points = points_in_words(result.points, result.max_points)
     head = [f"### {title}: {EXCUSED if result.status == EXCUSED else points}", ""]
     if was_handed_in(result):
         head += [f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}", ""]

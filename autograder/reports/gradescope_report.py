@@ -11,7 +11,7 @@ from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean, in_points, printable_json
+from autograder.wording import clean, counted, points_in_words, printable_json
 
 
 class GradescopeReport(Report):
@@ -35,7 +35,7 @@ class GradescopeReport(Report):
     def finish(self) -> list[str]:
         if self._alone:
             return [f"gradescope: {self._folder / 'results.json'}"]
-        return [f"gradescope: {self._written} files in {self._folder}"]
+        return [f"gradescope: {counted(self._written, 'file')} in {self._folder}"]
 
 
 def gradescope(work: StudentWork, hidden_checks: str, due: Container[str]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _test(number: str, name: str, passed: bool, output: str) -> dict[str, Any]:
 def _headline(result: SubmissionResult) -> str:
     if result.status == EXCUSED:
         return clean(f"{_title(result)}: {EXCUSED} {result.message}".rstrip(), LONGEST)
-    points = f"{in_points(result.points)} of {in_points(result.max_points)} points"
+    points = points_in_words(result.points, result.max_points)
     story = f" ({result.status}: {result.message})" if result.status != "graded" else f" {result.message}".rstrip()
     bytes_graded = f" [{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}]"
     return clean(f"{_title(result)}: {points}{story}{bytes_graded * was_handed_in(result)}", LONGEST)

@@ -29,7 +29,7 @@ from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
 from autograder.reports.weeks import MOST_KNOWN, ClassWeeks
 from autograder.sections import read_command
-from autograder.wording import clean, enumeration
+from autograder.wording import clean, counted, enumeration
 from course.published import published_here
 from course.syllabus import Exercise
 
@@ -83,7 +83,7 @@ class HtmlReport(Report):
         index = self.file("index.html")
         with whole_file(index) as file:
             file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
-        return [f"html: {index}, and {self._number} pages in {self._students}", *self._about_links()]
+        return [f"html: {index}, and {counted(self._number, 'page')} in {self._students}", *self._about_links()]
 
     @cached_property
     def _student_page(self) -> Any:

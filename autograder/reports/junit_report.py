@@ -9,7 +9,7 @@ from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean, in_points
+from autograder.wording import clean, points_in_words
 
 ERRORS = ("error", "timeout", "forbidden")
 """Statuses of exercises that ended before there was anything to compare: errors, where a wrong answer is a failure."""
@@ -95,7 +95,7 @@ def _story(graded: ExerciseResult) -> str:
     failed = [
         f"{check.name} ({'visible' if check.visible else 'hidden'})" for check in graded.checks if not check.passed
     ]
-    points = f"{in_points(graded.points)} of {in_points(graded.max_points)} points"
+    points = points_in_words(graded.points, graded.max_points)
     return "\n".join([graded.message, "", points, *([f"Checks that fail: {', '.join(failed)}"] if failed else [])])
 
 

@@ -11,7 +11,7 @@ from autograder.gradebook.roster import Person, Table
 from autograder.reports.class_results import StudentWork, is_work
 from autograder.reports.formats import Order, Report
 from autograder.reports.platforms.numbers import number, written
-from autograder.wording import some
+from autograder.wording import counted, some
 
 UNGRADED = ("killed",)
 """Whose points are not known: the cell stays as it is."""
@@ -92,7 +92,7 @@ class GradebookReport(Report):
         written = self.write() if self.lessons else []
         self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._kept.items()]
         if self._ungraded:
-            self.said.append(f"{self._ungraded} hand-ins could not be graded, and change nothing there")
+            self.said.append(f"{counted(self._ungraded, 'hand-in')} could not be graded: nothing changes there")
         return [f"{self.platform}: {line}" for line in (*written, *self.said)]
 
     def write(self) -> list[str]:

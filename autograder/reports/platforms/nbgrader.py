@@ -13,7 +13,7 @@ from autograder.nbgrader_course.gradebook import CourseGradebook
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report
 from autograder.reports.platforms.gradebook import UNGRADED
-from autograder.wording import LONGEST, clean, some
+from autograder.wording import LONGEST, clean, counted, some
 
 
 class NbgraderReport(Report):
@@ -50,7 +50,7 @@ class NbgraderReport(Report):
 
     def finish(self) -> list[str]:
         shown = len(self._gradebook.shown)
-        lines = [f"nbgrader: {len(self._written)} submissions in {self._gradebook.address.split('@')[-1]}"]
+        lines = [f"nbgrader: {counted(len(self._written), 'submission')} in {self._gradebook.address.split('@')[-1]}"]
         if len(self._written) > shown and self._gradebook.folder is not None:
             where = f"{self._gradebook.folder}/submitted"
             lines.append(f"nbgrader: Formgrader lists all, and opens the {shown} whose notebooks lie in {where}")
