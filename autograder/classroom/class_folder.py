@@ -34,7 +34,7 @@ from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import SubmissionResult
 from autograder.moments import moment_of
 from autograder.submission import SubmissionError, read_bytes, stem_of
-from autograder.wording import clean, counted
+from autograder.wording import clean, counted, some
 
 TIMESTAMP = "timestamp.txt"
 """In which nbgrader keeps when an assignment was handed in."""
@@ -145,24 +145,38 @@ def find_work(
         found.not_recognised += rows
     if folder.name == NBGRADER and not any((folder.parent / name).is_file() for name in OF_A_COURSE):
         found.remarks += _on_students_own_times(called, sum(1 for item in found.work if item.at))
-    _pass_over_what_is_there_twice(found, renamed)
+    _pass_over_what_is_there_twice(found, called, renamed)
     found.remarks += called_alike.remarks_on(called, renamed)
     _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
     return found
 
 
-def _pass_over_what_is_there_twice(found: ClassFolder, renamed: dict[str, tuple[str, str]]) -> None:
-    """Let entries go that hold the very work of one that is called alike: a zip, and what was unpacked of it."""
+def _pass_over_what_is_there_twice(found: ClassFolder, called: Path, renamed: dict[str, tuple[str, str]]) -> None:
+    """Let entries go that hold the very work of one that is called alike: a zip, and what was unpacked of it.
+
+    A line says which they are. What else lies in them and is not graded is a row of the student's, once.
+    """
+    twice: list[str] = []
     work: dict[str, dict[str, Work]] = defaultdict(dict)
     for item in found.work:
         work[item.student][item.lesson] = item
-    for name, (student, _) in list(renamed.items()):
+    for name, (student, entry) in list(renamed.items()):
         pairs = [(item.file, work[student].get(lesson)) for lesson, item in work[name].items()]
         if pairs and all(other and _fingerprint(file) == _fingerprint(other.file) != "" for file, other in pairs):
             del renamed[name]
+            twice.append(f"'{clean(entry, 80)}' ({clean(student)})")
             found.work = [item for item in found.work if item.student != name]
-            found.not_recognised = [row for row in found.not_recognised if row.student != name]
+            listed = {row.file for row in found.not_recognised if row.student == student}
+            found.not_recognised = [
+                replace(row, student=student) if row.student == name else row
+                for row in found.not_recognised
+                if row.student != name or row.file not in listed
+            ]
             found.earlier = [one for one in found.earlier if one.student != name]
+    found.not_recognised.sort(key=lambda row: row.student)
+    if twice:
+        holding = counted(len(twice), "entry holds", "entries hold")
+        found.remarks.append(f"{called}: {holding} the same work as another that is called alike: {some(twice)}")
     found.work = [
         replace(item, remark=f"'{clean(renamed[item.student][1], 80)}' is called like another's. {item.remark}".strip())
         if item.student in renamed
