@@ -161,6 +161,28 @@ def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path
     assert (other[0], other[6], other[-1]) == ("Participant 72", "", "")
 
 
+def test_an_anonymous_assignment_goes_back_by_its_identifiers_or_says_what_to_do(
+    backprop: Command, tmp_path: Path
+) -> None:
+    """Moodle's worksheet without names was refused as no roster; Canvas has N/A for everybody, which excuses nobody."""
+    hand_ins = a_result("Participant_71"), a_result("Lab A-Participant_72", 9)
+    sheet = "Identifier,Status,Grade,Maximum grade,Last modified (grade)\n"
+    sheet += "".join(f"Participant {number},,,63.00,-\n" for number in (71, 72))
+    results = write(tmp_path / "results", *hand_ins)
+    done = backprop("report", results, "--format", "moodle", "--roster", table(tmp_path, "ch06.csv", sheet))
+    assert "nobody" not in done.stderr
+    rows = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
+    assert [row[:3:2] for row in rows[1:]] == [["Participant 71", "63"], ["Participant 72", f"{hand_ins[1].points:g}"]]
+    canvas = (
+        'Student,ID,SIS Login ID,Section,ch06 (2)\n    Points Possible,,,,63\n"King, Ada",101,a,L,N/A\nX,102,x,L,N/A\n'
+    )
+    results = write(tmp_path / "more", a_result("anon_R7yhk"))
+    done = backprop("report", results, "--format", "canvas,csv", "--roster", table(tmp_path, "canvas.csv", canvas))
+    assert "N/A for everybody there" in done.stderr
+    assert [row[-1] for row in rows_of(results / "__reports__" / "canvas.csv")[2:]] == ["N/A", "N/A"]
+    assert "excused" not in (results / "__reports__" / "grades.csv").read_text()
+
+
 @pytest.mark.parametrize(
     ("there", "said", "then"),
     [

@@ -16,7 +16,10 @@ NO_ASSIGNMENT = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status
 """Canvas's columns of groups of assignments, which its importer passes over, too."""
 EXCUSED = re.compile(r"\s*(EX|Excused|Exempt(?:ed)?|N/A)\s*", re.IGNORECASE)
 """What a gradebook shows for who need not hand in: Canvas's importer takes the first two for that, and its exporter
-writes N/A for who was not assigned the work (gradebook_exporter.rb)."""
+writes N/A for who was not assigned the work."""
+NOT_ASSIGNED = re.compile(r"\s*N/A\s*", re.IGNORECASE)
+"""In a whole column it excuses nobody: so Canvas shows an anonymous assignment until its grades are posted
+(gradebook_exporter.rb, `unposted_anonymous_submissions?`)."""
 
 
 def columns_of(slug: str, rules: Rules, titles: Iterable[str]) -> list[str]:
@@ -32,9 +35,15 @@ def columns_of(slug: str, rules: Rules, titles: Iterable[str]) -> list[str]:
 class Excuses:
     """Who is excused from which lesson, by the newest table of each platform that has a column for it."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, people: Iterable[Person]) -> None:
         self._rules = rules
         self._columns: dict[int, tuple[Table, dict[str, int]]] = {}
+        self._assigned: set[tuple[int, int]] = set()
+        """The columns of tables that say N/A of some, and not of everybody."""
+        for table, _, row in (one for person in people for one in person.rows):
+            for place in self._lessons_in(table).values():
+                if not NOT_ASSIGNED.fullmatch(row[place]):
+                    self._assigned.add((id(table), place))
 
     def of(self, person: Person | None) -> dict[str, str]:
         """The lessons from which somebody is excused, each with the words that say so."""
@@ -44,7 +53,7 @@ class Excuses:
             for slug, place in self._lessons_in(table).items():
                 if (table.platform, slug) not in decided:
                     decided.add((table.platform, slug))
-                    if EXCUSED.fullmatch(row[place]):
+                    if EXCUSED.fullmatch(row[place]) and (id(table), place) in self._assigned:
                         excused.setdefault(slug, f"Excused: {table.file} has {row[place].strip()} here.")
         return excused
 

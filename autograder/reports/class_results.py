@@ -110,7 +110,7 @@ class ClassResults:
         self.people = People(people or [], names)
         told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments name people
         self._book = Book(self.people, self.rules, told, record.times)
-        self._excuses = Excuses(self.rules)
+        self._excuses = Excuses(self.rules, people or [])
         chosen = self.people.students if only is None else self._meant(only)
         self._students = chosen
         self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
