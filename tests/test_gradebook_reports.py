@@ -382,6 +382,7 @@ def test_who_is_excused_has_no_zero_anywhere(backprop: Command, tmp_path: Path) 
     assert [grades[name][SLUG] for name in ("Bob Miller", "Eve Lee")] == ["excused", "excused"]
     assert grades["Bob Miller"]["total"] == grades["Bob Miller"]["total max"] == "1"
     assert grades["Eve Lee"]["total max"] == "0"
+    assert [grades[name][f"{SLUG} graded"] for name in ("Bob Miller", "Eve Lee")] == ["", f"{a_result('', 5).points:g}"]
     with (reports / "canvas.csv").open(newline="") as file:
         rows = {row["Student"]: row for row in csv.DictReader(file)}
     assert [rows["Miller, Bob"]["ch06 (2)"], rows["Lee, Eve"]["ch06 (2)"], rows["Lee, Eve"]["ch05 (1)"]] == [

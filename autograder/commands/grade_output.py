@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from autograder.classroom.class_folder import ClassFolder
@@ -114,7 +114,9 @@ def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Pat
     return lines
 
 
-def about_the_roster(people: list[Person], names: Collection[str], ungraded: Collection[str]) -> list[str]:
+def about_the_roster(
+    people: list[Person], names: Collection[str], ungraded: Collection[str], is_excused: Callable[[Person], bool]
+) -> list[str]:
     """A line for who is on the roster and handed in nothing, one for whose files are not graded, and one for each name
     that is not on it.
 
@@ -124,11 +126,16 @@ def about_the_roster(people: list[Person], names: Collection[str], ungraded: Col
     if not people:
         return []
     found = People(people, [*names, *sorted({*ungraded} - {UNKNOWN})])
-    lines: dict[str, list[str]] = {"nothing here": [], "nothing that can be graded": []}
+    lines: dict[str, list[str]] = {
+        "nothing here": [],
+        "nothing here, being excused": [],
+        "nothing that can be graded": [],
+    }
     for student in found.students:
         handed_in = {*student.own, *student.of_team}
         if student.person is not None and not handed_in & {*names}:
-            lines["nothing that can be graded" if handed_in else "nothing here"].append(student.shown)
+            what = "nothing here, being excused" if is_excused(student.person) else "nothing here"
+            lines["nothing that can be graded" if handed_in else what].append(student.shown)
     said = [f"on the roster, and handed in {what}: {some(who, MOST_NAMED)}" for what, who in lines.items() if who]
     return [*said, *found.problems]
 

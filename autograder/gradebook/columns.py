@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Set
 
 from autograder.classroom.lesson_names import lessons_named
 from autograder.gradebook.roster import Person, Table
@@ -56,6 +56,10 @@ class Excuses:
                     if EXCUSED.fullmatch(row[place]) and (id(table), place) in self._assigned:
                         excused.setdefault(slug, f"Excused: {table.file} has {row[place].strip()} here.")
         return excused
+
+    def from_all_of(self, lessons: Set[str]) -> Callable[[Person], bool]:
+        """Whether somebody need hand in none of these lessons."""
+        return lambda person: bool(lessons) and lessons <= self.of(person).keys()
 
     def _lessons_in(self, table: Table) -> dict[str, int]:
         """Where a table has which lesson; a lesson with several columns is in none."""

@@ -54,7 +54,8 @@ class CsvReport(Report):
             free = slug in work.excused
             row += ["" if result is None else EXCUSED if free else _number(result.points), _number(worth)]
             if self._kept:
-                row.append("" if result is None else _number(work.original.get(slug, result.points)))
+                nothing = result is None or (free and slug not in work.original)
+                row.append("" if nothing else _number(work.original.get(slug, result.points)))
         points, total = self._classroom.total(work)
         came = (work.came.get(slug) for slug in self._lessons if self._classroom.says_when)
         when = [cell(one.at.replace("T", " ")) if one else "" for one in came]
