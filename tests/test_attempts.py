@@ -271,3 +271,9 @@ def test_a_later_download_is_known_by_the_platforms_numbers_and_another_class_is
     assert (found.claimed, found.given_up) == ([], 1), "the earlier file does not come back by itself"
     other_class = graded("other", dict.fromkeys(names, 10))[0]
     assert (other_class.work, len(other_class.claimed)) == ([], 4)
+    for name in ("zoe", "yan"):
+        (tmp_path / "forged" / name).mkdir(parents=True)
+        (tmp_path / "forged" / name / "ch06_vjps.py").write_text("x = 1\n")
+    (tmp_path / "forged" / ENTRIES[platform]("Bob", 2, 0)).write_text("x = 9\n")
+    forged, _ = graded("forged", {})
+    assert (forged.entries, {item.student for item in forged.work}) == (frozenset(), {"yan", "zoe"})
