@@ -183,7 +183,7 @@ def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: Submissio
             comment.auto_comment = comments[comment.name] or None
     if ours and (penalty or before):
         submission.late_submission_penalty = penalty
-    if extra_ours and (extra or extra_before):
+    if first is not None and extra_ours and (extra or extra_before):
         first.extra_credit = extra
     gradebook.db.commit()
     return ours or abs(there - penalty) < EQUAL, extra_ours or not extra or abs(extra_there - extra) < EQUAL

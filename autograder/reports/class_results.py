@@ -137,15 +137,15 @@ class ClassResults:
         for student in self._students:
             names = [*student.own, *student.of_team]
             results = [result for name in names for result in self._results(name)]
-            counted = [one for one in results if self._counts(one.student, one.lesson)]
-            gone = [gone_result(one) for one in results if one not in counted and one.student in student.own]
+            counting = [one for one in results if self._counts(one.student, one.lesson)]
+            gone = [gone_result(one) for one in results if one not in counting and one.student in student.own]
             rows = [row for name in student.own for row in self._not_recognised.get(name, [])]
             uncounted = tuple(replace(row, student=student.shown) for row in (*rows, *gone))
             excused = {slug: why for slug, why in self._excuses.of(student.person).items() if slug in self.lessons}
-            standing = self._book.standing(student, counted, excused)
+            standing = self._book.standing(student, counting, excused)
             shared = frozenset(slug for slug, name in standing.of.items() if (name, slug) in seen)
             if student.person is not None and student.person.team:
-                seen.update((name, slug) for slug, name in standing.of.items())
+                seen.update((name, slug) for slug, name in standing.of.items() if slug not in excused)
             if standing.results or uncounted or student.person is not None:
                 work = StudentWork(
                     student.shown,
@@ -156,7 +156,7 @@ class ClassResults:
                     original=standing.original,
                     came=standing.came,
                     counted_at=standing.came,
-                    earlier=self._attempts_before(counted),
+                    earlier=self._attempts_before(counting),
                     shared=shared,
                 )
                 work = replace(work, total=self.total(work)) if self.rules.lessons else work

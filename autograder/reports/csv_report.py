@@ -54,8 +54,8 @@ class CsvReport(Report):
             free = slug in work.excused
             row += ["" if result is None else EXCUSED if free else _number(result.points), _number(worth)]
             if self._kept:
-                nothing = result is None or (free and slug not in work.original)
-                row.append("" if nothing else _number(work.original.get(slug, result.points)))
+                graders = work.original.get(slug, None if free or result is None else result.points)
+                row.append("" if graders is None else _number(graders))
         points, total = self._classroom.total(work)
         came = (work.came.get(slug) for slug in self._lessons if self._classroom.says_when)
         when = [cell(one.at.replace("T", " ")) if one else "" for one in came]
@@ -64,14 +64,14 @@ class CsvReport(Report):
         for result in (*work.results, *work.uncounted):
             head = (cell(work.student), cell(result.lesson))
             for graded in result.exercises:
-                numbers = (_number(graded.points), _number(graded.max_points))
-                numbers = ("", "") if result.status == EXCUSED else numbers
+                free = result.status == EXCUSED
+                numbers = ("", "") if free else (_number(graded.points), _number(graded.max_points))
                 mistakes = " ".join(graded.misconceptions)
                 self._exercises.writerow((*head, cell(graded.name), *numbers, cell(graded.status), cell(mistakes), ""))
             if not result.exercises:
                 why = cell(result.message)
-                points = "" if result.status == EXCUSED else 0
-                self._exercises.writerow((*head, "", points, _number(result.max_points), cell(result.status), "", why))
+                none = "" if result.status == EXCUSED else 0
+                self._exercises.writerow((*head, "", none, _number(result.max_points), cell(result.status), "", why))
 
     def finish(self) -> list[str]:
         return [f"csv: {path}" for path in self._paths]
