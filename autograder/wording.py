@@ -74,6 +74,18 @@ def enumeration(items: Sequence[Any], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def counted(number: float, one: str, many: str = "") -> str:
+    """So many of something: `1 submission`, `2 submissions`; `many` where that is not `one` with an s."""
+    shown = f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    return f"{shown} {one if number == 1 else many or f'{one}s'}"
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def in_points(points: float) -> str:
     """Points with two decimals at most."""
     return f"{points:.2f}".rstrip("0").rstrip(".") if abs(points) < 1e9 else f"{points:g}"
@@ -81,4 +93,6 @@ def in_points(points: float) -> str:
 
 def points_in_words(earned: float, most: float, *, visible_only: bool = False) -> str:
     """`2 of 3 points`, and of what, where hidden cases are not checked."""
-    return f"{in_points(earned)} of {in_points(most)} points" + (" on the visible cases" if visible_only else "")
+    return f"{in_points(earned)} of {in_points(most)} {'point' if most == 1 else 'points'}" + (
+        " on the visible cases" if visible_only else ""
+    )

@@ -8,15 +8,21 @@ import subprocess
 import unicodedata
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lxml import html
+from small_results import a_result
 
+from autograder.classroom.claims import set_claims_aside
 from autograder.classroom.class_folder import ClassFolder, find_work
 from autograder.classroom.class_record import ClassRecord
 from autograder.classroom.earlier import EarlierFile
+from autograder.classroom.grading import file_sha256
 from autograder.classroom.platform_names import brightspace_time
+from autograder.classroom.results_folder import result_file
+from autograder.judging.records.results import write_json
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -205,3 +211,69 @@ def test_attempts_are_kept_listed_and_shown(backprop: Command, tmp_path: Path) -
     assert [(one["at"], one["points"] is None) for one in result["earlier"]] == [("2026-11-11T08:00:00", False)]
     anonymous = backprop("report", "results", "--format", "json", "--anonymous").stdout
     assert "2026-11-1" not in anonymous
+
+
+ENTRIES: dict[str, Callable[[str, int, int], str]] = {
+    "canvas": lambda name, number, attempt: f"{name.lower()}_{number}_{90000 + 10 * attempt + number}_ch06_vjps.py",
+    "moodle": lambda name, number, attempt: (
+        f"{name} King_{number + 40 * (attempt > 9)}_assignsubmission_file_ch06_vjps.py"
+    ),
+    "blackboard": lambda name, number, attempt: (
+        f"ch06_{name}_attempt_2027-03-{attempt + 1:02}-10-00-0{number}_ch06_vjps.py"
+    ),
+    "brightspace": lambda name, number, attempt: (
+        f"{number}-77 - {name} King - Mar {attempt + 1}, 2027 105{number} PM - ch06_vjps.py"
+    ),
+    "none": lambda name, number, attempt: f"{name}/ch06_vjps.py",
+}
+
+
+@pytest.mark.parametrize("platform", ENTRIES)
+def test_a_later_download_is_known_by_the_platforms_numbers_and_another_class_is_not(
+    tmp_path: Path, platform: str
+) -> None:
+    """The next day's zip has another name; nobody had to type --replace for the same name."""
+    out, names = tmp_path / "res", ("Ada", "Bob", "Eve", "Kim")
+    out.mkdir()
+
+    def graded(called: str, attempts: dict[str, int]) -> tuple[ClassFolder, ClassRecord]:
+        """As `grade` does before and after it judges."""
+        folder = tmp_path / called
+        for number, name in enumerate(names, 1):
+            if name in attempts:
+                file = folder / ENTRIES[platform](name, number, attempts[name])
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f"x = {attempts[name]}\n")
+        found, record = find_work(folder), ClassRecord(out)
+        set_claims_aside(found, record, folder, out, replace=False)
+        record.note(folder, found)
+        (out / ".unfinished").mkdir(exist_ok=True)
+        record.write()
+        for item in found.work:
+            result = replace(a_result(item.student), sha256=file_sha256(item))
+            write_json(result_file(out, item.student, item.lesson), result.to_json())
+        return found, record
+
+    first = dict.fromkeys(names[:3], 0)
+    found, _ = graded("submissions", first)
+    assert (len(found.work), found.claimed) == (3, [])
+    if platform == "none":
+        assert found.entries == frozenset(), "what students call their folders says nothing"
+        assert len(graded("submissions (2)", {**first, "Ada": 1})[0].claimed) == 1
+        return
+    found, record = graded("submissions (2)", {**first, "Ada": 1, "Kim": 1})
+    assert (len(found.work), found.claimed) == (4, [])
+    (said,) = [line for line in found.remarks if "later download" in line]
+    same = 3 if platform == "moodle" else 2
+    assert f"of ../submissions ({same} of 3 entries are the same): its files replace the results of " in said
+    assert len(record.handed_in) == 4
+    found, _ = graded("submissions", first)
+    assert (found.claimed, found.given_up) == ([], 1), "the earlier file does not come back by itself"
+    other_class = graded("other", dict.fromkeys(names, 10))[0]
+    assert (other_class.work, len(other_class.claimed)) == ([], 4)
+    for name in ("zoe", "yan"):
+        (tmp_path / "forged" / name).mkdir(parents=True)
+        (tmp_path / "forged" / name / "ch06_vjps.py").write_text("x = 1\n")
+    (tmp_path / "forged" / ENTRIES[platform]("Bob", 2, 0)).write_text("x = 9\n")
+    forged, _ = graded("forged", {})
+    assert (forged.entries, {item.student for item in forged.work}) == (frozenset(), {"yan", "zoe"})

@@ -145,6 +145,15 @@ def test_what_was_unpacked_beside_its_zip_is_one_student_s(tmp_path: Path) -> No
     found = find_work(tmp_path / "class", scratch=tmp_path / "scratch")
     assert {student for student, _ in graded(found)} == {"ann", "bob"}
     assert rows(found) == {}
+    assert "class: 1 entry holds the same work as another that is called alike: 'ann.zip' (ann)" in " ".join(
+        found.remarks
+    )
+    enter(tmp_path, " ann", RIGHT)
+    (tmp_path / "class" / " ann" / "essay.pdf").write_text("x")
+    found = find_work(tmp_path / "class", scratch=tmp_path / "again")
+    both = "2 entries hold the same work as another that is called alike: 'ann.zip' (ann), ' ann' (ann)"
+    assert both in " ".join(found.remarks)
+    assert rows(found).keys() == {"ann/essay.pdf"}, "what else lies in it has its row"
 
 
 def test_a_name_with_a_hash_takes_no_ones_place(tmp_path: Path) -> None:

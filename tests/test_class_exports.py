@@ -123,7 +123,7 @@ def test_a_time_that_a_student_may_have_written_is_said(tmp_path: Path) -> None:
     found = find_work(submitted)
     assert {item.student: item.at for item in found.work} == {"ann": "2020-01-01T00:00:00+00:00", "bob": ""}
     (line,) = found.remarks
-    assert "when 1 hand-ins came is what the timestamp.txt in them says" in line
+    assert "when 1 hand-in came is what the timestamp.txt in them says" in line
     for text in ("0001-01-01 00:00:00+14:00", "9999-12-31 23:59:59-14:00", "0001-01-01 00:00:00 UTC"):
         (submitted / "bob" / "ps1" / "timestamp.txt").write_text(text)
         assert {item.student: item.at for item in find_work(submitted).work}["bob"] == "", "no class has seen it"

@@ -224,7 +224,7 @@ def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, t
     (tmp_path / "class" / "eve").mkdir()
     (tmp_path / "class" / "eve" / "ch06_vjps.py").write_text("")
     second = backprop("grade", "class", "--out", "out")
-    assert "1 submissions are graded already" in second.stderr
+    assert "1 submission is graded already" in second.stderr
     after = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("students/*/*.json")}
     assert [file.parent.name for file in before if before[file] != after[file]] == ["bob"]
     summary = json.loads((tmp_path / "out" / "class.json").read_text())["submissions"]

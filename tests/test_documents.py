@@ -60,7 +60,7 @@ def test_the_table_of_lessons_is_the_syllabus() -> None:
 
 def test_the_numbers_and_links_are_those_of_the_course() -> None:
     new = readme.up_to_date(_readme(), syllabus().values(), published())
-    assert _readme() == new, "README.md is old: python -m autograder.authoring.readme"
+    assert _readme() == new, "README.md is old: python -P -m autograder.authoring.readme"
 
 
 def test_the_figures_say_how_many_exercises_and_how_long() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -22,9 +23,10 @@ from autograder.reports.pages import environment
 from autograder.reports.safety import file_stem
 from autograder.reports.statistics import ClassStatistics
 from autograder.reports.weeks import ClassWeeks
-from autograder.wording import points_in_words
+from autograder.wording import counted, points_in_words
 from course.syllabus import find_lesson
 
+ROOT = Path(__file__).resolve().parents[1]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -54,6 +56,8 @@ def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Pa
     assert only(found["Bob Müller"]).message == "Handed in by Ada King for the team Engines."
     assert not only(found["Ada King"]).message
     assert found["Eve Lee"].results == ()
+    rosters[1] = table(tmp_path, "groups.csv", GROUPS.replace("Engines", "Team 3"))
+    assert only(read(results, *rosters)[0]["Bob Müller"]).message == "Handed in by Ada King for Team 3."
 
 
 def test_of_two_platforms_hand_ins_the_better_one_counts_and_the_other_is_said(tmp_path: Path) -> None:
@@ -166,6 +170,18 @@ def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:
     assert "20% off: 63 → 50.4 points" in only(found["bob"]).message
 
 
+def test_what_is_said_of_time_without_a_due_date_is_said_to_change_nothing(tmp_path: Path) -> None:
+    more = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
+    text = f"timezone = 'UTC'\n[lessons.ch07]\npenalty = 20\n{more}{more.replace('extension', 'handed_in')}"
+    file = table(tmp_path, "rules.toml", text)
+    no_date = "has no due date; write due = … under [lessons."
+    assert read_rules(file).remarks == (
+        f"{file}: extension 1 changes nothing: ch06_vjps {no_date}ch06]",
+        f"{file}: handed_in 1 changes nothing: ch06_vjps {no_date}ch06]",
+        f"{file}: lessons.ch07: its penalty changes nothing: ch07_mlp_backprop {no_date}ch07]",
+    )
+
+
 def test_days_after_the_due_date_are_counted_from_that_of_the_class(tmp_path: Path) -> None:
     """Who has three more days and came two days after the others' date is in time."""
     results = write(tmp_path / "results", a_result("ann"))
@@ -235,6 +251,27 @@ def test_points_have_two_decimals_at_most(points: float, words: str) -> None:
     assert environment().from_string("{{ n | points }}").render(n=points) == words
 
 
+def test_one_of_something_is_no_plural() -> None:
+    assert [counted(n, "repository", "repositories") for n in (0, 1, 2000)] == [
+        *("0 repositories", "1 repository", "2,000 repositories")
+    ]
+    assert (counted(1.0, "day"), counted(2.5, "day"), points_in_words(0, 1)) == ("1 day", "2.5 days", "0 of 1 point")
+    several = re.compile(
+        r"[a-z)\]}:,]\}+ (?:submissions|students|hand-ins|files|pages|checks|exercises|repositories)\b"
+    )
+    folders = ("reports", "commands", "classroom", "gradebook", "nbgrader_course", "similarity", "learning")
+    texts = (
+        file for folder in folders for file in (ROOT / "autograder" / folder).rglob("*.*") if file.suffix != ".pyc"
+    )
+    raw = [
+        f"{file.name}: {line.strip()}"
+        for file in texts
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if several.search(line) and not re.search(r"\{MOST_\w+(?::,)?\} files", line)
+    ]
+    assert raw == [], "say it with wording.counted"
+
+
 @pytest.mark.slow
 def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     backprop: Command, tmp_path: Path
@@ -251,7 +288,7 @@ def test_what_a_teacher_decides_is_shown_in_every_report_and_survives_grading(
     table(results, "overrides.toml", decided)
     for command in ((), ("--regrade",)):
         again = backprop("grade", tmp_path / "class", "--out", results, *command)
-        assert "overrides.toml hold in every" in again.stdout
+        assert "overrides.toml holds in every" in again.stdout
         for form in ("json", "csv,html,gradescope,canvas,moodle,blackboard,brightspace", "github", "terminal"):
             report = backprop("report", results, "--format", form)
             assert report.returncode == 0, report.stderr
@@ -300,7 +337,7 @@ def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, t
     assert report.returncode == 0, report.stderr
     reports = results / "__reports__"
     assert [file.name for file in (reports / "gradescope").iterdir()] == ["ann.json"]
-    assert "1 submissions: 1 graded" in backprop("report", results, "--roster", people).stdout
+    assert "1 submission: 1 graded" in backprop("report", results, "--roster", people).stdout
     assert "SHA-256" not in (reports / "students" / f"{file_stem('Eve')}.html").read_text()
     assert "SHA-256" in (reports / "students" / "ann.html").read_text()
 

@@ -16,10 +16,15 @@ from small_results import RULES, SLUG, a_result, write
 from test_rosters import BLACKBOARD, BRIGHTSPACE, CANVAS, WORKSHEET, table
 
 from autograder.classroom.class_record import HandedIn
+from autograder.gradebook.class_files import ClassFiles
 from autograder.reports.anonymous import NAMED
+from autograder.reports.class_results import ClassResults
 from autograder.reports.formats import MAKERS
 from autograder.reports.platforms.moodle import commented
 from autograder.reports.platforms.numbers import number
+from autograder.reports.safety import file_stem
+from autograder.reports.statistics import ClassStatistics
+from autograder.reports.weeks import ClassWeeks
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -156,6 +161,28 @@ def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path
     assert (other[0], other[6], other[-1]) == ("Participant 72", "", "")
 
 
+def test_an_anonymous_assignment_goes_back_by_its_identifiers_or_says_what_to_do(
+    backprop: Command, tmp_path: Path
+) -> None:
+    """Moodle's worksheet without names was refused as no roster; Canvas has N/A for everybody, which excuses nobody."""
+    hand_ins = a_result("Participant_71"), a_result("Lab A-Participant_72", 9)
+    sheet = "Identifier,Status,Grade,Maximum grade,Last modified (grade)\n"
+    sheet += "".join(f"Participant {number},,,63.00,-\n" for number in (71, 72))
+    results = write(tmp_path / "results", *hand_ins)
+    done = backprop("report", results, "--format", "moodle", "--roster", table(tmp_path, "ch06.csv", sheet))
+    assert "nobody" not in done.stderr
+    rows = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
+    assert [row[:3:2] for row in rows[1:]] == [["Participant 71", "63"], ["Participant 72", f"{hand_ins[1].points:g}"]]
+    canvas = (
+        'Student,ID,SIS Login ID,Section,ch06 (2)\n    Points Possible,,,,63\n"King, Ada",101,a,L,N/A\nX,102,x,L,N/A\n'
+    )
+    results = write(tmp_path / "more", a_result("anon_R7yhk"))
+    done = backprop("report", results, "--format", "canvas,csv", "--roster", table(tmp_path, "canvas.csv", canvas))
+    assert "N/A for everybody there" in done.stderr
+    assert [row[-1] for row in rows_of(results / "__reports__" / "canvas.csv")[2:]] == ["N/A", "N/A"]
+    assert "excused" not in (results / "__reports__" / "grades.csv").read_text()
+
+
 @pytest.mark.parametrize(
     ("there", "said", "then"),
     [
@@ -182,6 +209,14 @@ def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Pa
         ["Full name", "Email address", "ID number", "ch06_vjps", "ch06_vjps (feedback)"],
         ["Ada King", "ada@x.edu", "s101", "63", ""],
     ], "of an empty cell Moodle makes no grade"
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("s101,ada@x.edu", ",ada@x.edu").replace("bob@x.edu", "bobm"))
+    results = write(tmp_path / "more", a_result("kingada_101"), a_result("müllerbob_102"), a_result("zoe"))
+    for name, lost in (("moodle", "no mail address and no ID number"), ("blackboard", "no username")):
+        done = backprop("report", results, "--format", name, "--roster", canvas)
+        assert f"{name}: zoe: {lost} is known, so the import finds nobody; give a --roster" in done.stderr
+    rows = rows_of(results / "__reports__" / "moodle" / "gradebook.csv")
+    who = [row[:3] for row in rows[1:]]
+    assert who == [["Ada King", "ada@x.edu", ""], ["Bob Müller", "", "s102"], ["zoe", "", ""]]
 
 
 def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tmp_path: Path) -> None:
@@ -303,3 +338,59 @@ def test_csv_needs_no_matplotlib_and_a_format_that_fails_fails_alone(backprop: C
     assert "html needs matplotlib" in report.stderr
     assert (results / "__reports__" / "grades.csv").is_file()
     assert (results / "__reports__" / "canvas.csv").is_file()
+
+
+def test_who_is_excused_has_no_zero_anywhere(backprop: Command, tmp_path: Path) -> None:
+    """Canvas's EX and N/A: out of totals, shares and medians, shown as what they are, and as each platform has them."""
+    ch05 = "ch05_autograd_engine"
+    hand_ins = [a_result("kingada_101"), a_result("kingada_101", lesson=ch05), a_result("millerbob_102", lesson=ch05)]
+    results = write(tmp_path / "results", *hand_ins, a_result("leeeve_103", 5), a_result("leeeve_103", 0, ch05))
+    canvas = (
+        "Student,ID,SIS Login ID,Section,ch05 (1),ch06 (2)\n    Points Possible,,,,100,63\n"
+        '"King, Ada",101,ada@x.edu,L,,\n"Miller, Bob",102,bob@x.edu,L,,EX\n"Lee, Eve",103,eve@x.edu,L,N/A,EX\n'
+    )
+    export = table(tmp_path, "canvas.csv", canvas)
+    for rules in ("", "[lessons.ch05]\nweight = 1\n[lessons.ch06]\nweight = 3\n"):
+        table(results, "rules.toml", rules)
+        table(results, "overrides.toml", '[[override]]\nstudent = "Eve Lee"\nlesson = "ch06"\npoints = 40\n')
+        kept = ClassFiles.at(results, [export])
+        classroom = ClassResults(results, people=kept.people, rules=kept.rules, overrides=kept.overrides)
+        statistics, weeks = ClassStatistics(classroom.lessons, classroom.due), ClassWeeks(classroom.rules)
+        found = {work.student: work for work in classroom}
+        for work in found.values():
+            statistics.add(work)
+            weeks.add(work)
+        assert [statistics.share(found[name]) for name in ("Ada King", "Bob Miller", "Eve Lee")] == [100, 100, None]
+        assert (statistics.median, statistics.percent) == (100, {100: 2})
+        assert (statistics.lessons[SLUG].excused, statistics.lessons[SLUG].worked) == (2, 1)
+        assert statistics.lessons[SLUG].points == 63
+        assert sum(week.lessons[SLUG] for week in weeks.weeks) == 1
+        have, worth = classroom.total(found["Bob Miller"])
+        assert have == worth > 0
+    said = next(one.message for one in found["Eve Lee"].results if one.lesson == SLUG)
+    assert said.startswith(
+        "Excused: canvas.csv has EX here. What a teacher gave for it does not count while that is so."
+    )
+    assert "of what was handed in do not count." in said
+    every = "html,csv,canvas,blackboard,brightspace,moodle,junit,gradescope"
+    report = backprop("report", results, "--roster", export, "--format", every)
+    assert report.returncode == 0, report.stderr
+    assert "blackboard: ch06_vjps: excused elsewhere, and nothing is in this file for these" in report.stderr
+    reports = results / "__reports__"
+    with (reports / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        grades = {row["student"]: row for row in csv.DictReader(file)}
+    assert [grades[name][SLUG] for name in ("Bob Miller", "Eve Lee")] == ["excused", "excused"]
+    assert grades["Bob Miller"]["total"] == grades["Bob Miller"]["total max"] == "1"
+    assert grades["Eve Lee"]["total max"] == "0"
+    assert [grades[name][f"{SLUG} graded"] for name in ("Bob Miller", "Eve Lee")] == ["", f"{a_result('', 5).points:g}"]
+    with (reports / "canvas.csv").open(newline="") as file:
+        rows = {row["Student"]: row for row in csv.DictReader(file)}
+    assert [rows["Miller, Bob"]["ch06 (2)"], rows["Lee, Eve"]["ch06 (2)"], rows["Lee, Eve"]["ch05 (1)"]] == [
+        *("EX", "EX", "N/A")
+    ]
+    assert "bob@x.edu" not in (reports / "brightspace" / f"{SLUG}.csv").read_text()
+    assert (reports / "index.html").read_text().count(">excused</td>") == 4
+    assert "0</strong> of" not in (reports / "students" / f"{file_stem('Bob Miller')}.html").read_text()
+    for form in ("terminal", "json", "github"):
+        shown = backprop("report", results, "--roster", export, "--format", form).stdout
+        assert shown.lower().count("excused") >= 3, form

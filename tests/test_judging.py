@@ -14,7 +14,7 @@ from small_courses import ENVIRONMENT, LESSON, written
 
 from autograder.collection import with_judge
 from autograder.diagnosis.case import HEIGHT
-from autograder.isolation import IsolationError, Workers
+from autograder.isolation import Workers
 from autograder.judging.checking.plugin import identify
 from autograder.judging.records.errors import CheckError
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, write_json
@@ -347,27 +347,6 @@ def test_a_changed_argument_costs_half_where_the_values_are_right(grade: Callabl
     assert "changed its argument x" in right.message
 
 
-def test_a_lesson_whose_package_is_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without PyTorch its lessons ended in a traceback, and the grading of a class with them."""
-    monkeypatch.setattr("autograder.collection.find_spec", lambda name: None if name == "torch" else name)
-    with pytest.raises(IsolationError, match=r"^ch08_custom_functions needs torch: pip install .*torch$"):
-        with_judge(find_lesson("ch08_custom_functions"), lambda judge: judge)
-    with_judge(find_lesson("ch06_vjps"), lambda judge: judge)
-
-
-def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
-    """For a contributor who writes it: its checks and its misconceptions, on the reference of the whole lesson."""
-
-    def seen(judge: Judge) -> tuple[set[str], set[str], set[str]]:
-        checks = [identify(item) for item in judge.items]
-        known, references = {known.exercise for known in judge.mistakes.known}, set(judge.reference.implementations)
-        return {check.exercise for check in checks if check}, known, references
-
-    checks, known, references = with_judge(find_lesson("ch06_vjps"), seen, only="relu_vjp")
-    assert checks == known == {"relu_vjp"}
-    assert "add_vjp" in references
-
-
 def test_checks_that_cannot_be_collected_are_an_error_of_the_course(root: Path, tmp_path: Path) -> None:
     shutil.copytree(root, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     (Places(tmp_path).checks(LESSON) / "double_vjp.py").write_text("import nothing_of_that_name")
@@ -390,24 +369,6 @@ def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_json(file, {"points": object()})
     assert file.read_text() == '{\n "points": 1\n}\n'
     assert list(file.parent.iterdir()) == [file]
-
-
-@pytest.mark.slow
-def test_an_import_that_only_another_exercise_lacks_is_no_note() -> None:
-    """With all points for `train` it has said that torch is not allowed, and that an earlier `train` was graded."""
-    cells = [
-        "import numpy as np\ndef bias_gradient(g):\n    return g.sum(axis=0)",
-        "import torch\ndef train(model, batches, lr, accumulate=1):\n    return []",
-    ]
-    workers = Workers(find_lesson("ch03_accumulation"), "process")
-    submission = Submission.of_cells("a test", cells)
-    names = ["bias_gradient", "train"]
-    try:
-        result = with_judge(workers.lesson, lambda judge: judge.grade(submission, workers, only=names))
-    finally:
-        workers.stop()
-    assert [exercise.points > 0 for exercise in result.exercises] == [True, False]
-    assert result.message == ""
 
 
 def test_an_import_that_is_refused_ends_no_cell_and_no_note_says_so(root: Path, plain_workers: Workers) -> None:

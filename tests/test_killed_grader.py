@@ -164,7 +164,7 @@ def test_one_process_is_killed(a_class: Class, undisturbed: dict[str, Any], vict
     if victim == "the command":
         assert command.returncode == -signal.SIGKILL
         assert list(a_class.results()) == ["ann"]
-        assert "1 submissions are graded already" in a_class.run()
+        assert "1 submission is graded already" in a_class.run()
     else:
         assert command.returncode == 0
     assert a_class.results() == undisturbed
@@ -206,7 +206,7 @@ def test_the_command_is_interrupted(a_class: Class, undisturbed: dict[str, Any],
     assert command.returncode != 0
     assert "Traceback" not in said
     assert_nothing_is_left(a_class)
-    assert "1 submissions are graded already" in a_class.run()
+    assert "1 submission is graded already" in a_class.run()
     assert a_class.results() == undisturbed
 
 

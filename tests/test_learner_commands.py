@@ -157,7 +157,7 @@ def test_a_check_imports_pytorch_for_an_exercise_that_uses_it_alone(tmp_path: Pa
 
     done = check("ch01/forward")
     assert (done.returncode, done.stderr) == (1, ""), done.stdout
-    assert "0 of 1 points" in done.stdout
+    assert "0 of 1 point" in done.stdout
     assert check("ch01/read_torch_graph").stdout in ("began again\n", "torch\n"), "and so this looks where it must"
 
 

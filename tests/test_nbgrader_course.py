@@ -333,6 +333,19 @@ class TestWhatIsTakenBack:
         for again in (rules, more_time):
             assert reported(again)[0] == 60.5
 
+    def test_points_beyond_the_exercises(
+        self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
+    ) -> None:
+        core, decided = small_results.RULES + 'exercises = "core"\n', tmp_path / "results" / "overrides.toml"
+        decided.write_text('[[override]]\nstudent = "ann"\nlesson = "ch06"\npoints = 63\n')
+        assert [reported(core)[0], reported(core)[0]] == [63, 63]
+        for more, score in ((2, 65), (-2, 63)):
+            with self.notebook(run) as notebook:
+                notebook.grades[0].extra_credit += more  # a person's
+            assert (reported(core)[0], "not ours, and stays: ann in ch06" in reported(core)[1]) == (score, more > 0)
+        decided.unlink()
+        assert reported(core)[0] < 50
+
     def test_the_scores_of_a_hand_in_that_is_gone(
         self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
     ) -> None:
@@ -349,7 +362,7 @@ class TestWhatIsTakenBack:
         record.write()
         score, said = reported(small_results.RULES)
         assert score == 1, "what a person gave stays"
-        assert "scores taken back, since what was handed in is gone: ann in ch06_vjps" in said
+        assert "scores taken back, since what was handed in is gone or excused: ann in ch06_vjps" in said
         assert not shown.exists()
         with self.notebook(run) as notebook:
             assert not [one.auto_comment for one in notebook.comments if one.auto_comment]

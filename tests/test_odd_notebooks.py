@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import run_backprop
+from small_results import a_result, write
 from test_choice import PLACES, clone, untouched, worked
 
+from autograder.nbgrader_course.folder import write_course
 from autograder.workbook import copy_lessons
 
 pytestmark = pytest.mark.slow
@@ -229,3 +233,20 @@ def test_what_else_was_handed_in_is_said_when_it_comes_later(graded: Graded) -> 
     assert "'ch06_vjps.ipynb' was graded; 'old/ch06.ipynb' was handed in, too." in str(
         result(folder, "chdir")["message"]
     )
+
+
+def test_a_notebook_without_ids_is_shown_and_no_library_warns_the_teacher(tmp_path: Path) -> None:
+    """nbformat's MissingIDFieldWarning, with its path and a line of its source, was on the terminal."""
+    new, _ = write_course(tmp_path / "course", [LESSON])
+    notebook = json.loads(new[-1].read_text())
+    for cell in notebook["cells"]:
+        del cell["id"]
+    handed_in = tmp_path / "course" / "submitted" / "ann" / LESSON / f"{LESSON}.ipynb"
+    handed_in.parent.mkdir(parents=True)
+    handed_in.write_text(json.dumps(notebook))
+    told = replace(a_result("ann"), sha256=hashlib.sha256(handed_in.read_bytes()).hexdigest())
+    results = write(tmp_path / "results", told)
+    args = ("report", results, "--format", "nbgrader", "--gradebook", tmp_path / "course")
+    done = run_backprop(*args, cwd=tmp_path)
+    assert (done.returncode, "Warning" in done.stderr) == (0, False), done.stderr
+    assert (tmp_path / "course" / "autograded" / "ann" / LESSON / f"{LESSON}.ipynb").is_file()

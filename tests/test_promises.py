@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).parents[1]
 def test_the_table_of_security_md_is_up_to_date() -> None:
     security = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
     up_to_date = f"## Instrumented points, lesson by lesson\n\n{table()}\n" in security
-    assert up_to_date, "SECURITY.md: put in what `python -m autograder.authoring.promises` prints"
+    assert up_to_date, "SECURITY.md: put in what `python -P -m autograder.authoring.promises` prints"
 
 
 def test_security_md_names_the_exercises_with_instrumented_checks() -> None:

@@ -115,7 +115,7 @@ def test_a_result_of_another_class_folder_waits_for_replace(backprop: Command, t
     assert "bob/ch06_vjps: the result of ../class is replaced" in line_about(done, "bob/")
     again = backprop("grade", "class", "--out", "res")
     assert (again.returncode, graded(tmp_path / "res")["bob"]) == (0, False), "what was given up does not come back"
-    assert "1 hand-ins in class were replaced by those of other class folders" in again.stderr
+    assert "1 hand-in in class was replaced by those of other class folders" in again.stderr
     (tmp_path / "class" / "bob" / LESSON).write_text(RIGHT + "\n")
     changed = backprop("grade", "class", "--out", "res")
     assert (changed.returncode, graded(tmp_path / "res")["bob"]) == (1, False), "but is a claim when it changes"

@@ -120,7 +120,7 @@ def test_without_regrade_only_what_the_correction_concerns_is_compared(checkout:
     checkout.grade()
     checkout.correct_a_check()
     shown = checkout.grade("--diff")
-    assert "1 submissions are graded already" in shown.stderr, "that of the other lesson"
+    assert "1 submission is graded already" in shown.stderr, "that of the other lesson"
     assert "1 up" in shown.stdout
     taken = checkout.grade()
     assert "3 were graded by an earlier" in taken.stderr

@@ -352,9 +352,12 @@ def test_grade_keeps_the_roster_and_says_who_is_missing(backprop: Command, tmp_p
     hand_in.with_name("royeve_103_78_homework.pdf").write_bytes(b"%PDF")
     hand_in.with_name("foxlou_104_text.html").write_text("<p>typed in</p>")
     canvas.write_text(f'{CANVAS}"Roy, Eve",103,s103,eve@x.edu,Lab 1,,,\n"Fox, Lou",104,s104,lou@x.edu,Lab 1,,,\n')
+    with canvas.open("a") as file:
+        file.write('"Yu, Kim",105,s105,kim@x.edu,Lab 1,EX,,\n')
     graded = backprop("grade", tmp_path / "class", "--out", tmp_path / "results", "--roster", canvas)
     assert graded.returncode == 3, graded.stderr
     assert "on the roster, and handed in nothing here: Bob Müller\n" in graded.stderr
+    assert "on the roster, and handed in nothing here, being excused: Kim Yu\n" in graded.stderr
     assert "on the roster, and handed in nothing that can be graded: Lou Fox, Eve Roy\n" in graded.stderr
     assert (tmp_path / "results" / ".rosters" / "canvas.csv").read_bytes() == canvas.read_bytes()
     report = backprop("report", tmp_path / "results", "--student", "ada@x.edu")

@@ -134,6 +134,21 @@ def test_a_module_of_ours_runs_nothing_that_was_handed_in(tmp_path: Path, module
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("command", [["backprop"], ["python", "-P", "-m", "autograder"]])
+def test_an_autograder_that_was_handed_in_is_not_ours(tmp_path: Path, command: list[str]) -> None:
+    """`python -m autograder` without `-P` runs it: no text of ours says to type that."""
+    (tmp_path / "autograder").mkdir()
+    for name in ("__init__", "__main__"):
+        (tmp_path / "autograder" / f"{name}.py").write_text("raise SystemExit('what was handed in was run')")
+    typed = [str(Path(sys.executable).with_name(command[0])), *command[1:], "--version"]
+    done = subprocess.run(typed, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("backprop ")
+    of_history = ("CHANGELOG.md", "SECURITY.md", "autograder/__init__.py", "tests/test_trust.py")
+    listed = subprocess.run(["git", "grep", "-lI", "python -m autograder"], cwd=ROOT, capture_output=True, text=True)
+    assert [name for name in listed.stdout.splitlines() if name not in of_history] == []
+
+
 def test_courses_are_found_in_one_place() -> None:
     """Whatever else looks for a course must ask whether it is trusted: this is who may name one, and how."""
     callers: dict[str, set[str]] = {}

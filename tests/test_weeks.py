@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 from lxml import html
 from test_gradebook import SLUG, a_result, only, read, table, write
+from test_rosters import CANVAS, GROUPS
 
 from autograder.classroom.class_record import HandedIn
+from autograder.gradebook.class_files import ClassFiles
 from autograder.gradebook.rules import Rules, read_rules
 from autograder.judging.records.results import SubmissionResult
-from autograder.reports.class_results import StudentWork
+from autograder.reports.class_results import ClassResults, StudentWork
 from autograder.reports.pages import in_words
+from autograder.reports.statistics import ClassStatistics
 from autograder.reports.weeks import ClassWeeks
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -86,6 +89,21 @@ def test_the_lecture_is_about_what_many_got_wrong_in_the_last_week() -> None:
     assert "relu_vjp" in known
     assert not {"add_vjp", "mul_vjp"} & set(known)
     assert [(one.having, one.exercise) for one in weeks.mistakes(weeks.weeks[0])] == [(8, "add_vjp"), (1, "sum_vjp")]
+
+
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_a_teams_hand_in_is_one_work_however_many_members_it_has(tmp_path: Path, *, anonymous: bool) -> None:
+    results = write(tmp_path / "results", wrong(a_result("kingada_101"), "add_vjp", "unsummed", SUM), a_result("zoe"))
+    kept = ClassFiles.at(results, [table(tmp_path, "canvas.csv", CANVAS), table(tmp_path, "groups.csv", GROUPS)])
+    classroom = ClassResults(results, people=kept.people, anonymous=anonymous)
+    statistics, weeks = ClassStatistics(classroom.lessons, classroom.due), ClassWeeks(Rules())
+    for work in classroom:
+        statistics.add(work)
+        weeks.add(work)
+    (week,) = weeks.weeks
+    assert (week.hand_ins, week.tried[SLUG, "add_vjp"]) == (2, 2)
+    assert [(one.having, one.exercise) for one in weeks.mistakes(week)] == [(1, "add_vjp")]
+    assert (statistics.students, statistics.percent.total(), statistics.statuses.total()) == (3, 3, 2)
 
 
 @pytest.mark.slow

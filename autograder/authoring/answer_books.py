@@ -1,7 +1,7 @@
 """Writes a lesson's answer book: see `autograder.answerbook`.
 
-`python -m autograder.authoring.answer_books LESSON ...` writes the books of lessons beside their checks, and says what
-cannot be written down.
+`python -P -m autograder.authoring.answer_books LESSON ...` writes the books of lessons beside their checks, and says
+what cannot be written down.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The arguments of `python -m autograder.authoring.…`: which lesson, and as with `backprop`, of which course."""
+"""The arguments of `python -P -m autograder.authoring.…`: which lesson, and as with `backprop`, of which course."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Arguments(argparse.ArgumentParser):
     """The arguments of one of these modules, `--course` among them."""
 
     def __init__(self, module: str, about: str | None) -> None:
-        super().__init__(prog=f"python -m autograder.authoring.{module}", description=about)
+        super().__init__(prog=f"python -P -m autograder.authoring.{module}", description=about)
         self.add_argument(
             "--course", metavar="DIR", help="a course of your own; else BACKPROP_COURSE, or that of this folder"
         )

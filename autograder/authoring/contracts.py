@@ -1,7 +1,7 @@
 """The words of contracts: every sentence of a lesson's source, and the file that says which checks ask it.
 
-`python -m autograder.authoring.contracts LESSON [--course DIR]` prints the lesson's file with rows for sentences that
-it lacks.
+`python -P -m autograder.authoring.contracts LESSON [--course DIR]` prints the lesson's file with rows for sentences
+that it lacks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HEADER = """\
 # The sentences of the contracts in solutions/{slug}.py, and the checks that fail where one is ignored.
 # `wrong`: a known mistake that these checks reject and no other visible check; `point`: what the exercise is
 # for, worth a third of its points or more; `unasked`: why no check asks. New sentences get their rows from
-# `python -m autograder.authoring.contracts LESSON`; `backprop build --check` compares them with contracts.
+# `python -P -m autograder.authoring.contracts LESSON`; `backprop build --check` compares them with contracts.
 """
 """How a lesson's file begins."""
 

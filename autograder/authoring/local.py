@@ -1,4 +1,4 @@
-"""`python -m autograder.authoring.local LESSON`: how good are a lesson's checks? In this process, no isolation.
+"""`python -P -m autograder.authoring.local LESSON`: how good are a lesson's checks? In this process, no isolation.
 
 For those who write a lesson: the reference must pass, every misconception must fail under its own name, the
 oracles must agree, and answers that took no work must earn nothing.

@@ -1,4 +1,4 @@
-"""`python -m autograder.authoring.promises`: what the points of each lesson hang on, the table of SECURITY.md."""
+"""`python -P -m autograder.authoring.promises`: what the points of each lesson hang on, the table of SECURITY.md."""
 
 from __future__ import annotations
 

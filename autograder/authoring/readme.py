@@ -1,6 +1,6 @@
 """What README.md says of the lessons: the numbers are the syllabus's, and links lead to where the book is published.
 
-`python -m autograder.authoring.readme` writes them; a test says when they are old.
+`python -P -m autograder.authoring.readme` writes them; a test says when they are old.
 """
 
 from __future__ import annotations

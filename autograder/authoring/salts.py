@@ -1,4 +1,4 @@
-"""`python -m autograder.authoring.salts LESSON [FILE ...] --salts 100`: do right answers lose by what a salt draws?
+"""`python -P -m autograder.authoring.salts LESSON [FILE ...] --salts 100`: do right answers lose by what a salt draws?
 
 Runs the hidden checks of a lesson with one salt after the other on files of right answers, or on the reference where
 none are named, in this process and without isolation: trusted code only. A check that refuses a right answer once in

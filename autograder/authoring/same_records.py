@@ -116,4 +116,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(*sys.argv[1:]))
     except (TypeError, KeyError) as error:
-        sys.exit(f"usage: python -m autograder.authoring.same_records REV LESSON ({error})")
+        sys.exit(f"usage: python -P -m autograder.authoring.same_records REV LESSON ({error})")

@@ -32,6 +32,7 @@ from autograder.cell_names import cell_id, check_id
 from autograder.notebook.executed import DEMO
 from autograder.places import Places
 from autograder.sections import with_links
+from autograder.wording import counted
 from course.published import Published, published
 from course.syllabus import Exercise, Lesson
 
@@ -300,8 +301,7 @@ def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
 
 def _check(exercise: Exercise) -> NotebookNode:
     """The cell that grades an exercise; nbgrader reads the score from the value of its last line."""
-    unit = "point" if exercise.points == 1 else "points"
-    source = f'check("{exercise.name}")  # {exercise.tier}, {exercise.points:g} {unit}'
+    source = f'check("{exercise.name}")  # {exercise.tier}, {counted(exercise.points, "point")}'
     # An exercise without points raises, because nbgrader wants that; the tag lets "Run All" go on.
     cell = _ours(check_id(exercise.name), source, "check", "raises-exception")
     cell.metadata["nbgrader"].update(grade=True, points=exercise.points)

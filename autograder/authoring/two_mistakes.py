@@ -1,4 +1,4 @@
-"""`python -m autograder.authoring.two_mistakes LESSON[/EXERCISE] --draws 20`: what is said of two mistakes at once?
+"""`python -P -m autograder.authoring.two_mistakes LESSON[/EXERCISE] --draws 20`: what is said of two mistakes at once?
 
 Draws, for each exercise, pairs of a known mistake and another known one, and of a known mistake and a slip that nobody
 wrote down; makes both in the reference, and reads what a learner would be told. A name is true if that mistake was

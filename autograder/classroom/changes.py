@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult
-from autograder.wording import clean
+from autograder.wording import clean, counted
 
 REASONS = 3
 """Checks that are named for one move."""
@@ -106,13 +106,13 @@ def _other_verdicts(was: ExerciseResult, now: ExerciseResult) -> list[str]:
     verdicts = [_verdict(check, old.get(key)) for key, check in new.items() if _passed(old.get(key)) != check.passed]
     verdicts += [f"{_called(check)} is gone" for key, check in old.items() if key not in new]
     if len(verdicts) > REASONS:
-        verdicts[REASONS:] = [f"and {len(verdicts) - REASONS} more checks"]
+        verdicts[REASONS:] = [f"and {counted(len(verdicts) - REASONS, 'more check')}"]
     if verdicts:
         return verdicts
     if was.status != now.status:
         return [f"it was {was.status} and is {now.status}" + _says(now.message)]
     return (
-        [f"it is worth {now.max_points:g} points, not {was.max_points:g}"]
+        [f"it is worth {counted(now.max_points, 'point')}, not {was.max_points:g}"]
         if was.max_points != now.max_points
         else ["its checks have other weights"]
     )

@@ -1,20 +1,24 @@
 """Hand-ins under a name whose result is of another class folder: they wait until the instructor says --replace.
 
 Who hands in can choose a name in many places; that a classmate's result is overwritten is no one's choice but the
-instructor's.
+instructor's. A later download of the same export, which a browser gives another name, is known by the platform's own
+numbers in it (`downloads`), and takes the place of the one before with a line that says so.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
 from autograder.classroom.class_folder import ClassFolder, Work
 from autograder.classroom.class_record import ClassRecord
+from autograder.classroom.downloads import shared_with
 from autograder.classroom.grading import file_sha256
 from autograder.classroom.hand_in_files import Unrecognised
 from autograder.classroom.results_folder import LOCK, read_result, result_file
 from autograder.classroom.student_names import alike
+from autograder.wording import clean, counted, some
 
 CLAIMED = "its result is that of {other}, and stays: type --replace to grade this file in its place"
 
@@ -27,6 +31,7 @@ def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, resu
     """
     may_be_taken = _names_that_are_taken(found, record, results)
     work = []
+    earlier: dict[str, list[str]] = defaultdict(list)
     for item in found.work:
         place = (item.student, item.lesson)
         if taken_by := may_be_taken(item.student):
@@ -34,8 +39,8 @@ def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, resu
                 found, item, f"the folder of results cannot tell {item.student} from {taken_by}; rename one of them"
             )
             continue
-        other = record.owner(place, beside=folder)
-        if other is None:
+        others = record.owners(place, beside=folder)
+        if not others:
             work.append(item)
             continue
         recorded = read_result(result_file(results, *place))
@@ -44,13 +49,24 @@ def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, resu
             work.append(item)  # the same file in two folders is one hand-in
         elif replace:
             record.give_up(place, beside=folder, sha256=recorded.sha256 if recorded is not None else "")
-            found.remarks.append(f"{item.student}/{item.lesson}: the result of {other} is replaced, as --replace says")
+            line = f"{item.student}/{item.lesson}: the result of {others[0]} is replaced, as --replace says"
+            found.remarks.append(line)
             work.append(item)
         elif record.was_given_up(place, folder, sha256):
             found.given_up += 1
+        elif known := next((one for one in others if shared_with(found.entries, record.entries_of(one))), ""):
+            record.give_up(place, beside=folder, sha256=recorded.sha256 if recorded is not None else "")
+            earlier[known].append(clean(item.student))
+            work.append(item)
         else:
-            _claimed(found, item, CLAIMED.format(other=other))
+            _claimed(found, item, CLAIMED.format(other=others[0]))
     found.work = work
+    for other, students in earlier.items():
+        before = record.entries_of(other)
+        alike = f"{shared_with(found.entries, before):,} of {counted(len(before), 'entry is', 'entries are')} the same"
+        found.remarks.append(
+            f"{folder} is a later download of {other} ({alike}): its files replace the results of {some(students)}"
+        )
 
 
 def _claimed(found: ClassFolder, item: Work, why: str) -> None:

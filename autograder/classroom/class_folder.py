@@ -34,7 +34,7 @@ from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import SubmissionResult
 from autograder.moments import moment_of
 from autograder.submission import SubmissionError, read_bytes, stem_of
-from autograder.wording import clean
+from autograder.wording import clean, counted, some
 
 TIMESTAMP = "timestamp.txt"
 """In which nbgrader keeps when an assignment was handed in."""
@@ -73,6 +73,8 @@ class ClassFolder:
     """A line for each thing that nobody handed in."""
     claimed: list[Unrecognised] = field(default_factory=list)
     """Of those that are not recognised, the ones under a name whose result is another's."""
+    entries: frozenset[str] = frozenset()
+    """What a platform called the entries, where it called more than half of them (`downloads`)."""
     given_up: int = 0
     """Hand-ins whose result was replaced by that of another class folder, and which have not changed since."""
 
@@ -115,6 +117,9 @@ def find_work(
         folder = class_in(folder, archive=None, export=export)
     folder = Path(os.path.realpath(folder))  # `..` and links have no name of their own, by which files are inside
     hand_ins, remarks = hand_ins_of(folder, left_out, participants)
+    keys = frozenset(one.key for one in hand_ins if one.key)
+    if 2 * len(keys) > len({one.path.name for one in hand_ins}):
+        found.entries = keys
     found.remarks += [remark.replace(str(folder), str(called), 1) for remark in remarks]
     hand_ins, renamed = called_alike.told_apart(hand_ins)
     by_student: dict[str, list[HandIn]] = defaultdict(list)
@@ -135,29 +140,43 @@ def find_work(
             found.remarks.append(f"{called / where}: nothing that can be graded, so no result")
         if len(rows) > MOST_ROWS:
             rows.sort(key=lambda row: row.file != REST and not lessons_named(stem_of(Path(row.file).name) or ""))
-            rows[MOST_ROWS:] = [Unrecognised(student, REST, f"and {len(rows) - MOST_ROWS:,} more files")]
+            rows[MOST_ROWS:] = [Unrecognised(student, REST, f"and {counted(len(rows) - MOST_ROWS, 'more file')}")]
         found.work += work
         found.not_recognised += rows
     if folder.name == NBGRADER and not any((folder.parent / name).is_file() for name in OF_A_COURSE):
         found.remarks += _on_students_own_times(called, sum(1 for item in found.work if item.at))
-    _pass_over_what_is_there_twice(found, renamed)
+    _pass_over_what_is_there_twice(found, called, renamed)
     found.remarks += called_alike.remarks_on(called, renamed)
     _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
     return found
 
 
-def _pass_over_what_is_there_twice(found: ClassFolder, renamed: dict[str, tuple[str, str]]) -> None:
-    """Let entries go that hold the very work of one that is called alike: a zip, and what was unpacked of it."""
+def _pass_over_what_is_there_twice(found: ClassFolder, called: Path, renamed: dict[str, tuple[str, str]]) -> None:
+    """Let entries go that hold the very work of one that is called alike: a zip, and what was unpacked of it.
+
+    A line says which they are. What else lies in them and is not graded is a row of the student's, once.
+    """
+    twice: list[str] = []
     work: dict[str, dict[str, Work]] = defaultdict(dict)
     for item in found.work:
         work[item.student][item.lesson] = item
-    for name, (student, _) in list(renamed.items()):
+    for name, (student, entry) in list(renamed.items()):
         pairs = [(item.file, work[student].get(lesson)) for lesson, item in work[name].items()]
         if pairs and all(other and _fingerprint(file) == _fingerprint(other.file) != "" for file, other in pairs):
             del renamed[name]
+            twice.append(f"'{clean(entry, 80)}' ({clean(student)})")
             found.work = [item for item in found.work if item.student != name]
-            found.not_recognised = [row for row in found.not_recognised if row.student != name]
+            listed = {row.file for row in found.not_recognised if row.student == student}
+            found.not_recognised = [
+                replace(row, student=student) if row.student == name else row
+                for row in found.not_recognised
+                if row.student != name or row.file not in listed
+            ]
             found.earlier = [one for one in found.earlier if one.student != name]
+    found.not_recognised.sort(key=lambda row: row.student)
+    if twice:
+        holding = counted(len(twice), "entry holds", "entries hold")
+        found.remarks.append(f"{called}: {holding} the same work as another that is called alike: {some(twice)}")
     found.work = [
         replace(item, remark=f"'{clean(renamed[item.student][1], 80)}' is called like another's. {item.remark}".strip())
         if item.student in renamed
@@ -188,7 +207,9 @@ def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict
     for file, rows in of_template.items():
         if gone := [row for row in rows if row.student in has_more]:
             passed_over.update(gone)
-            found.remarks.append(f"{called}: {file} is the same in {len(gone)} repositories; passed over")
+            found.remarks.append(
+                f"{called}: {file} is the same in {counted(len(gone), 'repository', 'repositories')}; passed over"
+            )
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
@@ -201,8 +222,9 @@ def _on_students_own_times(called: Path, times: int) -> list[str]:
     if not times:
         return []
     return [
-        f"{called}: when {times:,} hand-ins came is what the {TIMESTAMP} in them says, and nothing shows that nbgrader "
-        "wrote it: a student may have; where lateness counts, give the times in rules.toml, under [[handed_in]]"
+        f"{called}: when {counted(times, 'hand-in')} came is what the {TIMESTAMP} in them says. Nothing shows that "
+        "nbgrader wrote it: a student may have; where lateness counts, give the times in rules.toml, under "
+        "[[handed_in]]"
     ]
 
 

@@ -56,6 +56,8 @@ class _Folder:
     given_up: dict[Place, str] = field(default_factory=dict)
     """What was handed in here and replaced by another folder's, with the hash of the file that was graded."""
     not_recognised: list[Unrecognised] = field(default_factory=list)
+    entries: frozenset[str] = frozenset()
+    """What a platform called what lay there, by which a later download of it is known."""
 
 
 class ClassRecord:
@@ -124,11 +126,15 @@ class ClassRecord:
         """How many results are older than the record, and of no folder that was seen since."""
         return len(self._folders.get(BEFORE, _Folder()).handed_in)
 
-    def owner(self, place: Place, *, beside: Path) -> str | None:
-        """The other class folder whose hand-in has the result; None if there is none that is known."""
+    def owners(self, place: Place, *, beside: Path) -> list[str]:
+        """The other class folders whose hand-in has the result, as far as they are known."""
         here = self._name(beside)
         others = (name for name, folder in self._folders.items() if place in folder.handed_in)
-        return next((name for name in others if name not in (here, BEFORE)), None)
+        return [name for name in others if name not in (here, BEFORE)]
+
+    def entries_of(self, name: str) -> frozenset[str]:
+        """What a platform called what lay in a class folder, which is named as `owners` names it."""
+        return self._folders[name].entries
 
     def give_up(self, place: Place, *, beside: Path, sha256: str) -> None:
         """Let no other class folder have this result any more; `sha256` is of the file that it was of."""
@@ -159,7 +165,7 @@ class ClassRecord:
         given_up = {place: sha256 for place, sha256 in before.given_up.items() if place not in here}
         previous = before.previous | changed
         self._folders[self._name(class_folder)] = _Folder(
-            here, times, previous, found.earlier, given_up, found.not_recognised
+            here, times, previous, found.earlier, given_up, found.not_recognised, found.entries
         )
         if older := self._folders.get(BEFORE):
             older.handed_in = older.handed_in & set(places(self._results)) - here
@@ -174,6 +180,7 @@ class ClassRecord:
                 "earlier": [[one.student, one.lesson, one.file, one.at] for one in folder.earlier],
                 "given_up": [[*place, sha256] for place, sha256 in sorted(folder.given_up.items())],
                 "not_recognised": [[row.student, row.file, row.why] for row in folder.not_recognised],
+                "entries": sorted(folder.entries),
             }
             for name, folder in self._folders.items()
         }
@@ -190,6 +197,7 @@ class ClassRecord:
                 [EarlierFile(*map(_text, row)) for row in folder.get("earlier", [])],
                 {(_text(one), _text(lesson)): _text(sha256) for one, lesson, sha256 in folder.get("given_up", [])},
                 [Unrecognised(_text(who), _text(file), _text(why)) for who, file, why in folder["not_recognised"]],
+                frozenset(map(_text, folder.get("entries", []))),
             )
 
     def _guess(self) -> None:

@@ -30,6 +30,7 @@ from autograder.classroom.platform_names import BLACKBOARD, BRIGHTSPACE, Receipt
 from autograder.classroom.results_folder import HIDDEN, RECORD
 from autograder.classroom.student_names import UNKNOWN, as_folder
 from autograder.submission import NOTEBOOKS, SCRIPTS, stem_of
+from autograder.wording import counted
 
 METADATA = "submission_metadata.yml"
 SYSTEM = ("__MACOSX", "__pycache__", ".git", ".github", ".ipynb_checkpoints", ".DS_Store")
@@ -50,6 +51,7 @@ ARCHIVES = (".7z", ".rar", ".tar", ".tar.bz2", ".tar.gz", ".tar.xz", ".tgz")
 """Archives of a student's that are not opened."""
 OF_NO_RESULTS = (*(ending for ending in (*NOTEBOOKS, *SCRIPTS) if ending != ".json"), ".zip")
 OF_RESULTS = f"it has the {RECORD} of a folder of results; remove that file, or the folder"
+CALLED = "student is called", "students are called"
 ATTEMPT = re.compile(r"-\d{1,3}(?=\.[^.]+$)")
 """What Canvas adds to the name of a file that is handed in again."""
 
@@ -86,6 +88,8 @@ class HandIn:
     """When it came, ISO 8601, where the platform says it."""
     of: str = ""
     """What tells whose it is: the name of its entry, or the platform's word; two of one name may be two students'."""
+    key: str = ""
+    """What the platform called its entry, without what the student chose; empty if none did."""
     perhaps: bool = False
     """Whether it is a student's only if there is something to grade in it: its name is like a system's."""
 
@@ -148,7 +152,9 @@ def hand_ins_of(
             hand_ins += [
                 HandIn(student, folder / parts[0] if parts else folder, file or name, why=why) for student in students
             ]
-    return [replace(one, of=named.word_for(one.path.name)) for one in hand_ins], remarks
+    return [
+        replace(one, of=named.word_for(one.path.name), key=named.key_for(one.path.name)) for one in hand_ins
+    ], remarks
 
 
 def _is_of_results(folder: Path) -> bool:
@@ -205,13 +211,13 @@ class _Students:
         self._namesakes = set(numbers)
         several = _namesakes(names, BRIGHTSPACE)
         remarks += [
-            f"{folder}: {len(found)} students are called {name}; Brightspace's first number tells them apart"
+            f"{folder}: {counted(len(found), *CALLED)} {name}; Brightspace's first number tells them apart"
             for name, found in sorted(several.items())
         ]
         self._numbered = set(several)
         unknown = {name for name in self._namesakes if not numbers[name] <= participants.names.keys()}
         remarks += [
-            f"{folder}: {len(numbers[name])} students are called {name}; Moodle's number tells them apart, and is "
+            f"{folder}: {counted(len(numbers[name]), *CALLED)} {name}; Moodle's number tells them apart, and is "
             "another in each assignment; with --roster and its grading worksheet, results of all are one student's"
             for name in sorted(unknown - {"Participant"})
         ]
@@ -252,6 +258,15 @@ class _Students:
         if match.re is BLACKBOARD:
             return f"user {self._receipts.user(match)}"
         return f"number {match['user' if match.re is CANVAS else 'number']}"
+
+    def key_for(self, name: str) -> str:
+        """What a platform put before the part of an entry's name that the student chose; "" for other entries."""
+        if name in self._submitters:
+            return name
+        match = self._platform(name)[1] or MOODLE.fullmatch(name) or BRIGHTSPACE.fullmatch(name)
+        if match is None or (match.re is CANVAS and match["typed"]):  # text that was typed in has no number of its own
+            return ""
+        return name[: _chosen(match)] if _chosen(match) > 0 else name
 
     def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
         """Whose an archive's entry is that was not unpacked, and its name below their folder, if it has one."""

@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+import warnings
 from typing import Annotated
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads costs more than checks compute
@@ -53,6 +54,8 @@ def run() -> None:
     from autograder.commands.console import echo
     from course.own import CourseError
 
+    if not sys.warnoptions:  # libraries warn those who program with them, as nbformat does of a notebook without ids
+        warnings.simplefilter("ignore")
     try:
         app(prog_name="backprop", obj=REPLACEABLE)
     except CourseError as error:

@@ -116,11 +116,13 @@ def _graded(found: Target, isolation: str, at: str) -> SubmissionResult:
 
 def _print_total(screen: Console, results: list[SubmissionResult]) -> None:
     """A line for all files together."""
+    from autograder.wording import counted
+
     exercises = [one for result in results for one in result.exercises]
     passed = sum(one.status == "passed" for one in exercises)
     earned, points = sum(one.points for one in results), sum(one.max_points for one in results)
-    counted = f"{passed} of {len(exercises)} exercises pass" if exercises else "none could be graded"
-    screen.print(f"\nIn all: {earned:g} of {points:g} points; {counted}", style="bold")
+    passing = f"{passed} of {counted(len(exercises), 'exercise')} pass" if exercises else "none could be graded"
+    screen.print(f"\nIn all: {earned:g} of {counted(points, 'point')}; {passing}", style="bold")
 
 
 def noted(found: Target, result: SubmissionResult) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from autograder.classroom.class_record import ClassRecord
     from autograder.classroom.exports import Participants
     from autograder.classroom.plan import Plan
-    from autograder.gradebook.roster import Person
+    from autograder.gradebook.class_files import ClassFiles
     from autograder.judging.records.results import SubmissionResult
 
 LAYOUT = "a class is DIR/<student>/<lesson>.ipynb or .py, or what a learning platform exports, a zip too"
@@ -161,11 +161,13 @@ class _Grading:
             show_class,
         )
         from autograder.gradebook.class_files import keep_rosters, namesakes_before, participants
+        from autograder.gradebook.columns import Excuses
         from autograder.judging.checking.salt import fingerprint
         from autograder.reports.progress import progress
 
         order = self.order
-        people = _people(order)
+        kept = _class_files(order)
+        people = kept.people
         found = _found(order, order.out / UNFINISHED / "handed-in", participants(people))
         if not found.work and not found.not_recognised:
             say_all(found.remarks)
@@ -175,7 +177,9 @@ class _Grading:
         _see_to_the_salt(record, order)
         names = {item.student for item in found.work}
         found.remarks += namesakes_before(names, (student for student, _ in record.handed_in))
-        found.remarks += about_the_roster(people, names, {row.student for row in found.not_recognised} - names)
+        lessons = {item.lesson for item in found.work}
+        ungraded = {row.student for row in found.not_recognised} - names
+        found.remarks += about_the_roster(people, names, ungraded, Excuses(kept.rules, people).from_all_of(lessons))
         set_claims_aside(found, record, order.folder, order.out, replace=order.replace)
         record.note(order.folder, found)
         if not order.diff:
@@ -238,15 +242,15 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
     raise typer.Exit(ExitStatus.NOT_RECOGNISED if found.not_recognised else ExitStatus.DONE)
 
 
-def _people(order: _Order) -> list[Person]:
-    """Who is in the class, by the tables given now and before."""
+def _class_files(order: _Order) -> ClassFiles:
+    """Who is in the class, by the tables given now and before, and its rules."""
     from autograder.commands.console import give_up
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
     from autograder.gradebook.table_file import TableError
 
     try:
-        return ClassFiles.at(order.out, order.rosters).people
+        return ClassFiles.at(order.out, order.rosters)
     except (RosterError, TableError) as error:
         give_up(str(error))
 

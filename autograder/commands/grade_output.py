@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from autograder.classroom.class_folder import ClassFolder
@@ -23,9 +23,16 @@ from autograder.gradebook.roster import Person
 from autograder.gradebook.rules import RULES
 from autograder.reports.changes import ChangesTable, change_files
 from autograder.reports.class_table import ClassTable, LessonTable
+from autograder.wording import counted, some
 
 MOST_NAMED = 10
 """Students who handed in nothing that are named."""
+UNCHANGED = (
+    "submission is graded already and has not changed",
+    "submissions are graded already and have not changed",
+)
+"""What `counted` makes words of: one, and several."""
+OF_OTHERS = "submission of another class folder is", "submissions of other class folders are"
 LINES = 100
 """Submissions that a terminal shows line by line, and remarks: more of them would push the rest out of sight."""
 
@@ -39,7 +46,7 @@ def bring_up_to_date(results: Path) -> None:
     except OSError as error:
         give_up(f"{error.filename or results}: results of an older grader cannot be moved ({error.strerror})")
     if moved:
-        say(f"results of {moved:,} students, written by an older grader, were moved to {results / STUDENTS}")
+        say(f"results of {counted(moved, 'student')}, written by an older grader, were moved to {results / STUDENTS}")
 
 
 def show_class(plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
@@ -77,9 +84,10 @@ def show_changes(plan: Plan) -> None:
 def say_what_was_there(plan: Plan) -> None:
     """How many submissions need not be graded in this run, and why."""
     if plan.unchanged:
-        echo(f"{plan.unchanged} submissions are graded already and have not changed", err=True)
+        echo(counted(plan.unchanged, *UNCHANGED), err=True)
     if plan.found:
-        echo(f"{plan.found} were graded by an earlier --regrade or --diff, and nothing has changed since", err=True)
+        found = counted(plan.found, "was", "were")
+        echo(f"{found} graded by an earlier --regrade or --diff, and nothing has changed since", err=True)
 
 
 def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Path) -> list[str]:
@@ -90,21 +98,25 @@ def about_others(record: ClassRecord, found: ClassFolder, folder: Path, out: Pat
     ]
     others = record.elsewhere(folder)
     if others:
-        lines.append(f"{others:,} submissions of other class folders are in {out} too, and stay as they are")
+        lines.append(
+            f"{counted(others, *OF_OTHERS)} in {out} too, and {'stays as it is' if others == 1 else 'stay as they are'}"
+        )
     if found.given_up:
         lines.append(
-            f"{found.given_up:,} hand-ins in {folder} were replaced by those of other class folders; --replace takes "
-            "them back"
+            f"{counted(found.given_up, 'hand-in')} in {folder} {'was' if found.given_up == 1 else 'were'} replaced by "
+            "those of other class folders; --replace takes them back"
         )
     if record.unplaced:
         lines.append(
-            f"{record.unplaced:,} results in {out} are of hand-ins that no class folder graded since holds; they "
-            "count: grade their folder again, or remove them"
+            f"{counted(record.unplaced, 'result')} in {out} still {'counts' if record.unplaced == 1 else 'count'}, of "
+            "hand-ins that no class folder graded since holds: grade their folder again, or remove them"
         )
     return lines
 
 
-def about_the_roster(people: list[Person], names: Collection[str], ungraded: Collection[str]) -> list[str]:
+def about_the_roster(
+    people: list[Person], names: Collection[str], ungraded: Collection[str], is_excused: Callable[[Person], bool]
+) -> list[str]:
     """A line for who is on the roster and handed in nothing, one for whose files are not graded, and one for each name
     that is not on it.
 
@@ -114,25 +126,26 @@ def about_the_roster(people: list[Person], names: Collection[str], ungraded: Col
     if not people:
         return []
     found = People(people, [*names, *sorted({*ungraded} - {UNKNOWN})])
-    lines: dict[str, list[str]] = {"nothing here": [], "nothing that can be graded": []}
+    lines: dict[str, list[str]] = {
+        "nothing here": [],
+        "nothing here, being excused": [],
+        "nothing that can be graded": [],
+    }
     for student in found.students:
         handed_in = {*student.own, *student.of_team}
         if student.person is not None and not handed_in & {*names}:
-            lines["nothing that can be graded" if handed_in else "nothing here"].append(student.shown)
-    said = [f"on the roster, and handed in {what}: {_some(who)}" for what, who in lines.items() if who]
+            what = "nothing here, being excused" if is_excused(student.person) else "nothing here"
+            lines["nothing that can be graded" if handed_in else what].append(student.shown)
+    said = [f"on the roster, and handed in {what}: {some(who, MOST_NAMED)}" for what, who in lines.items() if who]
     return [*said, *found.problems]
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def say_what_reports_add(out: Path) -> None:
     """That points of this table are the grader's, where a class has rules or a teacher decided something."""
     there = [name for name in (RULES, OVERRIDES) if (out / name).is_file()]
     if there:
-        echo(f"Points above are the grader's own: {' and '.join(there)} hold in every 'backprop report {out}'")
+        hold = "hold" if len(there) > 1 else "holds"
+        echo(f"Points above are the grader's own: {' and '.join(there)} {hold} in every 'backprop report {out}'")
 
 
 def say_all(remarks: list[str]) -> None:

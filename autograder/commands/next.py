@@ -54,12 +54,12 @@ def _lines(exercise: Exercise, known: Progress, folder: Path) -> Iterator[str]:
     from autograder.learning.order import about_minutes, short_name
     from autograder.reading.labels import title_of
     from autograder.sections import where_to_read
+    from autograder.wording import counted
     from course.syllabus import syllabus
 
     lesson, tried, name = syllabus()[exercise.lesson], known.of(exercise), short_name(exercise)
-    unit = "point" if exercise.points == 1 else "points"
     minutes = f"about {about_minutes(exercise, lesson)} of the lesson's {lesson.minutes} minutes"
-    yield f"Next: {name} ({exercise.tier}, {exercise.points:g} {unit}, {minutes})"
+    yield f"Next: {name} ({exercise.tier}, {counted(exercise.points, 'point')}, {minutes})"
     if tried and tried.status != "passed":
         yield f"  Your last try: {when(tried.tried)}, {IN_WORDS.get(tried.status, tried.status)}"
     title = title_of(exercise)

@@ -22,6 +22,7 @@ def status() -> None:
     from autograder.commands.next import print_next
     from autograder.commands.targets import lessons_in, work_folder
     from autograder.learning import order, progress
+    from autograder.wording import counted
     from course.syllabus import syllabus
 
     folder = work_folder(Path.cwd())
@@ -33,7 +34,10 @@ def status() -> None:
     everything = [one for lesson in syllabus().values() for one in lesson.exercises]
     earned, points = sum(map(known.points, everything)), sum(one.points for one in everything)
     passed = sum(map(known.passes, everything))
-    screen.print(f"{earned:g} of {points:g} points; {passed} of {len(everything)} exercises pass", style="bold")
+    screen.print(
+        f"{earned:g} of {counted(points, 'point')}; {passed} of {counted(len(everything), 'exercise')} pass",
+        style="bold",
+    )
     screen.print(f"As of the last check of each; {folder / progress.FILE} keeps it.", style="dim", soft_wrap=True)
     exercise = order.next_exercise(known, syllabus(), present=present)
     if exercise is not None:

@@ -12,7 +12,8 @@ from autograder.gradebook.roster import Person, comparable, folded, words_of
 from autograder.wording import clean, enumeration, quoted
 
 NUMBERED = re.compile(r"(?P<name>.*?)_(?:submission_)?(?P<number>\d+)", re.DOTALL)
-"""Canvas's `kingada_4711`, Moodle's `Ada King_123` of two who are called so, Gradescope's `Ada King_submission_9`."""
+"""Canvas's `kingada_4711`, Moodle's `Ada King_123` of two who are called so, and `Participant_123` where
+marking is anonymous, Gradescope's `Ada King_submission_9`."""
 
 
 @dataclass(eq=False)
@@ -108,7 +109,8 @@ class People:
                 _squeezed(numbered.name),
             ):
                 return [numbered]
-            known = [one for one in self._participants.get(number, ()) if one.words == words]
+            listed = self._participants.get(number, ())
+            known = [one for one in listed if one.words == words or number in one.words <= words | {number}]
             if known:
                 return known
         for text in filter(None, (name, match["name"] if match else name)):

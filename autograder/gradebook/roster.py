@@ -1,7 +1,8 @@
 """The people of a class, out of whatever table a platform exports or a teacher keeps.
 
     Canvas       the gradebook's export (Student, ID, SIS Login ID, Section), or a group set's (canvas_user_id)
-    Moodle       a grading worksheet (Identifier, Full name, Email address, Group), or the participants' list
+    Moodle       a grading worksheet (Identifier, Full name, Email address, Group; of anonymous marking, Identifier
+                 alone), or the participants' list
     Gradescope   the roster or the grades (Name or First Name, Last Name, SID, Email, Section)
     Blackboard   the Grade Center's download (Last Name, First Name, Username, Student ID), UTF-16 with tabs
     Brightspace  the grades' export (OrgDefinedId, Username, … Points Grade, End-of-Line Indicator)
@@ -96,6 +97,12 @@ class Person:
         yield from ((kind, value) for kind, values in self.also.items() for value in values)
 
     @property
+    def mail(self) -> str:
+        """The mail address; a login that is one will do, as Canvas's often is. Empty if none is known."""
+        login = self.ids.get("login", "")
+        return self.ids.get("mail") or (login if "@" in login else "")
+
+    @property
     def key(self) -> str:
         """What tells a person from all others, as they would write it."""
         return next(
@@ -132,7 +139,7 @@ def read_roster(file: Path) -> list[Person]:
     if header is None:
         raise RosterError(f"{file}: it is empty; a roster has a header and a row for each student")
     columns = _columns(header)
-    if not columns.keys() & {"name", "last", *IDS}:
+    if not columns.keys() & {"name", "last", "participant", *IDS}:
         raise RosterError(
             f"{file}: no column of its first row names people ({', '.join(header[:6])[:120]}); "
             "a roster has name, id, mail, login, section or team"
@@ -281,4 +288,6 @@ def _person(row: tuple[str, ...], columns: dict[str, int], platform: str) -> Per
         person.team = said.get("team", "")
     if platform == "moodle" and (number := re.search(r"\d+$", said.get("participant", ""))):
         person.participants.add(number[0])
+        if "name" not in columns:  # while marking is anonymous (mod/assign/gradingtable.php, `is_blind_marking`)
+            person.name = said["participant"]
     return person

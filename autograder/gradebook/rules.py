@@ -122,14 +122,28 @@ def read_rules(file: Path) -> Rules:
     if any(weight is None for weight in weights) and any(weight is not None for weight in weights):
         without = next(slug for slug, lesson in lessons.items() if lesson.weight is None)
         raise TableError(f"{file}: lessons.{without} has no weight and others have one; give all or none")
+    extensions = tuple(_said(one, where, "until", zone) for one, where in tables(data, "extension", file))
+    handed_in = tuple(_said(one, where, "at", zone) for one, where in tables(data, "handed_in", file))
+    late = [
+        (f"{file}: lessons.{name}: its {key}", lesson_called(name, name).slug)
+        for name, table in listed.items()
+        for key in ("penalty", "most_days")
+        if key in table
+    ]
+    about_time = [*((one.where, one.lesson) for one in (*extensions, *handed_in)), *late]
+    undue = tuple(
+        f"{where} changes nothing: {slug} has no due date; write due = … under [lessons.{slug.partition('_')[0]}]"
+        for where, slug in about_time
+        if slug not in lessons or lessons[slug].due is None
+    )
     return Rules(
         lessons,
         text(data, "title", str(file), ""),
         number(data, "late_days", str(file)),
-        tuple(_said(one, where, "until", zone) for one, where in tables(data, "extension", file)),
-        tuple(_said(one, where, "at", zone) for one, where in tables(data, "handed_in", file)),
+        extensions,
+        handed_in,
         zone,
-        remarks,
+        (*remarks, *undue),
     )
 
 

@@ -6,7 +6,7 @@ Results themselves are never changed: what a report shows is a copy, whose messa
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -15,9 +15,12 @@ from autograder.gradebook.overrides import Override
 from autograder.gradebook.people import People, Student
 from autograder.gradebook.rules import LessonRules, Rules, Said, days_late
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.moments import moment_of
-from autograder.wording import in_points
+from autograder.wording import counted, in_points
 from course.syllabus import syllabus
+
+NOT_WHILE_EXCUSED = "What a teacher gave for it does not count while that is so."
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class Standing:
     """The points that the grader gave, by lesson, where others count."""
     came: dict[str, HandedIn] = field(default_factory=dict)
     """When what counts was handed in, by lesson, as far as a platform says it."""
+    of: dict[str, str] = field(default_factory=dict)
+    """Under which name what counts was handed in, by lesson; members of a team share it."""
 
 
 class Book:
@@ -46,6 +51,8 @@ class Book:
         self._handed_in = handed_in
         self._came: dict[tuple[Student, str], HandedIn] = {}
         """When what counts came, of the students seen so far."""
+        self._of: dict[tuple[Student, str], str] = {}
+        """The same of whose hand-in it is."""
         self._shown = {name: student.shown for student in people.students for name in student.own}
         self._overrides: dict[Student, list[Override]] = defaultdict(list)
         self._more_time: dict[Student, list[Said]] = defaultdict(list)
@@ -63,7 +70,7 @@ class Book:
         meant = people.called(name)
         if len(meant) == 1:
             return meant
-        who = "nobody is" if not meant else f"{len(meant)} students are"
+        who = "nobody is" if not meant else counted(len(meant), "student is", "students are")
         self.problems.append(f"{where}: {who} called {name!r}; it holds for nobody")
         return []
 
@@ -72,19 +79,32 @@ class Book:
         """Whether a teacher has decided anything."""
         return any(self._overrides.values())
 
-    def standing(self, student: Student, results: Sequence[SubmissionResult]) -> Standing:
-        """What counts of a student's own results and those of their team, each under the student's name."""
+    def standing(
+        self, student: Student, results: Sequence[SubmissionResult], excused: Mapping[str, str] | None = None
+    ) -> Standing:
+        """What counts of a student's own results and those of their team, each under the student's name.
+
+        `excused`: the lessons that the student need not hand in, each with what says so.
+        """
         chosen = self._chosen(student, results)
+        of = {result.lesson: self._of.get((student, result.lesson), "") for result in chosen}
         original = {result.lesson: result.points for result in chosen}
+        decided = {override.lesson for override in self._overrides[student]}
+        free = [
+            _excused(student.shown, slug, f"{why} {NOT_WHILE_EXCUSED if slug in decided else ''}".strip(), chosen)
+            for slug, why in (excused or {}).items()
+        ]
+        chosen = [result for result in chosen if result.lesson not in (excused or {})]
         chosen = [self._counted(self._with_decided_exercises(student, result)) for result in chosen]
         chosen = [self._as_decided(student, result) for result in self._in_time(student, chosen)]
+        chosen = _in_order([*chosen, *free])
         changed = {
             one.lesson: original[one.lesson]
             for one in chosen
             if one.lesson in original and original[one.lesson] != one.points
         }
         came = {one.lesson: self._came.get((student, one.lesson), HandedIn()) for one in chosen}
-        return Standing(tuple(chosen), changed, {lesson: at for lesson, at in came.items() if at != HandedIn()})
+        return Standing(tuple(chosen), changed, {lesson: at for lesson, at in came.items() if at != HandedIn()}, of)
 
     def _chosen(self, student: Student, results: Sequence[SubmissionResult]) -> list[SubmissionResult]:
         """One result a lesson: a student's own before their team's, the better of two."""
@@ -99,23 +119,22 @@ class Book:
             if not own:
                 by = self._shown.get(best.student, best.student)
                 team = student.person.team if student.person else ""
-                said.append(
-                    f"Handed in by {by} for the team {team}." if by != team else f"Handed in by the team {team}."
-                )
+                called = team if team.lower().startswith("team") else f"the team {team}"
+                said.append(f"Handed in by {by} for {called}." if by != team else f"Handed in by {called}.")
             said += [
                 f"{other.student} handed it in, too, with {in_points(other.points)} points; the better one counts."
                 for other in (own or found)
                 if other is not best
             ]
             self._came[student, lesson] = self._handed_in.get((best.student, lesson), HandedIn())
+            self._of[student, lesson] = best.student
             kept.append(_saying(replace(best, student=student.shown), *said))
         listed = {one.lesson for one in kept}
         for override in self._overrides[student]:
             if override.lesson not in listed:
                 listed.add(override.lesson)
                 kept.append(_nothing(student.shown, override.lesson))
-        order = list(syllabus())
-        return sorted(kept, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
+        return _in_order(kept)
 
     def _as_decided(self, student: Student, result: SubmissionResult) -> SubmissionResult:
         """With the points that a teacher gave for the whole lesson: no rule takes anything from these."""
@@ -160,7 +179,7 @@ class Book:
         ]
         worth = sum(one.points for one in syllabus()[result.lesson].exercises if one.name in counting)
         points = min(result.points - sum(one.points for one in out), worth)
-        said = f"{len(counting)} of {len(syllabus()[result.lesson].exercises)} exercises count here."
+        said = f"{len(counting)} of {counted(len(syllabus()[result.lesson].exercises), 'exercise')} count here."
         return _saying(replace(result, exercises=exercises, points=points, max_points=worth), said)
 
     def _in_time(self, student: Student, results: list[SubmissionResult]) -> list[SubmissionResult]:
@@ -245,6 +264,24 @@ def _by_a_teacher(exercise: ExerciseResult, override: Override, said: str) -> Ex
     return replace(exercise, points=override.points, message=message, status=status)
 
 
+def _excused(student: str, slug: str, why: str, chosen: Iterable[SubmissionResult]) -> SubmissionResult:
+    """A lesson from which the student is excused; of what was handed in all the same, feedback without points."""
+    found = next((result for result in chosen if result.lesson == slug), None)
+    if found is None or not (found.file or found.grader_version):
+        return SubmissionResult(student, slug, "", "", "", "", 0.0, 0.0, EXCUSED, why)
+    exercises = [replace(one, points=0.0, max_points=0.0) for one in found.exercises]
+    points = f"{in_points(found.points)}/{in_points(found.max_points)}"
+    said = f"{why} The {points} of what was handed in do not count."
+    free = replace(found, points=0.0, max_points=0.0, exercises=exercises, status=EXCUSED, message="")
+    return _saying(free, said, found.message)
+
+
+def _in_order(results: list[SubmissionResult]) -> list[SubmissionResult]:
+    """As the syllabus has the lessons."""
+    order = list(syllabus())
+    return sorted(results, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
+
+
 def _nothing(student: str, slug: str) -> SubmissionResult:
     """A lesson that was not handed in, for which there is something to say."""
     lesson = syllabus()[slug]
@@ -252,4 +289,4 @@ def _nothing(student: str, slug: str) -> SubmissionResult:
 
 
 def _days(number: float) -> str:
-    return f"{number:g} day" if number == 1 else f"{number:g} days"
+    return counted(number, "day")

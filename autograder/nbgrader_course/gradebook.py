@@ -2,7 +2,7 @@
 
 Scores, comments and penalties that a person gave there are kept, and go before ours, as after `nbgrader autograde`.
 What an earlier report wrote and no longer holds is taken back: a penalty, a comment, the scores of a hand-in that is
-gone.
+gone. What a teacher gave for a lesson beyond the sum of its exercises is extra credit of the first one.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ TAKEN_OFF = "Taken off: {} points."
 NOT_TAKEN_OFF = "Taken off by the rules: {} points; a person has changed that."
 PENALTY = re.compile(r"\ATaken off(?: by the rules)?: ([\d.]+) points")
 """How the first comment begins where we wrote a penalty: a later report may take that back while it is the same."""
+ADDED = "Added by a teacher: {} points."
+NOT_ADDED = "Added by a teacher: {} points; somebody has changed the extra credit since."
+EXTRA = re.compile(r"\A(?:Taken off[^\n]*\n\n)?Added by a teacher: ([\d.]+) points")
+"""The same of points beyond the exercises' sum, which are extra credit of the first exercise."""
 EQUAL = 1e-4
 """Penalties that differ by less are one: a database may keep six digits."""
 SCORE = re.compile(r"^[\d.]+ of [\d.]+ points$", re.MULTILINE)
@@ -59,6 +63,8 @@ class CourseGradebook:
         """Those whose notebook is there and cannot be shown."""
         self.theirs: list[tuple[str, str]] = []
         """Those whose late penalty a person gave, or took away, where our rules give another."""
+        self.their_extra: list[tuple[str, str]] = []
+        """The same of extra credit."""
         self.taken_back: list[tuple[str, str]] = []
         """Those whose scores were ours, and are none any more."""
 
@@ -93,8 +99,9 @@ class CourseGradebook:
                 lesson = find_lesson(result.lesson)
                 _know(gradebook, lesson)
                 gradebook.update_or_create_submission(lesson.slug, student)
-                if not _write(gradebook, student, lesson, result):
-                    self.theirs.append((student, lesson.slug))
+                penalty, extra = _write(gradebook, student, lesson, result)
+                self.theirs += [(student, lesson.slug)] * (not penalty)
+                self.their_extra += [(student, lesson.slug)] * (not extra)
                 try:
                     if self.folder is not None and show(self.folder, student, result):
                         self.shown.add((student, lesson.slug))
@@ -149,16 +156,22 @@ def _know(gradebook: Gradebook, lesson: Lesson) -> None:
             gradebook.add_solution_cell(answer, lesson.slug, lesson.slug)
 
 
-def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: SubmissionResult) -> bool:
-    """Write scores, comments and the late penalty; whether the penalty there is ours now."""
+def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: SubmissionResult) -> tuple[bool, bool]:
+    """Write scores, comments, the late penalty and extra credit; whether the last two are there now as we have them."""
     submission: SubmittedNotebook = gradebook.find_submission_notebook(lesson.slug, lesson.slug, student)
     by_name = {exercise.name: exercise for exercise in result.exercises}
-    late = max(0.0, sum(one.points for one in result.exercises) - result.points)
-    penalty, before, there = round(late, 6), penalty_of_ours(submission), submission.late_submission_penalty or 0.0
-    ours = abs(there - before) < EQUAL
-    off = TAKEN_OFF.format(_points(penalty)) if ours and penalty else ""
-    comments = _comments(lesson, result, off if ours or not before else NOT_TAKEN_OFF.format(_points(before)))
+    more = result.points - sum(one.points for one in result.exercises)
+    penalty, extra = round(max(0.0, -more), 6), round(max(0.0, more), 6)
     grades = {grade.name: grade for grade in submission.grades}
+    first = grades.get(check_id(lesson.exercises[0].name))
+    before, there = penalty_of_ours(submission), submission.late_submission_penalty or 0.0
+    extra_before, extra_there = _of_ours(submission, EXTRA), (first.extra_credit or 0.0) if first is not None else 0.0
+    ours, extra_ours = abs(there - before) < EQUAL, first is not None and abs(extra_there - extra_before) < EQUAL
+    off = TAKEN_OFF.format(_points(penalty)) if ours and penalty else ""
+    off = off if ours or not before else NOT_TAKEN_OFF.format(_points(before))
+    added = ADDED.format(_points(extra)) if extra_ours and extra else ""
+    added = added if extra_ours or not extra_before else NOT_ADDED.format(_points(extra_before))
+    comments = _comments(lesson, result, "\n\n".join(filter(None, (off, added))))
     for exercise in lesson.exercises:
         grade = grades.get(check_id(exercise.name))
         if grade is not None:
@@ -170,13 +183,19 @@ def _write(gradebook: Gradebook, student: str, lesson: Lesson, result: Submissio
             comment.auto_comment = comments[comment.name] or None
     if ours and (penalty or before):
         submission.late_submission_penalty = penalty
+    if first is not None and extra_ours and (extra or extra_before):
+        first.extra_credit = extra
     gradebook.db.commit()
-    return ours or abs(there - penalty) < EQUAL
+    return ours or abs(there - penalty) < EQUAL, extra_ours or not extra or abs(extra_there - extra) < EQUAL
 
 
 def penalty_of_ours(submission: SubmittedNotebook) -> float:
     """The late penalty that the last report wrote, as it said there; 0 if none, or if nbgrader graded since."""
-    found = (PENALTY.search(comment.auto_comment or "") for comment in submission.comments)
+    return _of_ours(submission, PENALTY)
+
+
+def _of_ours(submission: SubmittedNotebook, said: re.Pattern[str]) -> float:
+    found = (said.search(comment.auto_comment or "") for comment in submission.comments)
     return next((float(match[1]) for match in found if match), 0.0)
 
 
@@ -194,8 +213,11 @@ def take_back(gradebook: Gradebook, student: str, lesson: Lesson) -> bool:
     before = penalty_of_ours(submission)
     if before and abs((submission.late_submission_penalty or 0.0) - before) < EQUAL:
         submission.late_submission_penalty = 0.0
+    extra, first = _of_ours(submission, EXTRA), check_id(lesson.exercises[0].name)
     checks = {check_id(exercise.name) for exercise in lesson.exercises}
     for grade in submission.grades:
+        if grade.name == first and extra and abs((grade.extra_credit or 0.0) - extra) < EQUAL:
+            grade.extra_credit = 0.0
         if grade.name in checks:
             grade.auto_score = 0.0
     ours = set(_last_cells(lesson).values())
@@ -210,7 +232,7 @@ def _points(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-def _comments(lesson: Lesson, result: SubmissionResult, taken_off: str) -> dict[str, str]:
+def _comments(lesson: Lesson, result: SubmissionResult, adjusted: str) -> dict[str, str]:
     """What is said of each exercise, by the name of the last cell of its answer; of the whole in the first.
 
     Empty where there is nothing to say: what was said before goes. No comment begins with words that a student chose,
@@ -223,7 +245,7 @@ def _comments(lesson: Lesson, result: SubmissionResult, taken_off: str) -> dict[
     said |= {last[one.name]: said_of(one, _block) for one in result.exercises if one.name in last}
     about = f"{'Note' if result.status == 'graded' else result.status}: {result.message}" if result.message else ""
     first = last[lesson.exercises[0].name]
-    said[first] = "\n\n".join(part for part in (taken_off, _block(about) if about else "", said[first]) if part)
+    said[first] = "\n\n".join(part for part in (adjusted, _block(about) if about else "", said[first]) if part)
     return said
 
 

@@ -19,6 +19,7 @@ from autograder.notebook.executed import ExecutedCells, shell
 from autograder.notebook.feedback import CheckFailed, Feedback, Notice, Shown, State
 from autograder.notebook.missing import explain, for_a_cell
 from autograder.threads import ONE_THREAD
+from autograder.wording import counted
 from course.own import VARIABLE, CourseError, serve
 from course.syllabus import Exercise, find_lesson
 from course.trusted import found_above
@@ -152,7 +153,7 @@ class Check:
         return methods[0] if len(methods) == 1 else name
 
     def __repr__(self) -> str:
-        return f"check: {len(self.lesson.exercises)} exercises of {self.lesson.slug}"
+        return f"check: {counted(len(self.lesson.exercises), 'exercise')} of {self.lesson.slug}"
 
 
 class _NothingGraded(Exception):

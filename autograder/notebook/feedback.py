@@ -10,7 +10,7 @@ from autograder.learning.solutions import NoSolutions, solution_of
 from autograder.notebook import card
 from autograder.notebook.executed import shell
 from autograder.sections import address_of, where_to_read
-from autograder.wording import points_in_words
+from autograder.wording import counted, points_in_words
 from course.syllabus import Exercise, Lesson
 
 AS_HANDED_OUT = " is as it was handed out."
@@ -162,8 +162,7 @@ class CheckFailed(Exception):
 
 def _unwritten(exercise: Exercise, how: str = "not written yet") -> str:
     """One line on an exercise that nobody has begun: no card, as there may be seventeen of them."""
-    worth = f"{exercise.points:g} {'point' if exercise.points == 1 else 'points'}"
-    words = f"{how} ({exercise.tier}, {worth})"
+    words = f"{how} ({exercise.tier}, {counted(exercise.points, 'point')})"
     stuck = f"A hint: {card.code(_check_of(exercise, 1))}" if exercise.hints else ""
     return f"<div>○ <b>{html.escape(exercise.name)}</b>: {words}. {stuck}</div>"
 

@@ -13,11 +13,10 @@ from typing import Any
 
 from autograder.reports.formats import Order, Report, make_report
 from autograder.reports.written_files import take_back
+from autograder.wording import some
 
 NEEDED = ("matplotlib", "jinja2", "nbgrader", "nbformat", "sqlalchemy")
 """What formats need that learners do not."""
-MOST_NAMED = 5
-"""Files named that are removed; the others are counted."""
 
 
 @dataclass
@@ -74,8 +73,7 @@ class FormatRun:
         """Remove what the last report of this format wrote and this one did not; a line on that."""
         whole = self.order.only is None
         gone = take_back(self.order.classroom.folder, self.order.out, self.name, files, whole_class=whole)
-        more = f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else ""
-        what = f"{', '.join(gone[:MOST_NAMED])}{more}"
+        what = some(gone)
         return [f"{self.name}: removed what an earlier report wrote and this one does not: {what}"] if gone else []
 
     def _try(self, what: Callable[..., Any], *arguments: Any) -> Any:

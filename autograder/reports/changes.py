@@ -16,7 +16,7 @@ from autograder.classroom.changes import Changes, Move
 from autograder.judging.records.results import whole_file
 from autograder.reports.class_table import NAME, widths
 from autograder.reports.safety import TableWriter, cell, printable
-from autograder.wording import clean, in_points, printable_json
+from autograder.wording import clean, counted, in_points, printable_json
 
 LINES = 100
 """Moves that a terminal shows; the files have all."""
@@ -56,7 +56,7 @@ def summary(changes: Changes) -> list[str]:
     """The counts in words."""
     compared = changes.up + changes.down + changes.same
     lines = [
-        f"{compared:,} submissions: {changes.up:,} up, {changes.down:,} down, {changes.same:,} the same; "
+        f"{counted(compared, 'submission')}: {changes.up:,} up, {changes.down:,} down, {changes.same:,} the same; "
         f"{changes.mean:+.3g} points on average"
     ]
     if changes.new:

@@ -11,13 +11,16 @@ from autograder.classroom.class_record import ClassRecord, HandedIn, gone_result
 from autograder.classroom.earlier import Attempt, replaced
 from autograder.classroom.results_folder import places, read_result, result_file
 from autograder.classroom.student_names import as_folder
+from autograder.gradebook.columns import Excuses
 from autograder.gradebook.overrides import Override
 from autograder.gradebook.people import People, Student
 from autograder.gradebook.roster import Person
 from autograder.gradebook.rules import Rules
 from autograder.gradebook.standing import Book
 from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.anonymous import labels, unnamed
+from autograder.wording import counted
 from course.syllabus import Lesson, syllabus
 
 REPORTS = "__reports__"
@@ -48,10 +51,22 @@ class StudentWork:
     """The same, for counting alone: of those without a name, too."""
     earlier: dict[str, list[Attempt]] = field(default_factory=dict)
     """The attempts before it, by lesson, the first one first."""
+    shared: frozenset[str] = frozenset()
+    """The lessons whose one hand-in came with another member of the team before: works are counted once."""
+
+    @property
+    def handed_in(self) -> Iterator[SubmissionResult]:
+        """The results of what was handed in, each of one work: a team's with the first of its members."""
+        return (one for one in self.results if was_handed_in(one) and one.lesson not in self.shared)
 
     def points(self, due: Container[str]) -> float:
         """Of the lessons that count."""
         return sum(result.points for result in self.results if result.lesson in due)
+
+    @property
+    def excused(self) -> frozenset[str]:
+        """The lessons that the student need not hand in."""
+        return frozenset(result.lesson for result in self.results if result.status == EXCUSED)
 
 
 class ClassResults:
@@ -95,6 +110,7 @@ class ClassResults:
         self.people = People(people or [], names)
         told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments name people
         self._book = Book(self.people, self.rules, told, record.times)
+        self._excuses = Excuses(self.rules, people or [])
         chosen = self.people.students if only is None else self._meant(only)
         self._students = chosen
         self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
@@ -117,14 +133,19 @@ class ClassResults:
         self._more = 0
 
     def __iter__(self) -> Iterator[StudentWork]:
+        seen: set[tuple[str, str]] = set()
         for student in self._students:
             names = [*student.own, *student.of_team]
             results = [result for name in names for result in self._results(name)]
-            counted = [one for one in results if self._counts(one.student, one.lesson)]
-            gone = [gone_result(one) for one in results if one not in counted and one.student in student.own]
+            counting = [one for one in results if self._counts(one.student, one.lesson)]
+            gone = [gone_result(one) for one in results if one not in counting and one.student in student.own]
             rows = [row for name in student.own for row in self._not_recognised.get(name, [])]
             uncounted = tuple(replace(row, student=student.shown) for row in (*rows, *gone))
-            standing = self._book.standing(student, counted)
+            excused = {slug: why for slug, why in self._excuses.of(student.person).items() if slug in self.lessons}
+            standing = self._book.standing(student, counting, excused)
+            shared = frozenset(slug for slug, name in standing.of.items() if (name, slug) in seen)
+            if student.person is not None and student.person.team:
+                seen.update((name, slug) for slug, name in standing.of.items() if slug not in excused)
             if standing.results or uncounted or student.person is not None:
                 work = StudentWork(
                     student.shown,
@@ -135,7 +156,8 @@ class ClassResults:
                     original=standing.original,
                     came=standing.came,
                     counted_at=standing.came,
-                    earlier=self._attempts_before(counted),
+                    earlier=self._attempts_before(counting),
+                    shared=shared,
                 )
                 work = replace(work, total=self.total(work)) if self.rules.lessons else work
                 yield self._without_a_name(student, work) if self._labels else work
@@ -198,7 +220,9 @@ class ClassResults:
     @property
     def problems(self) -> list[str]:
         """A line for each file that is no result, as far as it has been read."""
-        more = [f"and {self._more} more files are no results"] if self._more else []
+        more = (
+            [f"and {counted(self._more, 'more file is no result', 'more files are no results')}"] if self._more else []
+        )
         return [*self._problems, *more]
 
     def _counts(self, student: str, lesson: str) -> bool:
@@ -230,8 +254,8 @@ class ClassResults:
 
 
 def was_handed_in(result: SubmissionResult) -> bool:
-    """Whether there is a hand-in that was graded; a teacher may give points without one."""
-    return result.status != "graded" or bool(result.file or result.grader_version)
+    """Whether there is a hand-in that was graded and counts; a teacher may give points without one."""
+    return result.status != EXCUSED and (result.status != "graded" or bool(result.file or result.grader_version))
 
 
 def is_work(result: SubmissionResult) -> bool:
@@ -239,7 +263,9 @@ def is_work(result: SubmissionResult) -> bool:
 
     What could not be read, or ended too late, may have held work; what a teacher gave points for did.
     """
-    return result.status != "graded" or result.points > 0 or any(one.status != "missing" for one in result.exercises)
+    if result.status not in ("graded", EXCUSED):
+        return True
+    return result.points > 0 or any(one.status != "missing" for one in result.exercises)
 
 
 def lesson_of(slug: str) -> Lesson | None:

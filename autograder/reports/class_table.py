@@ -14,7 +14,7 @@ from autograder.judging.records.results import ExerciseResult, SubmissionResult
 from autograder.reports.class_results import is_work, was_handed_in
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.safety import printable
-from autograder.wording import clean, in_points
+from autograder.wording import clean, counted, in_points
 
 NAME = 40
 """Characters of a student's name that are shown."""
@@ -31,9 +31,9 @@ class ClassTable:
         self._who, self._what = widths(students, lessons)
         self._statuses: Counter[str] = Counter()
 
-    def add(self, result: SubmissionResult) -> None:
-        """Print the line of a submission."""
-        if was_handed_in(result):
+    def add(self, result: SubmissionResult, *, counted: bool = True) -> None:
+        """Print the line of a submission; one that a team shares is `counted` with the first of its members."""
+        if counted and was_handed_in(result):
             self._statuses[result.status] += 1
         name, worth = clean(result.student, NAME), result.max_points
         points = f"{in_points(result.points)}/{in_points(worth)}" if worth else ""
@@ -89,7 +89,7 @@ def widths(students: Iterable[str], lessons: Iterable[str]) -> tuple[int, int]:
 def count_statuses(statuses: Counter[str]) -> str:
     """How many submissions there are of each status, in words."""
     counts = ", ".join(f"{count:,} {status}" for status, count in statuses.most_common())
-    return f"{statuses.total():,} submissions: {counts}"
+    return f"{counted(statuses.total(), 'submission')}: {counts}"
 
 
 def _marks(exercises: list[ExerciseResult]) -> Text:

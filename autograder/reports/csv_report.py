@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.gradebook.roster import Person
 from autograder.judging.records.results import SubmissionResult, whole_file
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import TableWriter, cell, file_stem
@@ -50,9 +51,11 @@ class CsvReport(Report):
         for slug in self._lessons:
             result = results.get(slug)
             worth = result.max_points if result else self._classroom.worth(slug)
-            row += ["" if result is None else _number(result.points), _number(worth)]
+            free = slug in work.excused
+            row += ["" if result is None else EXCUSED if free else _number(result.points), _number(worth)]
             if self._kept:
-                row.append("" if result is None else _number(work.original.get(slug, result.points)))
+                graders = work.original.get(slug, None if free or result is None else result.points)
+                row.append("" if graders is None else _number(graders))
         points, total = self._classroom.total(work)
         came = (work.came.get(slug) for slug in self._lessons if self._classroom.says_when)
         when = [cell(one.at.replace("T", " ")) if one else "" for one in came]
@@ -61,12 +64,14 @@ class CsvReport(Report):
         for result in (*work.results, *work.uncounted):
             head = (cell(work.student), cell(result.lesson))
             for graded in result.exercises:
-                numbers = (_number(graded.points), _number(graded.max_points))
+                free = result.status == EXCUSED
+                numbers = ("", "") if free else (_number(graded.points), _number(graded.max_points))
                 mistakes = " ".join(graded.misconceptions)
                 self._exercises.writerow((*head, cell(graded.name), *numbers, cell(graded.status), cell(mistakes), ""))
             if not result.exercises:
                 why = cell(result.message)
-                self._exercises.writerow((*head, "", 0, _number(result.max_points), cell(result.status), "", why))
+                none = "" if result.status == EXCUSED else 0
+                self._exercises.writerow((*head, "", none, _number(result.max_points), cell(result.status), "", why))
 
     def finish(self) -> list[str]:
         return [f"csv: {path}" for path in self._paths]
@@ -83,9 +88,7 @@ def _about(person: Person | None, what: str) -> str:
         return ""
     if what == "id":
         return next((person.ids[kind] for kind in ("number", "sis", "login", "canvas") if kind in person.ids), "")
-    login = person.ids.get("login", "")
-    mail = person.ids.get("mail") or (login if "@" in login else "")
-    return {"mail": mail, "section": person.section, "team": person.team}[what]
+    return {"mail": person.mail, "section": person.section, "team": person.team}[what]
 
 
 def _remark(result: SubmissionResult) -> str:

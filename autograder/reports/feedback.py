@@ -9,9 +9,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.safety import printable
 from autograder.sections import where_to_read
-from autograder.wording import clean, in_points, points_in_words
+from autograder.wording import clean, counted, in_points, points_in_words
 from course.syllabus import Lesson
 
 GLYPHS = {"passed": ("✓", "green"), "partial": ("◐", "yellow"), "missing": ("·", "dim")}
@@ -48,7 +49,7 @@ def print_feedback(
         if exact and exercise.status != "passed" and not _not_started(exercise):
             _print_code(screen, exercise.code)
     worth = points_in_words(result.points, result.max_points, visible_only=result.visible_only)
-    screen.print(Text(worth, style="bold"))
+    screen.print(Text(EXCUSED if result.status == EXCUSED else worth, style="bold"))
     if result.visible_only:
         screen.print(Text("Hidden cases run when your work is graded.", style="dim"))
 
@@ -60,7 +61,7 @@ def _print_exercise(screen: Console, lesson: Lesson, exercise: ExerciseResult, w
     tier = listed.tier if listed else ""
     status = "" if exercise.status == "passed" else exercise.status + ("  (stretch)" if tier == "stretch" else "")
     if exercise.status == "partial":
-        status += f"  {sum(check.passed for check in exercise.checks)} of {len(exercise.checks)} checks pass"
+        status += f"  {sum(check.passed for check in exercise.checks)} of {counted(len(exercise.checks), 'check')} pass"
     screen.print(Text.assemble((f"  {glyph} ", style), f"{exercise.name:{width}}  {points:>7}  ", (status, style)))
     if exercise.status != "passed" and not _not_started(exercise):
         screen.print(Padding(Text(printable(exercise.message)), (0, 0, 0, 6), expand=False))

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.feedback import GLYPHS, WRONG
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import fenced, inert, prose
 from autograder.reports.statistics import ClassStatistics, stuck_on
-from autograder.wording import in_points
+from autograder.wording import counted, in_points, points_in_words
 
 LIMIT = 1024 * 1024
 """Bytes of one step's summary; GitHub shows none of a longer one."""
@@ -81,7 +82,7 @@ def _overview(statistics: ClassStatistics, lessons: tuple[str, ...]) -> str:
     counts = [*statistics.statuses.most_common(), *statistics.uncounted.most_common()]
     statuses = ", ".join(f"{count} {prose(status)}" for status, count in counts)
     lines = [
-        f"### {statistics.students} students, {statistics.statuses.total()} submissions",
+        f"### {counted(statistics.students, 'student')}, {counted(statistics.statuses.total(), 'submission')}",
         "",
         f"{statuses}. The median student has {statistics.median} % of the {in_points(statistics.max_points)} points of "
         f"{', '.join(map(inert, statistics.due))}.",
@@ -116,6 +117,8 @@ def _row(work: StudentWork, lessons: tuple[str, ...]) -> str:
 
 
 def _points(result: SubmissionResult) -> str:
+    if result.status == EXCUSED:
+        return EXCUSED
     points = f"{in_points(result.points)}/{in_points(result.max_points)}"
     return points if result.status == "graded" else f"{points} {prose(result.status)}"
 
@@ -124,7 +127,8 @@ def _feedback(result: SubmissionResult) -> list[str]:
     """One student's lesson: a headline and the table, then each exercise that does not pass."""
     lesson = lesson_of(result.lesson)
     title = prose(f"{lesson.title} ({result.lesson})" if lesson else result.lesson)
-    head = [f"### {title}: {in_points(result.points)} of {in_points(result.max_points)} points", ""]
+    points = points_in_words(result.points, result.max_points)
+    head = [f"### {title}: {EXCUSED if result.status == EXCUSED else points}", ""]
     if was_handed_in(result):
         head += [f"{inert(result.file)}, sha256 {inert(result.sha256[:12])}, {prose(result.isolation)}", ""]
     if result.message or result.status != "graded":

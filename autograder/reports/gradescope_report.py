@@ -7,10 +7,11 @@ from typing import Any
 
 from autograder.classroom.class_record import GONE
 from autograder.judging.records.results import CheckResult, ExerciseResult, SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork, lesson_of, was_handed_in
 from autograder.reports.formats import Order, Report, write_text
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean, in_points, printable_json
+from autograder.wording import clean, counted, points_in_words, printable_json
 
 
 class GradescopeReport(Report):
@@ -34,7 +35,7 @@ class GradescopeReport(Report):
     def finish(self) -> list[str]:
         if self._alone:
             return [f"gradescope: {self._folder / 'results.json'}"]
-        return [f"gradescope: {self._written} files in {self._folder}"]
+        return [f"gradescope: {counted(self._written, 'file')} in {self._folder}"]
 
 
 def gradescope(work: StudentWork, hidden_checks: str, due: Container[str]) -> dict[str, Any]:
@@ -60,6 +61,8 @@ def gradescope(work: StudentWork, hidden_checks: str, due: Container[str]) -> di
 
 
 def _submission(place: int, result: SubmissionResult, hidden_checks: str) -> list[dict[str, Any]]:
+    if result.status == EXCUSED:
+        return [_test(f"{place}", _title(result), True, f"{EXCUSED}: {result.message}")]
     if not result.exercises:
         outcome = _test(f"{place}", _title(result), False, f"{result.status}: {result.message}")
         return [{**outcome, "score": 0.0, "max_score": result.max_points}]
@@ -96,7 +99,9 @@ def _test(number: str, name: str, passed: bool, output: str) -> dict[str, Any]:
 
 
 def _headline(result: SubmissionResult) -> str:
-    points = f"{in_points(result.points)} of {in_points(result.max_points)} points"
+    if result.status == EXCUSED:
+        return clean(f"{_title(result)}: {EXCUSED} {result.message}".rstrip(), LONGEST)
+    points = points_in_words(result.points, result.max_points)
     story = f" ({result.status}: {result.message})" if result.status != "graded" else f" {result.message}".rstrip()
     bytes_graded = f" [{result.file}, sha256 {result.sha256 or 'unknown'}, {result.isolation}]"
     return clean(f"{_title(result)}: {points}{story}{bytes_graded * was_handed_in(result)}", LONGEST)

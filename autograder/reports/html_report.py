@@ -20,6 +20,7 @@ from urllib.parse import quote
 from autograder.classroom.class_record import NOT_RECOGNISED
 from autograder.classroom.exports import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
+from autograder.judging.records.status import EXCUSED
 from autograder.places import Places
 from autograder.reports.class_results import ClassResults, StudentWork, lesson_of
 from autograder.reports.formats import Order, Report, write_text
@@ -28,7 +29,7 @@ from autograder.reports.safety import file_stem
 from autograder.reports.statistics import NOT_STUCK, ClassStatistics, LessonStatistics, said, stuck_on
 from autograder.reports.weeks import MOST_KNOWN, ClassWeeks
 from autograder.sections import read_command
-from autograder.wording import clean, enumeration
+from autograder.wording import clean, counted, enumeration
 from course.published import published_here
 from course.syllabus import Exercise
 
@@ -82,7 +83,7 @@ class HtmlReport(Report):
         index = self.file("index.html")
         with whole_file(index) as file:
             file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
-        return [f"html: {index}, and {self._number} pages in {self._students}", *self._about_links()]
+        return [f"html: {index}, and {counted(self._number, 'page')} in {self._students}", *self._about_links()]
 
     @cached_property
     def _student_page(self) -> Any:
@@ -123,7 +124,7 @@ class HtmlReport(Report):
             ],
             "stuck": [f"{lesson}/{name}" for lesson, name in stuck],
             "where": [clean(name) for _, name in stuck],
-            "lost": sorted({result.status for result in (*work.results, *work.uncounted)} - {"graded"}),
+            "lost": sorted({result.status for result in (*work.results, *work.uncounted)} - {"graded", EXCUSED}),
             "uncounted": [clean(f"{row.status}: {row.file}", 100) for row in work.uncounted],
         }
 
@@ -178,7 +179,8 @@ def page(work: StudentWork, book: str | None, classroom: ClassResults, with_hidd
         for slug in (classroom.due if classroom.said_due else ())
         if slug not in handed_in and (lesson := lesson_of(slug))
     ]
-    open_exercises = [one for lesson in lessons for one in lesson["exercises"] if one["graded"].status != "passed"]
+    counting = [lesson for lesson in lessons if lesson["result"].status != EXCUSED]
+    open_exercises = [one for lesson in counting for one in lesson["exercises"] if one["graded"].status != "passed"]
     tried = [one for one in open_exercises if one["graded"].status not in NOT_STUCK]
     core = [one for one in open_exercises if one["tier"] != "stretch"]
     have = sum(result.points for result in counted)
@@ -192,7 +194,8 @@ def page(work: StudentWork, book: str | None, classroom: ClassResults, with_hidd
         "uncounted": work.uncounted,
         "unrecognised": any(row.status == NOT_RECOGNISED for row in work.uncounted),
         "lessons": [{**lesson, "extra": lesson["result"].lesson not in classroom.due} for lesson in lessons],
-        "lost": next((result for result in work.results if result.status != "graded"), None),
+        "lost": next((result for result in work.results if result.status not in ("graded", EXCUSED)), None),
+        "done": bool(counting) and not missing,
         "next": next(iter(tried or core or open_exercises), None),
     }
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from xml.sax.saxutils import XMLGenerator
 
 from autograder.judging.records.results import ExerciseResult, SubmissionResult, whole_file
+from autograder.judging.records.status import EXCUSED
 from autograder.reports.class_results import StudentWork
 from autograder.reports.formats import Order, Report
 from autograder.reports.safety import LONGEST, file_stem, printable
-from autograder.wording import clean, in_points
+from autograder.wording import clean, points_in_words
 
 ERRORS = ("error", "timeout", "forbidden")
 """Statuses of exercises that ended before there was anything to compare: errors, where a wrong answer is a failure."""
@@ -38,6 +39,14 @@ class JunitReport(Report):
     def _suite(self, result: SubmissionResult) -> None:
         what = clean(result.lesson or result.file, LONGEST)
         name = f"{clean(result.student, LONGEST)}/{what}"
+        if result.status == EXCUSED:
+            self._start("testsuite", name=name, tests="1", failures="0", errors="0", skipped="1", time=_seconds(0))
+            self._properties(result)
+            self._start("testcase", classname=name, name=what, time=_seconds(0))
+            self._start("skipped", message=clean(f"{EXCUSED}: {result.message}", LONGEST))
+            for tag in ("skipped", "testcase", "testsuite"):
+                self._end(tag)
+            return
         statuses = [graded.status for graded in result.exercises]
         errors = sum(status in ERRORS for status in statuses) + (result.status != "graded")
         self._start(
@@ -86,7 +95,7 @@ def _story(graded: ExerciseResult) -> str:
     failed = [
         f"{check.name} ({'visible' if check.visible else 'hidden'})" for check in graded.checks if not check.passed
     ]
-    points = f"{in_points(graded.points)} of {in_points(graded.max_points)} points"
+    points = points_in_words(graded.points, graded.max_points)
     return "\n".join([graded.message, "", points, *([f"Checks that fail: {', '.join(failed)}"] if failed else [])])
 
 

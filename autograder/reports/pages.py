@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from autograder.moments import moment_of
 from autograder.reports.safety import printable
-from autograder.wording import clean, in_points
+from autograder.wording import clean, counted, in_points
 
 TEMPLATES = Path(__file__).with_name("templates")
 WRONG_ENTRY = re.compile(r"(?<![\w)\]*])\*(?:-?(?:\d[\d.]*(?:e-?\d+)?|inf)|nan|True|False)\b")
@@ -40,7 +40,7 @@ def environment() -> Environment:
         "glyphs": {"passed": "✓", "partial": "◐", "missing": "·"},
         "promises": {"value": "cannot be forged", "instrumented": "hard to fake"},
     }
-    environment.filters |= {"marked": marked, "points": in_points}
+    environment.filters |= {"marked": marked, "points": in_points, "counted": counted}
     return environment
 
 

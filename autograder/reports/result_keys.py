@@ -17,7 +17,7 @@ KEYS: dict[type, dict[str, str]] = {
         "visible_only": "True where the course had no solutions beside it, and no hidden case ran: never in a class.",
         "points": "What was earned, of all exercises.",
         "max_points": "What could be earned.",
-        "status": "How the hand-in went; in reports also `not recognised` and `gone`, without points.",
+        "status": "How the hand-in went; in reports also `not recognised`, `gone` and `excused`, without points.",
         "message": "What there is to say of it: late, one of several files, for a team.",
         "exercises": "A list, one entry for each exercise.",
     },

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from autograder.classroom.student_names import UNKNOWN
 from autograder.judging.records.results import ExerciseResult, SubmissionResult
-from autograder.reports.class_results import StudentWork, is_work, lesson_of, was_handed_in
+from autograder.judging.records.status import EXCUSED
+from autograder.reports.class_results import StudentWork, is_work, lesson_of
 
 NOT_STUCK = ("passed", "missing")
 """Exercises that are done or not begun; with any other status a learner has tried and is not there yet."""
@@ -50,6 +51,8 @@ class LessonStatistics:
     """Versions of the grader: each lesson has its own."""
     untouched: int = 0
     """Hand-ins without any work in them, which count in no mean and no rate."""
+    excused: int = 0
+    """Students who need not hand it in, and of whom nothing counts."""
 
     @property
     def submissions(self) -> int:
@@ -69,7 +72,8 @@ class ClassStatistics:
         self.due = due
         self.students = 0
         self.percent: Counter[int] = Counter()
-        """Students by the share of the points of what was due that they have, in whole percent."""
+        """Students by the share of the points of what was due that they have, in whole percent; who is excused from
+        all of it has none."""
         self.uncounted: Counter[str] = Counter()
         """What was handed in and does not count, by status."""
         self.isolations: Counter[str] = Counter()
@@ -97,25 +101,30 @@ class ClassStatistics:
         reached = 0
         for percent in sorted(self.percent):
             reached += self.percent[percent]
-            if 2 * reached >= self.students:
+            if 2 * reached >= self.percent.total():
                 return percent
         return 0
 
     def add(self, work: StudentWork) -> None:
-        for result in filter(was_handed_in, work.results):
+        for result in work.handed_in:
             self._add_submission(result)
+        for slug in work.excused:
+            self.lessons[slug].excused += 1
         self.uncounted.update(row.status for row in work.uncounted)
         if work.student != UNKNOWN:  # nobody, whose files lie beside the students' folders
             self.students += 1
-            self.percent[self.share(work)] += 1
+            share = self.share(work)
+            if share is not None:
+                self.percent[share] += 1
 
-    def share(self, work: StudentWork) -> int:
-        """A student's points in percent of what the lessons that were due are worth."""
-        if work.total is not None:
-            have, worth = work.total
-            return int(100 * min(1.0, have / worth)) if worth else 0
-        points = work.points(self.due)
-        return int(100 * min(1.0, points / self.max_points)) if self.max_points else 0
+    def share(self, work: StudentWork) -> int | None:
+        """A student's points in percent of what the lessons that were due are worth; None if excused from all."""
+        free = work.excused & {*self.due}
+        if free and free == {*self.due}:
+            return None
+        worth = self.max_points - sum(self.lessons[slug].max_points for slug in free)
+        have, worth = work.total or (work.points(self.due), worth)
+        return int(100 * min(1.0, have / worth)) if worth else 0
 
     def common_mistakes(self, most: int) -> list[tuple[int, LessonStatistics, ExerciseStatistics, str]]:
         """The misconceptions with the most learners: how many, where, and what it says."""
@@ -152,7 +161,9 @@ def said(exercise: ExerciseResult) -> str:
 
 
 def stuck_on(result: SubmissionResult) -> list[ExerciseResult]:
-    """The exercises that were tried and do not pass."""
+    """The exercises that were tried and do not pass, where that counts."""
+    if result.status == EXCUSED:
+        return []
     return [exercise for exercise in result.exercises if exercise.status not in NOT_STUCK]
 
 

@@ -25,7 +25,7 @@ class TerminalReport(Report):
             if self.order.only is not None and lesson is not None:
                 print_feedback(self.order.screen, lesson, result, hints=1)
             else:
-                self._table.add(result)
+                self._table.add(result, counted=result.lesson not in work.shared)
 
         for row in work.uncounted:
             self._table.add(row)

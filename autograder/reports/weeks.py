@@ -1,4 +1,5 @@
 """What a class got wrong week by week, and what to say of it in the next lecture. Counters only, as in `statistics`.
+What is counted are works: a team's one hand-in is one, however many members it has.
 
 A hand-in is of the week in which it came, where the platform says so; else of the week in which its lesson was due.
 Where neither is known, of its lesson: lessons follow one another, too.
@@ -13,14 +14,14 @@ from datetime import date, timedelta
 from autograder.gradebook.rules import Rules
 from autograder.learning.solutions import in_a_line
 from autograder.moments import moment_of
-from autograder.reports.class_results import StudentWork, is_work, lesson_of, was_handed_in
+from autograder.reports.class_results import StudentWork, is_work, lesson_of
 from autograder.reports.statistics import NOT_STUCK, said
 from autograder.sections import read_command
 
 MISTAKES_A_WEEK = 3
 POINTS_TO_MAKE = 3
 FEW = 2
-"""Students who have a misconception before it is worth a lecture's time."""
+"""Works that have a misconception before it is worth a lecture's time."""
 SHARE = 0.1
 """Of those who tried an exercise, likewise; and of a class, who make a week one of its own."""
 KNOWN = 0.9
@@ -99,7 +100,7 @@ class ClassWeeks:
 
     def add(self, work: StudentWork) -> None:
         """Count a student's results."""
-        for result in filter(was_handed_in, work.results):
+        for result in work.handed_in:
             if not result.exercises or not is_work(result):
                 continue
             came = work.counted_at.get(result.lesson)

@@ -17,7 +17,7 @@ from autograder.learning.solutions import own_answers
 from autograder.places import Places
 from autograder.similarity.trees import MOST_CHARACTERS
 from autograder.submission import Cell, Submission, SubmissionError, read_submission
-from autograder.wording import enumeration
+from autograder.wording import counted, enumeration
 from course.syllabus import Lesson, syllabus
 
 MODEL_SOLUTION = "the model solution"
@@ -174,7 +174,10 @@ def _answers(submission: Submission, slug: str) -> tuple[dict[str, str], list[st
     named = [one.name for one in lesson.exercises if one.name not in found and submission.names(one.name)]
     unseen = []
     if left_out := len(submission.cells) - len(within):
-        unseen.append(f"{left_out:,} cells are not compared: too long, or after too much code; look at the file")
+        unseen.append(
+            f"{counted(left_out, 'cell is', 'cells are')} not compared: too long, or after too much code; look at the "
+            "file"
+        )
     elif named:
         several = [*named[:MOST_NAMED], *([f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else [])]
         unseen.append(f"not compared, since no cell defines it at its top level: {enumeration(several)}")

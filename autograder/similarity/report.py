@@ -20,7 +20,7 @@ from autograder.judging.records.results import whole_file
 from autograder.reports.pages import environment
 from autograder.similarity.class_answers import Answer, ClassAnswers, called
 from autograder.similarity.findings import UNUSUAL, ExerciseFindings, Finding, compare
-from autograder.wording import clean, enumeration, printable_json
+from autograder.wording import clean, counted, enumeration, printable_json
 from course.syllabus import syllabus
 
 NO_PROOF = (
@@ -128,7 +128,7 @@ def in_words(finding: Finding) -> str:
 
 
 def _how(finding: Finding) -> str:
-    of = f"{finding.having} of {finding.of} hand-ins {'has' if finding.having == 1 else 'have'} it"
+    of = f"{finding.having} of {counted(finding.of, 'hand-in')} {'has' if finding.having == 1 else 'have'} it"
     if finding.is_of_the_reference:
         how = "Equal to the model solution" if finding.equal else f"Near the model solution ({finding.likeness:.0%})"
         same = "letter by letter" if finding.verbatim else "but for names and order"
@@ -159,9 +159,9 @@ def show(screen: Console, found: Similarity) -> None:
     for weight, names, exercises in found.groups[:MOST_GROUPS_ON_A_TERMINAL]:
         if len(exercises) > 1:
             who = _listed(names, 4)
-            screen.print(f"{who}: {len(exercises)} exercises alike, unusual by {weight:.0f}")
+            screen.print(f"{who}: {counted(len(exercises), 'exercise')} alike, unusual by {weight:.0f}")
     answers = sum(one.answers for one in found.exercises)
-    screen.print(f"\n{answers:,} answers to {len(found.exercises)} exercises were compared.")
+    screen.print(f"\n{counted(answers, 'answer')} to {counted(len(found.exercises), 'exercise')} were compared.")
     screen.print(NO_PROOF)
 
 

@@ -13,7 +13,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,24 +132,25 @@ def canvas(folder: Path, who: SmallClass) -> None:
     table(folder / "groups.csv", groups)
 
 
-def moodle(folder: Path, who: SmallClass) -> None:
-    """The zip of all submissions (mod/assign/classes/downloader.php) and the grading worksheet."""
+def moodle(folder: Path, who: SmallClass, *, blind: bool = False) -> None:
+    """The zip of all submissions (mod/assign/classes/downloader.php) and the grading worksheet; `blind`: anonymous."""
     zipped(
         folder / "submissions.zip",
         {
-            f"{first} {last}_{70 + place}_assignsubmission_file_/{FILE}": text
+            f"{'Participant' if blind else f'{first} {last}'}_{70 + place}_assignsubmission_file_/{FILE}": text
             for place, first, last, text in who.handed_in()
         },
     )
-    head = ["Identifier", "Full name", "ID number", "Email address", "Status", "Group", "Grade", "Maximum grade"]
+    people = [] if blind else ["Full name", "ID number", "Email address"]  # gradingtable.php, `is_blind_marking`
+    head = ["Identifier", *people, "Status", "Group", "Grade", "Maximum grade"]
     head += ["Grade can be changed", "Last modified (submission)", "Last modified (grade)", "Feedback comments"]
     rows: list[list[object]] = [head]
     for place, (last, first) in enumerate(who.names):
-        name, group = [f"Participant {70 + place}", f"{first} {last}"], who.team(place) or "Default group"
+        group = who.team(place) or "Default group"
         at = f"{'Wednesday, 3' if place in who.late else 'Monday, 1'} March 2027, 9:00 AM"
         there = [["Submitted for grading", at], ["No submission", "-"]][place == who.nothing]
-        ids = [f"s{place}", f"{who.user(place)}@x.edu"]
-        rows.append([*name, *ids, there[0], group, "", "63.00", "Yes", there[1], "-", ""])
+        ids = [] if blind else [f"{first} {last}", f"s{place}", f"{who.user(place)}@x.edu"]
+        rows.append([f"Participant {70 + place}", *ids, there[0], group, "", "63.00", "Yes", there[1], "-", ""])
     table(folder / "ch06.csv", rows, encoding="utf-8-sig")
 
 
@@ -223,6 +224,7 @@ SETUPS: dict[str, Callable[[Path, SmallClass], None]] = {
     "canvas": canvas,
     "moderation": canvas,
     "moodle": moodle,
+    "anonymous": partial(moodle, blind=True),
     "blackboard": blackboard,
     "brightspace": brightspace,
     "gradescope": gradescope,

@@ -12,7 +12,11 @@ A module is called as its format of `backprop report`, and has
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 CH05, CH06 = "ch05_autograd_engine", "ch06_vjps"
 WORTH = 100.0
@@ -67,6 +71,31 @@ def roster(delimiter: str = ",") -> str:
     """A table of a teacher's own, with no grade in it."""
     rows = [("name", "mail", "login", "id"), *((one.name, one.mail, one.login, one.number) for one in CLASS)]
     return "".join(delimiter.join(row) + "\n" for row in rows)
+
+
+def export(
+    there: Book,
+    columns: dict[str, str],
+    about: dict[str, Callable[[Student], str]],
+    end: dict[str, str],
+    written: str = "g",
+    **how: Any,
+) -> str:
+    """A platform's table: what it says of each student, a cell for each lesson, and what ends a row.
+
+    Args:
+        columns: the titles of lessons' columns, by slug.
+        written: the format of points; no grade is an empty cell.
+        how: what `csv.writer` takes.
+    """
+    out = io.StringIO()
+    rows = csv.writer(out, **how)
+    rows.writerow([*about, *columns.values(), *end])
+    for one in CLASS:
+        grades = [there.get((one.login, slug), Entry()).grade for slug in columns]
+        cells = ["" if grade is None else format(grade, written) for grade in grades]
+        rows.writerow([*(say(one) for say in about.values()), *cells, *end.values()])
+    return out.getvalue()
 
 
 def graded(book: Book, student: str, lesson: str, text: str) -> None:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from platform_imports import CH05, CH06, CLASS, WORTH, Book, Entry, Student, graded, roster
+from platform_imports import CH05, CH06, WORTH, Book, Student, export, graded, roster
 
 VARIANTS = {"export": WORTH, "no export": None}
 COLUMNS = {CH05: "12345", CH06: "12346"}
@@ -29,15 +30,17 @@ def write_export(folder: Path, variant: str, there: Book) -> list[Path]:
     if variant == "no export":
         file.write_text(roster(), encoding="utf-8")
         return [file]
-    out = io.StringIO()
-    rows = csv.writer(out, delimiter="\t", quoting=csv.QUOTE_ALL)
-    titles = [f"{slug} [Total Pts: {WORTH:g} Score] |{number}" for slug, number in COLUMNS.items()]
-    rows.writerow(["Last Name", "First Name", "Username", "Student ID", "Last Access", "Availability", *titles])
-    for one in CLASS:
-        entries = [there.get((one.login, slug), Entry()) for slug in COLUMNS]
-        cells = ["" if entry.grade is None else f"{entry.grade:.2f}" for entry in entries]
-        rows.writerow([one.last, one.first, one.login, one.number, "2027", "Yes", *cells])
-    file.write_text(out.getvalue(), encoding="utf-16")
+    titles = {slug: f"{slug} [Total Pts: {WORTH:g} Score] |{number}" for slug, number in COLUMNS.items()}
+    about: dict[str, Callable[[Student], str]] = {
+        "Last Name": lambda one: one.last,
+        "First Name": lambda one: one.first,
+        "Username": lambda one: one.login,
+        "Student ID": lambda one: one.number,
+        "Last Access": lambda one: "2027",
+        "Availability": lambda one: "Yes",
+    }
+    text = export(there, titles, about, {}, ".2f", delimiter="\t", quoting=csv.QUOTE_ALL)
+    file.write_text(text, encoding="utf-16")
     return [file]
 
 

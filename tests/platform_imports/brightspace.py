@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 
-from platform_imports import CH05, CH06, CLASS, WORTH, Book, Entry, Student, graded, roster
+from platform_imports import CH05, CH06, CLASS, WORTH, Book, Student, export, graded, roster
 
 VARIANTS = {"export": WORTH, "no export": 63.0}
 ITEMS = (CH05, CH06)
@@ -27,15 +28,15 @@ def write_export(folder: Path, variant: str, there: Book) -> list[Path]:
     if variant == "no export":
         file.write_text(roster(), encoding="utf-8")
         return [file]
-    out = io.StringIO()
-    rows = csv.writer(out)
-    titles = [f"{slug} Points Grade <Numeric MaxPoints:{WORTH:g} Weight:10>" for slug in ITEMS]
-    rows.writerow(["OrgDefinedId", "Username", "Last Name", "First Name", "Email", *titles, "End-of-Line Indicator"])
-    for one in CLASS:
-        entries = [there.get((one.login, slug), Entry()) for slug in ITEMS]
-        cells = ["" if entry.grade is None else f"{entry.grade:g}" for entry in entries]
-        rows.writerow([f"#{one.number}", f"#{one.login}", one.last, one.first, one.mail, *cells, "#"])
-    file.write_text(out.getvalue(), encoding="utf-8")
+    titles = {slug: f"{slug} Points Grade <Numeric MaxPoints:{WORTH:g} Weight:10>" for slug in ITEMS}
+    about: dict[str, Callable[[Student], str]] = {
+        "OrgDefinedId": lambda one: f"#{one.number}",
+        "Username": lambda one: f"#{one.login}",
+        "Last Name": lambda one: one.last,
+        "First Name": lambda one: one.first,
+        "Email": lambda one: one.mail,
+    }
+    file.write_text(export(there, titles, about, {"End-of-Line Indicator": "#"}), encoding="utf-8")
     return [file]
 
 

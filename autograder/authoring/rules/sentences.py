@@ -34,7 +34,7 @@ def sentences_have_cases(course: Course) -> list[Problem]:
         file = course.relative(path)
         if not path.is_file():
             own = f" --course {course.root}" if course.is_own else ""
-            do = f"write what `python -m autograder.authoring.contracts {slug}{own}` prints, and fill it in"
+            do = f"write what `python -P -m autograder.authoring.contracts {slug}{own}` prints, and fill it in"
             problems.append(Problem(file, "this file is missing", do))
             continue
         try:

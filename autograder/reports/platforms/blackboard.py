@@ -37,6 +37,7 @@ class BlackboardReport(GradebookReport):
         else:
             table, places = Table("blackboard", "", HEADER), list(range(len(HEADER)))
             people = [(_row(line), (), line) for line in self.lines]
+            self.say_without("no username", [line.student for row, _, line in people if line.worked and not row[2]])
         head = [table.header[place] for place in places]
         columns = {slug: self.column_of(slug, table.header[len(HEADER) :]) for slug in self.lessons}
         known = {slug: title for slug, title in columns.items() if title and title in table.header}

@@ -15,6 +15,7 @@ from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
 from autograder.reports.safety import TableWriter, cell
+from autograder.wording import some
 
 HEADER = ("OrgDefinedId", "Username")
 END, MARK = "End-of-Line Indicator", "#"
@@ -42,7 +43,7 @@ class BrightspaceReport(GradebookReport):
             )
         nameless = [line.student for row, _, line in people if line.cells and not any(row)]
         if nameless:
-            self.said.append(f"no id and no username, and not in this file: {', '.join(nameless[:5])}")
+            self.said.append(f"no id and no username, and not in this file: {some(nameless)}")
         people = [one for one in people if any(one[0])]
         titles = [title for title in table.header if ITEM.fullmatch(title)]
         columns = {slug: self.column_of(slug, titles) for slug in self.lessons}

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from autograder.gradebook.columns import NOT_ASSIGNED
 from autograder.gradebook.roster import Table
 from autograder.judging.records.results import whole_file
 from autograder.reports.platforms.gradebook import GradebookReport, Line
@@ -21,6 +22,10 @@ from autograder.reports.safety import TableWriter, cell
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS = "    Points Possible"
+ANONYMOUS = (
+    "Canvas has N/A for everybody there, as in an anonymous assignment whose grades are not posted, and imports none: "
+    "post them there, then download and export again"
+)
 HAND_IN = re.compile(r".*_(\d+)", re.DOTALL)
 """What Canvas calls a hand-in ends in the student's ID."""
 
@@ -29,6 +34,7 @@ class CanvasReport(GradebookReport):
     """`canvas.csv`, to import under Grades, Import."""
 
     platform = "canvas"
+    excuse = "EX"
 
     def write(self) -> list[str]:
         found = self.tables("canvas")
@@ -44,6 +50,10 @@ class CanvasReport(GradebookReport):
         columns = {slug: self.column_of(slug, table.header[len(head) :]) for slug in self.lessons}
         known = {slug: title for slug, title in columns.items() if title in table.header}
         new = {slug: title for slug, title in columns.items() if slug not in known}
+        for slug, title in known.items():
+            place = table.header.index(title)
+            if rows and all(NOT_ASSIGNED.fullmatch(row[place]) for row, _ in rows):
+                self.said.append(f"{slug}: {ANONYMOUS}")
         self.say_how_old(table, known, (line for _, line in rows))
         paths = [self._file("canvas.csv", table, head, rows, known)] if known else []
         if new:
@@ -71,7 +81,7 @@ class CanvasReport(GradebookReport):
                 file,
                 table,
                 head,
-                [(row, line) for row, line in rows if line.worked & set(slugs)],
+                [(row, line) for row, line in rows if self.has_cell(line) & set(slugs)],
                 {slug: columns[slug] for slug in slugs},
             )
             for file, slugs in files.items()

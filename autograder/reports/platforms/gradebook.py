@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autograder.classroom.class_record import GONE
-from autograder.classroom.lesson_names import lessons_named
+from autograder.gradebook.columns import EXCUSED, columns_of
 from autograder.gradebook.roster import Person, Table
 from autograder.reports.class_results import StudentWork, is_work
 from autograder.reports.formats import Order, Report
 from autograder.reports.platforms.numbers import number, written
+from autograder.wording import counted, some
 
-COLUMN_ID = re.compile(r"\s*(\(\d+\)|\[Total Pts:.*|Points Grade(?: <.*>)?)\s*$")
-"""What a platform puts behind an assignment's name."""
-NO_ASSIGNMENT = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
-"""Canvas's columns of groups of assignments, which its importer passes over, too."""
 UNGRADED = ("killed",)
 """Whose points are not known: the cell stays as it is."""
-EXCUSED = re.compile(r"\s*(EX|Excused|Exempt)\s*", re.IGNORECASE)
-"""What a gradebook shows for who need not hand in: Canvas's importer takes the first two for that."""
-MOST_NAMED = 5
-"""Students whom a line names; the others are counted."""
+EXCUSED_ELSEWHERE = "excused elsewhere, and nothing is in this file for these; excuse them there, too"
 
 
 @dataclass(frozen=True)
@@ -45,6 +38,10 @@ class Line:
     cells: dict[str, Cell]
     gone: frozenset[str] = frozenset()
     """The lessons whose hand-in is no longer there."""
+    excused: frozenset[str] = frozenset()
+    """The lessons that the student need not hand in."""
+    excused_work: frozenset[str] = frozenset()
+    """Those of them for which there is work all the same."""
 
     @property
     def worked(self) -> frozenset[str]:
@@ -60,6 +57,8 @@ class GradebookReport(Report):
     """
 
     platform = ""
+    excuse = ""
+    """What the platform's importer takes for an excuse; empty if it takes nothing for one."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
@@ -77,11 +76,13 @@ class GradebookReport(Report):
         for result in work.results:
             if result.status in UNGRADED:
                 self._ungraded += 1
-            elif result.lesson in self.lessons:
+            elif result.lesson in self.lessons and result.lesson not in work.excused:
                 cells[result.lesson] = Cell(result.points, result.max_points, result.message, is_work(result))
         gone = frozenset(row.lesson for row in work.uncounted if row.status == GONE and row.lesson not in cells)
         if work.results or work.person is not None:
-            self.lines.append(Line(work.student, work.person, cells, gone))
+            free = work.excused & {*self.lessons}
+            all_the_same = frozenset(one.lesson for one in work.results if one.lesson in free and is_work(one))
+            self.lines.append(Line(work.student, work.person, cells, gone, free, all_the_same))
 
     def finish(self) -> list[str]:
         worked = {slug for line in self.lines for slug, cell in line.cells.items() if cell.worked}
@@ -91,7 +92,7 @@ class GradebookReport(Report):
         written = self.write() if self.lessons else []
         self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._kept.items()]
         if self._ungraded:
-            self.said.append(f"{self._ungraded} hand-ins could not be graded, and change nothing there")
+            self.said.append(f"{counted(self._ungraded, 'hand-in')} could not be graded: nothing changes there")
         return [f"{self.platform}: {line}" for line in (*written, *self.said)]
 
     def write(self) -> list[str]:
@@ -126,6 +127,11 @@ class GradebookReport(Report):
         if gone:
             self.said.append(f"in no row of the roster, and not in this file: {some(gone)}")
 
+    def say_without(self, what: str, who: Sequence[str]) -> None:
+        """Say whom the platform cannot find in a file of ours, since no roster has what it looks for."""
+        if who:
+            self.said.append(f"{some(who)}: {what} is known, so the import finds nobody; give a --roster that has it")
+
     def spread(
         self, name: str, ending: str, slugs: Sequence[str], lines: Iterable[Line], beside: bool = False
     ) -> dict[str, list[str]]:
@@ -137,24 +143,24 @@ class GradebookReport(Report):
         for line in people:
             for slug in (line.cells.keys() - line.worked) & set(slugs):
                 self._keep(slug, "no work in the notebook that was handed in, and no points in this file", line)
-        handed_in = {slug: frozenset(line.student for line in people if slug in line.worked) for slug in slugs}
+            for slug in (line.excused - self.has_cell(line)) & set(slugs):
+                self._keep(slug, EXCUSED_ELSEWHERE, line)
+        handed_in = {slug: frozenset(line.student for line in people if slug in self.has_cell(line)) for slug in slugs}
         if len(set(handed_in.values())) <= 1 and not beside:
             return {f"{name}{ending}": list(slugs)}
         return {f"{name}/{slug}{ending}": [slug] for slug in slugs if handed_in[slug]}
 
     def column_of(self, slug: str, titles: Iterable[str]) -> str | None:
         """The platform's column of a lesson: the one that the rules name, or whose name says the lesson."""
-        listed = list(titles)
-        named = self.order.classroom.rules.of(slug).column
-        if named:
-            return next(
-                (title for title in listed if named in (title.strip(), COLUMN_ID.sub("", title).strip())), named
-            )
-        assignments = [title for title in listed if not NO_ASSIGNMENT.search(title)]
-        meant = [title for title in assignments if lessons_named(COLUMN_ID.sub("", title)) == [slug]]
+        rules = self.order.classroom.rules
+        meant = columns_of(slug, rules, titles)
         if len(meant) > 1:
             self.said.append(f"{slug} could be {' or '.join(map(repr, meant))}: the rules say which, column = …")
-        return meant[0] if len(meant) == 1 else None
+        return meant[0] if len(meant) == 1 else rules.of(slug).column or None
+
+    def has_cell(self, line: Line) -> frozenset[str]:
+        """The lessons of which a student has something to import."""
+        return line.worked | (line.excused if self.excuse else frozenset())
 
     def points(self, line: Line, slug: str, worth: str = "", there: str = "") -> str:
         """What stands in a cell.
@@ -166,9 +172,13 @@ class GradebookReport(Report):
         """
         cell = line.cells.get(slug)
         if EXCUSED.fullmatch(there):
-            if cell is not None and cell.worked:
+            if slug in line.excused_work:
                 self._keep(slug, "excused there, and stay so; give these their points there", line)
             return there
+        if slug in line.excused:  # by another platform's table
+            if there.strip() or not self.excuse:
+                self._keep(slug, EXCUSED_ELSEWHERE, line)
+            return there if there.strip() else self.excuse
         if cell is None:
             if there.strip() and slug in line.gone:
                 self._keep(slug, "points there stay, though what was handed in is gone here", line)
@@ -192,9 +202,3 @@ class GradebookReport(Report):
 
     def _keep(self, slug: str, what: str, line: Line) -> None:
         self._kept.setdefault((slug, what), []).append(line.student)
-
-
-def some(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

@@ -83,7 +83,7 @@ class MoodleReport(GradebookReport):
     def _for_the_gradebook(self) -> list[str]:
         """Files in which nobody has an empty cell: the importer makes no grade and no feedback of one."""
         titles = {slug: self.column_of(slug, ()) or slug for slug in self.lessons}
-        written = []
+        written, lost = [], list[str]()
         for name, slugs in self.spread("moodle/gradebook", ".csv", self.lessons, self.lines).items():
             path = self.file(name)
             with whole_file(path) as file:
@@ -94,13 +94,16 @@ class MoodleReport(GradebookReport):
                     if not line.worked & set(slugs):
                         continue
                     person = line.person
-                    ids = person.ids if person else {"mail": line.student if "@" in line.student else ""}
+                    mail = person.mail if person else line.student if "@" in line.student else ""
+                    number = (person.ids.get("number") or person.ids.get("sis", "")) if person else ""
+                    lost += [line.student] * (not mail and not number)
                     said = [
                         one for slug in slugs for one in (self.points(line, slug), commented("", line.cells[slug].said))
                     ]
                     who = person.name if person else line.student
-                    out.writerow([*map(cell, (who, ids.get("mail", ""), ids.get("number", ""))), *said])
+                    out.writerow([*map(cell, (who, mail, number)), *said])
             written.append(str(path))
+        self.say_without("no mail address and no ID number", list(dict.fromkeys(lost)))
         self.said.append(
             "import it under Grades, Import, CSV: map Email address (or ID number) and the points; to replace what "
             "feedback is there, and only then, map a lesson's feedback, too"

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from autograder.classroom.class_record import GONE
 from autograder.gradebook.people import Student
 from autograder.gradebook.roster import folded
-from autograder.judging.records.results import SubmissionResult
+from autograder.judging.records.status import EXCUSED
 from autograder.nbgrader_course.gradebook import CourseGradebook
 from autograder.reports.class_results import StudentWork, lesson_of
 from autograder.reports.formats import Order, Report
-from autograder.reports.platforms.gradebook import UNGRADED, some
-from autograder.wording import LONGEST, clean
+from autograder.reports.platforms.gradebook import UNGRADED
+from autograder.wording import LONGEST, clean, counted, some
 
 
 class NbgraderReport(Report):
@@ -24,30 +24,33 @@ class NbgraderReport(Report):
         self._gradebook = CourseGradebook(order.gradebook)
         self._known = self._gradebook.students()
         self._written: list[tuple[str, str]] = []
-        self._more: list[str] = []
-        """Who has more points of a lesson than of its exercises."""
+        self._excused: list[str] = []
+        """Who need not hand something in."""
         self._kinds = _as_hand_ins_have_it(order.classroom.people.students)
 
     def add(self, work: StudentWork) -> None:
         """Write a student's results; who handed in nothing is a student all the same."""
         results = [
-            result for result in work.results if result.status not in UNGRADED and result.lesson in self._lessons
+            result
+            for result in work.results
+            if result.status not in (*UNGRADED, EXCUSED) and result.lesson in self._lessons
         ]
         student = self._called(work)
         person = work.person
         first, _, last = (person.name if person else "").rpartition(" ")
-        there = {result.lesson for result in work.results}
-        gone = {row.lesson for row in work.uncounted if row.status == GONE and lesson_of(row.lesson)} - there
+        there = {result.lesson for result in work.results} - work.excused
+        gone = {row.lesson for row in work.uncounted if row.status == GONE} | work.excused
+        gone = {slug for slug in gone - there if lesson_of(slug)}
+        self._excused += [work.student] * bool(work.excused & {*self._lessons})
         if results or person is not None or (gone and student in self._known):
-            mail = person.ids.get("mail", "") if person else ""
+            mail = person.mail if person else ""
             first, last, mail = (clean(one, LONGEST) for one in (first, last, mail))
             self._gradebook.write(student, first, last, mail, results, gone)
-            self._more += [work.student for one in results if _sum(one) < one.points - 0.005]
             self._written += [(student, result.lesson) for result in results]
 
     def finish(self) -> list[str]:
         shown = len(self._gradebook.shown)
-        lines = [f"nbgrader: {len(self._written)} submissions in {self._gradebook.address.split('@')[-1]}"]
+        lines = [f"nbgrader: {counted(len(self._written), 'submission')} in {self._gradebook.address.split('@')[-1]}"]
         if len(self._written) > shown and self._gradebook.folder is not None:
             where = f"{self._gradebook.folder}/submitted"
             lines.append(f"nbgrader: Formgrader lists all, and opens the {shown} whose notebooks lie in {where}")
@@ -59,11 +62,17 @@ class NbgraderReport(Report):
             lines.append(f"nbgrader: a late penalty there is not ours, and stays, though the rules say another: {who}")
         if back := self._gradebook.taken_back:
             who = some([f"{student} in {slug}" for student, slug in back])
-            lines.append(f"nbgrader: scores taken back, since what was handed in is gone: {who}")
-        if self._more:
+            lines.append(f"nbgrader: scores taken back, since what was handed in is gone or excused: {who}")
+        if self._excused:
+            who = some(self._excused)
             lines.append(
-                "nbgrader: a teacher gave more for a lesson than its exercises add up to, for which nbgrader has no "
-                f"place; give it as extra credit there: {some(self._more)}"
+                f"nbgrader: its gradebook has no place for an excuse; excused, and without points there: {who}"
+            )
+        if extra := self._gradebook.their_extra:
+            who = some([f"{student} in {slug}" for student, slug in extra])
+            lines.append(
+                "nbgrader: a teacher gave more than the exercises add up to, and the first exercise has extra credit "
+                f"there that is not ours, and stays: {who}"
             )
         return lines
 
@@ -77,10 +86,6 @@ class NbgraderReport(Report):
         names = [*work.names, *(ids[kind] for kind in self._kinds if kind in ids)]
         known = next((name for name in names if name in self._known), None)
         return known or clean([*names, work.student][0], LONGEST)  # a database takes no name that is no UTF-8
-
-
-def _sum(result: SubmissionResult) -> float:
-    return sum(one.points for one in result.exercises)
 
 
 def _as_hand_ins_have_it(students: Iterable[Student]) -> list[str]:

@@ -38,7 +38,7 @@
       const hidden = !fits || found > limit;
       if (row.element.hidden !== hidden) row.element.hidden = hidden;
     }
-    shown.value = `${people.toLocaleString("en")} of ${everyone.toLocaleString("en")} students`;
+    shown.value = `${people.toLocaleString("en")} of ${everyone.toLocaleString("en")} student${everyone === 1 ? "" : "s"}`;
     more.hidden = found <= limit;
     more.textContent = `Show all ${found.toLocaleString("en")}`;
   }

@@ -106,7 +106,7 @@ def graded_by(place: Path, folder: Path, files: list[Path], user: int, course: s
     said = ""
     for command in commands:
         done = subprocess.run(
-            [sys.executable, "-m", "autograder", *command],
+            [sys.executable, "-P", "-m", "autograder", *command],
             cwd=work,
             env=environment,
             user=user,
