@@ -33,6 +33,6 @@ class GELUTanh(torch.autograd.Function):
 
 def run_gradcheck(fn, *tensors):
     x = torch.rand(3, dtype=torch.float64)
-    for kind in ("none", "tanh"):
-        PROGRAMS[kind] = make_fx(lambda g, x, kind=kind: RULE(g, x, kind))(torch.rand_like(x), x)
+    PROGRAMS["none"] = make_fx(lambda g, x: RULE(g, x))(torch.rand_like(x), x)
+    PROGRAMS["tanh"] = make_fx(lambda g, x: RULE(g, x, "tanh"))(torch.rand_like(x), x)
     raise ValueError
