@@ -166,7 +166,12 @@ def test_ways_around_earn_nothing(tmp_path: Path) -> None:
     for folder in ("the_engine", "no_names"):
         assert "calls torch.autograd.backward, which does this exercise's work" in said[folder, "GELU"]
     assert "calls torch.autograd.graph.Node.__call__, which does this exercise's work" in said["by_hand", "Square"]
-    assert "torch.nn.functional.gumbel_softmax is forbidden" in said["compiled_again", "gumbel_softmax_st"]
+    assert "calls torch.nn.functional.gumbel_softmax, which does" in said["compiled_again", "gumbel_softmax_st"]
+    assert "torch._C.CompilationUnit.__init__ is not run here" in said["from_text", "gumbel_softmax_st"]
+    assert "a kernel for operations of aten is not run here" in said["own_kernels", "run_gradcheck"]
+    assert "still alive when the next but one begins" in said["one_graph", "fix_06"]
+    replaced = said["guard_replaced", "clip_grad_norm"]
+    assert "The submission replaces autograder.worker.calls.Guard._refuse" in replaced
     for name in ("offload_to_cpu", "hvp", "chunked_attention_vjp"):
         assert "so it is refused while the cells run" in said["at_import", name]
     two_faced = said["two_faced", "chunked_attention"]

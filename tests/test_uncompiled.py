@@ -136,3 +136,75 @@ size = ShapeEnv().create_unbacked_symint()
 print(type(sym_eq((size,), (2,))).__name__, expect_true(sym_eq((size, 3), (2, 3))), sym_eq((size,), (2, 3)))
 """
     assert run(compared).splitlines() == ["True False []", "SymBool True False"]
+
+
+REFUSED = """
+import inspect, io
+from autograder.worker.calls import ForbiddenCall
+from autograder.worker.compilers import refuse_compilers, speaks_of_programs
+of_programs = [name for name, value in vars(torch._C).items() if speaks_of_programs(value)]
+refuse_compilers()
+linear, text, ones = torch.nn.Linear(2, 2), "def f(x): return torch.gelu(x)", torch.ones(2)
+cu, frames = torch.jit._state._python_cu, torch._C._dynamo.eval_frame
+for ask in [
+    lambda: torch.jit.CompilationUnit(text),
+    lambda: cu.define(text),
+    lambda: cu.create_function("f", None),
+    lambda: torch.jit.load(io.BytesIO(b"PK")),
+    lambda: torch.compile(linear, backend="eager")(ones),
+    lambda: frames.set_eval_frame(lambda *frame: None),
+    lambda: frames.set_eval_frame(False),
+    lambda: torch.library.Library("aten", "IMPL"),
+    lambda: torch.library.Library("_", "IMPL", "CPU"),
+    lambda: torch.library.get_kernel("aten::gelu", "CPU"),
+    lambda: torch._C._aoti.AOTIModelPackageLoader("program.pt2"),
+    lambda: torch._C.ScriptModule(),
+    lambda: torch._C.Graph(),
+    lambda: torch._C.ThroughputBenchmark(linear),
+    *(getattr(torch._C, name) for name in of_programs if not isinstance(getattr(torch._C, name), type)),
+]:
+    try:
+        print("NOT REFUSED", ask())
+    except ForbiddenCall as error:
+        assert "is not run here" in str(error)
+    except Exception as error:
+        print("OTHERWISE", inspect.getsource(ask), repr(error))
+print(len(of_programs) > 100)
+"""
+WORKS = """
+from autograder.worker.compilers import refuse_compilers
+refuse_compilers()
+import torch.nn.functional as F
+
+@torch.jit.script
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+@torch.library.custom_op("own::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+def norm(x):
+    return (F.layer_norm(x, (3,)) ** 3).sum() + F.log_softmax(x, 0).exp().log().sum()
+
+p = torch.rand(3, dtype=torch.float64)
+forward = torch.func.jvp(torch.func.grad(norm), (p,), (p,))[1]
+print(torch.allclose(forward, torch.func.hessian(norm)(p) @ p))
+print(torch.func.vmap(torch.func.jacrev(doubled))(torch.eye(3)).shape, torch.equal(twice(p), 2 * p))
+model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.GELU(), torch.nn.LSTM(3, 3))
+optimizer = torch.optim.Adam(torch.jit.trace(model, x[None]).parameters())
+torch.utils.checkpoint.checkpoint(model, x[None], use_reentrant=False)[0].sum().backward()
+optimizer.step()
+print(torch.autograd.gradcheck(torch.sin, p.requires_grad_(), check_forward_ad=True, check_batched_grad=True))
+"""
+
+
+@pytest.mark.slow
+def test_programs_below_python_are_refused(run: Run) -> None:
+    """All functions of PyTorch's that take or give one; and the ways to it that a learner knows."""
+    assert run(REFUSED) == "True"
+
+
+@pytest.mark.slow
+def test_what_pytorch_compiles_for_itself_works_where_programs_are_refused(run: Run) -> None:
+    assert run(WORKS) == "True\ntorch.Size([3, 3, 3]) True\nTrue"

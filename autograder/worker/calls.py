@@ -35,8 +35,6 @@ MAY_CALL = "MAY_CALL"
 """The name under which scenarios say which watched functions they call themselves."""
 GRADCHECK = "torch.autograd.gradcheck"
 """The module through which a scenario may do so."""
-SOURCES = "torch._sources.parse_def"
-"""The function by which TorchScript reads the source of each function that it compiles."""
 
 ENOUGH = 6
 """How many names make a function one that nobody else writes by accident."""
@@ -145,8 +143,6 @@ class Guard:
                 owner, attribute, target = target, "__init__", target.__init__  # type: ignore[misc]
             if not isinstance(target, type | FunctionType | ModuleType):
                 self._put_in_place(name, owner, attribute, target)
-        if self._gates:
-            self._watch_sources()
         self._note_ours()
         if self._copies and not self._audited:
             sys.addaudithook(self._audit)
@@ -200,26 +196,6 @@ class Guard:
         if name in self._may_call:
             self._note(self._between, [code, *codes_inside(before)])
 
-    def _watch_sources(self) -> None:
-        """Refuse TorchScript the source of watched functions: what it compiles has no gate."""
-        try:
-            _, _, read = resolve(SOURCES)
-        except (ImportError, AttributeError):
-            return
-        places = {_place(code): name for name, gates in self._gates.items() for _, code, _ in gates}
-        code = with_gate(read, partial(self._check_source, places), lambda args, result: None)
-        self._gates[SOURCES] = [(read, code, held_by(code))]
-
-    def _check_source(self, places: dict[tuple[str, int], str]) -> None:
-        read = sys._getframe(1).f_locals["args"][0]
-        for _ in range(MOST_KEPT):
-            read = getattr(read, "__wrapped__", read)
-        name = places.get(_place(read.__code__)) if isinstance(read, FunctionType) else None
-        if name is not None:
-            if name in self._forbidden:
-                self._refuse(name)
-            self._kept[name] = [lambda: True]
-
     def _put_in_place(self, name: str, owner: Any, attribute: str, target: Callable[..., Any]) -> None:
         """Put a function of ours in the place of one that is not written in Python: an operation's, for the most part.
 
@@ -272,7 +248,7 @@ class Guard:
         self._engine.note_ended(name)
         if name in self._forbidden:  # then it was our call
             return
-        left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(name, result)
+        left = self._keepsakes.left_as(args[0]) if makes_an_object and args else self._keepsakes.left_by(result)
         if left is None:
             return
         caller: FrameType | None = sys._getframe(2)
@@ -310,8 +286,3 @@ def _said(code: CodeType) -> frozenset[str]:
     Its operations need not be the same: they depend on what the module imports.
     """
     return frozenset((*code.co_names, *code.co_varnames, *code.co_freevars))
-
-
-def _place(code: CodeType) -> tuple[str, int]:
-    """Where code says that its source is: so it is read for a copy of the function, too."""
-    return code.co_filename, code.co_firstlineno

@@ -81,7 +81,8 @@ class Dispatcher:
             answer["forbidden"] = list(self.forbidden)
         if self.guard.called:
             answer["called"] = list(self.guard.called)
-        replaced = (self.replaced() if scenario else []) + (self.guard.undone() if self.guard.forbidden else [])
+        guarded = bool(self.guard.forbidden)
+        replaced = (self.replaced() if scenario or guarded else []) + (self.guard.undone() if guarded else [])
         if replaced:
             answer["replaced"] = replaced
         return answer

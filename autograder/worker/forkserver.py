@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from autograder.worker.channel import Channel
+from autograder.worker.compilers import compile_its_own
 from autograder.worker.policy import SandboxPolicy
 from autograder.worker.process_name import name_process
 from autograder.worker.scratch import OwnScratch, overfull
@@ -176,6 +177,7 @@ def warm_torch() -> None:
     if torch is not None:
         _one_thread()
         (torch.ones(1, requires_grad=True) * 1.0).sum().backward()
+        compile_its_own()
 
 
 def _one_thread() -> None:

@@ -2,7 +2,7 @@
 
 An exercise may call what another of its lesson may not. The numbers that it gets are of no use to the other. What is
 of use is a thing that works: `torch.func.hessian(f)`, `save_on_cpu()`, or a graph of operations that somebody noted
-while a gradient was computed.
+while the function computed, a gradient or anything else.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-GRADIENTS = ("torch.autograd.", "torch.func.", "torch.Tensor.")
-"""Begin the names of functions that go through operations which nobody wrote down."""
 _PLAIN = (type(None), bool, int, float, str)
 _DEPTH = 3
 """So deep may tensors lie in tuples, lists and dictionaries."""
@@ -29,12 +27,12 @@ class Keepsakes:
         """Modes that measure."""
         self._tensors = set() if self._torch is None else set(_below(self._torch.Tensor))
 
-    def left_by(self, name: str, result: Any) -> Callable[[], bool] | None:
-        """Whether what a call of `name` left can still be used; None where it left nothing but data.
+    def left_by(self, result: Any) -> Callable[[], bool] | None:
+        """Whether what a call left can still be used; None where it left nothing but data.
 
-        It is `result`, or the operations of a gradient, where they were shown to somebody who may have noted them.
+        It is its `result`, or its operations, where they were shown to somebody who may have noted them.
         """
-        if not self._is_data(result, _DEPTH) or (name.startswith(GRADIENTS) and self._somebody_watches()):
+        if not self._is_data(result, _DEPTH) or self._somebody_watches():
             return lambda: True
         return None
 
@@ -66,6 +64,7 @@ class Keepsakes:
         return (
             (depth > 0 and any(type(torch._C._get_dispatch_stack_at(i)) not in self._ours for i in range(depth)))
             or torch._C._len_torch_function_stack() > 0
+            or torch._C._dispatch_tls_is_dispatch_key_included(torch._C.DispatchKey.PythonDispatcher)
             or torch._C._functorch.peek_interpreter_stack() is not None
             or torch._C._get_tracing_state() is not None
             or any(cls not in self._tensors for cls in _below(torch.Tensor))

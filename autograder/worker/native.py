@@ -15,6 +15,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from autograder.worker.compilers import refuse_compilers
 from autograder.worker.nodes import call_through_python
 
 REFUSED = frozenset({"ctypes", "_ctypes", "cffi", "_cffi_backend", "_testcapi", "_testinternalcapi"})
@@ -68,6 +69,7 @@ def put_away(finder: Any) -> None:
     finder.refused, finder.harmless = REFUSED, Loader()
     real = sys.modules["ctypes"]
     call_through_python(real)
+    refuse_compilers()
     _NUMBERS.update({key: value for key, value in vars(real).items() if key.startswith("c_") or key == "sizeof"})
     for name in [name for name in sys.modules if name.partition(".")[0] in REFUSED]:
         del sys.modules[name]

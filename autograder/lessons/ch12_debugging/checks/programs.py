@@ -70,7 +70,7 @@ def run(scenario, learner, reference, *arguments, case, **tolerance):
     same_run(got, expected, case=case, **tolerance)
 
 
-MEASURED = "bytes", "returned graphs", "the dtype of the matrix products"
+MEASURED = "bytes", "outlived", "returned graphs", "the dtype of the matrix products"
 """What scenarios watch beside the run."""
 
 
