@@ -176,7 +176,7 @@ def saved_bytes(batch, d, m, o, itemsize):
 # **94%** must be right with your defaults, and at least **88%** with `hidden=16`. Plain SGD reaches more than that in
 # a second; a call may take 30. Then `train` is called once more, on digits of which about half are negatives, drawn
 # pixel by pixel which of two patterns is turned round. Nothing linear reads these; a network gets **60%** with ease.
-# And with a small `lr` and `hidden=1200` its steps are compared with the gradients, which differences do not find in
+# And with a small `lr` and `hidden=900` its steps are compared with the gradients, which differences do not find in
 # 30 seconds.
 #
 # To try it:

@@ -20,6 +20,8 @@ TELLING_ENTRIES = 6
 """A case with fewer entries than that need not show a relation."""
 MOST_TRIED = 8
 """Failing cases on which relations are looked for."""
+MOST_ENTRIES = 10_000
+"""Of all arguments of a call that is made once more, with other numbers: pages fetch what it answers."""
 
 
 def likeliest_relations(failures: list[Comparison], reference: Reference) -> list[str]:
@@ -85,9 +87,11 @@ def _relations(comparison: Comparison, reference: Reference) -> list[str]:
 
 
 def unit_gradients(comparison: Comparison, reference: Reference) -> Callable[[], list[np.ndarray]] | None:
-    """The right answers had the upstream gradient been all ones; None where there is no upstream gradient."""
+    """The right answers had the upstream gradient been all ones; None if there is none, or the arguments are large."""
     call = comparison.call
     if call is None or call.scenario or not call.arguments or call.arguments[0][0] != "g":
+        return None
+    if sum(np.size(value) for _, value in call.arguments) > MOST_ENTRIES:
         return None
 
     def compute() -> list[np.ndarray]:

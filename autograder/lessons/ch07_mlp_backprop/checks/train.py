@@ -30,13 +30,13 @@ ACTIVATIONS = {
 # What no linear reader learns: on drawn patterns and their negatives, linear discriminants read 35% at most (22 draws),
 # right trainings 87% at least (306 runs of 16 kinds).
 ENOUGH_OF_PATTERNS = 0.6
-# The cosine between a small step and the gradient: at least 0.99 with SGD and momentum, batches of 1 to all rows, and
-# 0.43 with Adam (12 kinds in float64 and float32, 2 draws each). With lr=1e-4 single rows move the wide network so far
-# that it falls to 0.29.
+# The cosine between a small step and the gradient: at least 0.95 with SGD and momentum, batches of 1 to all rows, and
+# 0.34 with Adam (10 kinds in float64 and float32, 6 draws each). With lr=1e-4, or momentum and 1e-5, single rows move
+# the wide network so far that it falls to 0.28.
 ALONG = 0.25
-WIDE = 1_200
+WIDE = 900
 """Hidden units: an epoch of backpropagation takes a tenth of a second, complex steps of whole units take a minute."""
-SLOPES = 200
+SLOPES = 50
 """Entries of each parameter that are looked at."""
 STEP = 1e-6
 
@@ -245,22 +245,32 @@ def test_small_steps_follow_the_gradient(learner, rng):
     """
     (X, y), _ = permuted_digits(rng)
     seed = int(rng.integers(1000))
-    case = f"{len(y)} digits, hidden={WIDE}, epochs=1, lr=1e-05 and lr=2e-05"
-    once, again, twice = (
-        trained(learner.train(X, y, hidden=WIDE, epochs=1, lr=lr, seed=seed), WIDE, case) for lr in (1e-5, 1e-5, 2e-5)
-    )
-    if once is None or again is None or twice is None:
-        return
-    if any(not np.allclose(once[name], again[name], rtol=1e-9, atol=1e-12) for name in PARAMETERS):
-        # The difference of two trainings that start elsewhere follows the gradient or not, as chance has it.
-        expect(False, "Two calls with the same seed and lr gave two different networks.", case=case)
+    case = f"{len(y)} digits, hidden={WIDE}, epochs=1, lr=4e-06 and lr=8e-06"
+
+    def network(lr):
+        return trained(learner.train(X, y, hidden=WIDE, epochs=1, lr=lr, seed=seed), WIDE, case)
+
+    once, twice = network(4e-6), network(8e-6)
+    if once is None or twice is None:
         return
     places = {name: rng.permutation(once[name].size)[:SLOPES] for name in PARAMETERS}
+    steps = {name: (twice[name] - once[name]).ravel()[places[name]] for name in PARAMETERS}
     gradients = some_slopes(once, X, y, places)
+    along = {
+        name: -np.sum(steps[name] * gradients[name])
+        > ALONG * np.linalg.norm(steps[name]) * np.linalg.norm(gradients[name])
+        for name in PARAMETERS
+    }
+    if not all(along.values()):  # of two trainings that start elsewhere, chance decides that
+        again = network(4e-6)
+        if again is None:
+            return
+        if any(not np.allclose(once[name], again[name], rtol=1e-9, atol=1e-12) for name in PARAMETERS):
+            expect(False, "Two calls with the same seed and lr gave two different networks.", case=case)
+            return
     for name in PARAMETERS:
-        step, gradient = (twice[name] - once[name]).ravel()[places[name]], gradients[name]
-        message = f"{name} is the same with lr=1e-05 and lr=2e-05: are its steps lr times its gradient?"
-        expect(bool(np.any(step)), message, case=case)
-        along = -np.sum(step * gradient) > ALONG * np.linalg.norm(step) * np.linalg.norm(gradient)
-        if np.any(step):
-            expect(bool(along), f"{name} does not go down along its gradient where the steps are small.", case=case)
+        message = f"{name} is the same with lr=4e-06 and lr=8e-06: are its steps lr times its gradient?"
+        expect(bool(np.any(steps[name])), message, case=case)
+        if np.any(steps[name]):
+            message = f"{name} does not go down along its gradient where the steps are small."
+            expect(bool(along[name]), message, case=case)
