@@ -38,11 +38,11 @@ class PartlyWritten(KnownMistakes):
         """What the visible checks that reject a mistake see, by check."""
         return self._book.seen.get(known.exercise, {}).get(known.name) if self._book else None
 
-    def _seen_by(self, known: Misconception, items: list[pytest.Item]) -> Observe:
+    def _observer_of(self, known: Misconception, items: list[pytest.Item]) -> Observe:
         written = self._written(known)
         if written is None or self._book is None:
-            return super()._seen_by(known, items)
-        found_out, right = super()._seen_by(known, items), self._book.right[known.exercise]
+            return super()._observer_of(known, items)
+        found_out, right = super()._observer_of(known, items), self._book.right[known.exercise]
 
         def seen(i: int, enough: Any) -> Record:
             check = _check(items[i])
@@ -53,10 +53,10 @@ class PartlyWritten(KnownMistakes):
 
         return seen
 
-    def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
+    def _rejecting_checks(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
         written = self._written(known)
         if written is None:
-            return super()._rejecting(known, items)
+            return super()._rejecting_checks(known, items)
         return frozenset(i for i, item in enumerate(items) if (check := _check(item)).visible and check.name in written)
 
 

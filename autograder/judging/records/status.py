@@ -1,10 +1,10 @@
-"""The words that results use for how it went."""
+"""The statuses of exercises and submissions in results."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 ExerciseStatus = Literal["passed", "partial", "failed", "missing", "error", "timeout", "forbidden"]
-"""Of an exercise. What ended it before anything could be compared is `missing` to `forbidden`."""
+"""Status of an exercise. `missing` to `forbidden`: it ended before anything could be compared."""
 SubmissionStatus = Literal["graded", "unreadable", "timeout", "killed", "not recognised", "gone"]
-"""Of a submission. Reports have rows of the last two for what has no result that counts."""
+"""Status of a submission. Reports use the last two for work that has no result that counts."""
