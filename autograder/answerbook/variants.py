@@ -44,7 +44,7 @@ def _properties(record: Record) -> list[list[Any]]:
 
 
 def gives(mine: Record, written: Seen) -> bool:
-    """Whether a check saw of an answer what the book says."""
+    """Whether a check's record of an answer matches the one in the book."""
     if written is None or mine.passed:
         return written is None and mine.passed
     ended, properties, structure, *products = written
@@ -55,7 +55,7 @@ def gives(mine: Record, written: Seen) -> bool:
 
 @dataclass(frozen=True)
 class CandidateFromBook(Candidate):
-    """A changed reference for which the book says what visible checks see."""
+    """A changed reference whose visible records are in the book."""
 
     seen: tuple[Seen, ...] = ()
 

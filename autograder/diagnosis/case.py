@@ -87,7 +87,7 @@ def readable(value: Any) -> bool:
     return True
 
 
-def tells(value: Any) -> bool:
+def is_self_explanatory(value: Any) -> bool:
     """Whether a value makes sense without a name: arrays, a program, an expression, or a container of those.
 
     A number, a switch or a single word says nothing if its name is unknown.
@@ -98,7 +98,7 @@ def tells(value: Any) -> bool:
             _is_dict_of_parts(value)
             or _has_arrays(value)
             or _is_steps(value)
-            or (literal(value) is not None and any(map(tells, parts)))
+            or (literal(value) is not None and any(map(is_self_explanatory, parts)))
         )
     return bool(_is_array(value) and np.ndim(value)) or (isinstance(value, str) and not WORDS.fullmatch(value))
 

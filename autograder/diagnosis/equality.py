@@ -31,13 +31,13 @@ def mismatch(
     `name` is the result's name in the sentence, and `names` are those of a tuple's parts. With `inputs`, the arguments
     of the call by name, the shape or dtype of a gradient "dA" is explained by its input "A".
 
-    What is equal: - arrays: exactly the same shape and dtype (byte order apart), and entries within `atol + rtol *
-    |expected|`;
+    What is equal:
+    - arrays: exactly the same shape and dtype (byte order apart), and entries within `atol + rtol * |expected|`;
       integers and bools exactly; an infinity only itself, nan only where nan is expected;
     - a 0-d array, a NumPy scalar and a Python number stand for each other; Python numbers have no dtype, so a
       float stands for a float of any precision and an int for any number; a float is no integer, a bool only a bool;
-    - a tuple and a list with equal parts; dicts with the same keys and equal values; equal text; None; - anything else
-    (an object of the submission) is equal only to itself.
+    - a tuple and a list with equal parts; dicts with the same keys and equal values; equal text; None;
+    - anything else (an object of the submission) is equal only to itself.
 
     Returns:
         None when they are equal.

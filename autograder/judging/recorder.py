@@ -62,7 +62,7 @@ class Recorder(LocalRun):
         answer: Answer = {"value": None, "failure": None, "changed": [], "forbidden": []}
         try:
             value = getattr(of, request["name"])(*request["args"], **request["kwargs"])
-            answer["value"] = other(value) if self._otherwise else value
+            answer["value"] = altered(value) if self._otherwise else value
         except Exception as error:
             answer["failure"] = failure(error).as_data()
         return answer
@@ -83,14 +83,14 @@ def prefetched(calls: list[PrefetchedCall | None], otherwise: list[PrefetchedCal
     return PrefetchedCheck(tuple(call for call in alike if call), None not in alike)
 
 
-def other(value: Any) -> Any:
-    """Data of the same kind with other values; empty values and objects that are not data are returned unchanged."""
+def altered(value: Any) -> Any:
+    """Data of the same kind with altered values; empty values and objects that are not data are returned unchanged."""
     if isinstance(value, str):
         return f"{value}?"
     if type(value) in (tuple, list):
-        return type(value)(other(item) for item in value)
+        return type(value)(altered(item) for item in value)
     if type(value) is dict:
-        return {key: other(item) for key, item in value.items()}
+        return {key: altered(item) for key, item in value.items()}
     kind = _kind(value)
     if kind == "b":
         return not value if isinstance(value, bool) else ~value

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from autograder.isolation import IsolationError, PackageMissing, Workers
-from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, known_to_workers, requests, told_when_asked
+from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, requests, sent_questions, stored_questions
 from autograder.judging.asking.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.checking.plugin import Checks, identify
@@ -97,7 +97,7 @@ class Judge:
         """By exercise and visibility: the calls prefetched from every submission; None if each is made separately."""
         self._asking = ""
         """The exercise that is being asked."""
-        self._failures_of_reference: dict[str, str] = {}
+        self._reference_errors: dict[str, str] = {}
         """By id of a check that raised: how it fails on the reference; empty if the reference passes."""
         self._known_answers: Remembered[tuple[str, bool, bytes], Observed] = Remembered(MOST_KNOWN, KNOWN_BYTES)
         """Cache by exercise, visibility and hash of all answers; only where the records depend on nothing else."""
@@ -300,14 +300,12 @@ class Judge:
 
     def require_reference_passes(self, item: pytest.Item) -> None:
         """Raise `CheckError` if a check that raised an exception also fails on the reference: the check is wrong."""
-        if item.nodeid not in self._failures_of_reference:
+        if item.nodeid not in self._reference_errors:
             record = unhurried(lambda: self.observe([item], self.reference.local())[0])
             raised = record.raised if record.visible else record.raised.partition(":")[0]  # the rest may show inputs
-            self._failures_of_reference[item.nodeid] = "" if record.passed else raised or one_line(record)
-        if self._failures_of_reference[item.nodeid]:
-            raise CheckError(
-                f"{item.name} fails on the solution, too ({self._failures_of_reference[item.nodeid]}); mend the check"
-            )
+            self._reference_errors[item.nodeid] = "" if record.passed else raised or one_line(record)
+        if error := self._reference_errors[item.nodeid]:
+            raise CheckError(f"{item.name} fails on the solution, too ({error}); mend the check")
 
     def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]:
         """The checks of an exercise, visible ones first; only the visible or the hidden ones if `visible` is given."""
@@ -375,9 +373,9 @@ class Judge:
             with contextlib.suppress(IsolationError, wire.WireError):  # on failure, the calls are made one by one
                 request = {"checks": requests(visible), "scenarios": self.reference.scenario_source}
                 if workers.of(exercise.environment).prefetch(exercise.name, wire.encode(request)):
-                    self._questions[exercise.name, True] = known_to_workers(exercise.name, visible)
+                    self._questions[exercise.name, True] = stored_questions(exercise.name, visible)
             with contextlib.suppress(wire.WireError):
-                self._questions[exercise.name, False] = told_when_asked(hidden)
+                self._questions[exercise.name, False] = sent_questions(hidden)
 
     def _calls_of(self, exercise: Exercise) -> list[PrefetchedCheck]:
         """For each check of an exercise, the calls that it makes whatever the answers are."""

@@ -72,7 +72,7 @@ def deciding_files(slug: str) -> set[Path]:
 
 
 def _files_for(exercise: Exercise) -> Iterator[Path]:
-    """The lesson's files, without those of other exercises and those that affect no points.
+    """The lesson's files, except those of other exercises and those that affect no points.
 
     All scenarios are included, because a worker gets a lesson's scenarios as one text.
     """

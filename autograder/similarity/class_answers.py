@@ -1,4 +1,4 @@
-"""Collects what a class handed in for each exercise, without what the course handed out."""
+"""Collects what the students of a class wrote for each exercise."""
 
 from __future__ import annotations
 

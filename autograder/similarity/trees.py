@@ -33,7 +33,7 @@ class NotCompared(ValueError):
 
 @dataclass(frozen=True)
 class Tree:
-    """What is compared of an answer."""
+    """What two answers are compared by."""
 
     digest: bytes
     """Equal for answers with the same normalized tree."""

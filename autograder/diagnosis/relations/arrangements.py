@@ -85,7 +85,7 @@ def _equality_words(candidate: np.ndarray, problem: Problem) -> str | None:
 
 
 def _reshaped(problem: Problem) -> Iterator[str]:
-    """The expected entries in order but in another shape, or those of the transpose."""
+    """The expected entries in order but in another shape, or the transpose's entries in order."""
     got, expected = problem.got, problem.expected
     if got.size != expected.size or not informative(expected) or expected.ndim > MAX_AXES:
         return

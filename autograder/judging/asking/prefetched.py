@@ -61,12 +61,12 @@ class Questions:
     """The frame that requests all of these calls; empty if there are none."""
 
 
-def known_to_workers(exercise: str, checks: Sequence[PrefetchedCheck]) -> Questions:
+def stored_questions(exercise: str, checks: Sequence[PrefetchedCheck]) -> Questions:
     """Questions that the workers have stored under the exercise's name."""
     return Questions(checks, _if_any(checks, wire.encode({"do": "prefetched", "exercise": exercise})))
 
 
-def told_when_asked(checks: Sequence[PrefetchedCheck]) -> Questions:
+def sent_questions(checks: Sequence[PrefetchedCheck]) -> Questions:
     """Questions whose calls are sent with the request. Raises `WireError` if they do not fit in a frame."""
     return Questions(checks, _if_any(checks, wire.encode({"do": "calls", "checks": requests(checks)})))
 

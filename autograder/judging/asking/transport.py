@@ -40,8 +40,8 @@ class Transport:
         """The answer to `request`.
 
         Raises:
-            DeadlinePassed, ChannelClosed: there is none.
-            wire.WireError: it is not readable.
+            DeadlinePassed, ChannelClosed: no answer came.
+            wire.WireError: the answer cannot be decoded.
         """
         deadline, before = self.clock.now() + seconds, self.received
         self._functions.clear()

@@ -72,7 +72,7 @@ def compare(got: Any, expected: Any, *, case: str, rtol: float = 1e-9, atol: flo
 
 
 def fine(got: Any, expected: Any, *, case: str) -> bool:
-    """Expect every sentence to be as true as in `expected`, which is usually false; returns whether all are."""
+    """Expect each sentence's truth value to be the expected one, usually False; return whether all are."""
     sentences = [name for name, value in expected.items() if isinstance(value, bool)]
     for sentence in sentences:
         expect(got[sentence] is expected[sentence], f"{sentence}.", case=case)

@@ -1,4 +1,4 @@
-"""What the checks see of a known mistake, and whether it equals what they saw of an answer."""
+"""Compares what the checks see of a known mistake with what they saw of an answer."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Evidence(Sequence[Record]):
         return self._records[i]
 
     def accepted_by(self, checks: int) -> list[int]:
-        """Those of the first `checks` checks, all visible, that are known to accept the mistake; empty if unknown."""
+        """Numbers below `checks`, all of visible checks, that are known to accept the mistake; empty if unknown."""
         return [] if self._rejected_by is None else [i for i in range(checks) if i not in self._rejected_by]
 
     def presume(self, i: int, record: Record) -> None:

@@ -44,7 +44,7 @@ def likeliest_relations(failures: list[Comparison], reference: Reference) -> lis
 
 
 def _holds(sentence: str, of: Comparison, other: Comparison, found: list[str]) -> bool:
-    """Whether the relation in `sentence`, found in case `of`, also holds in case `other`, where `found` was found."""
+    """Whether the relation in `sentence`, found in case `of`, also holds in `other`, whose sentences are `found`."""
     if other.names == of.names and _RIGHT_AND_WRONG.search(sentence):
         return _wrong_outputs(other) == _wrong_outputs(of)
     return other is of or any(_kind_of(one) == _kind_of(sentence) for one in found)

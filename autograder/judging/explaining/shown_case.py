@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.case import readable, render_case, tells
+from autograder.diagnosis.case import is_self_explanatory, readable, render_case
 from autograder.diagnosis.code import case_code
 from autograder.diagnosis.equality import mismatch
 from autograder.judging.checking.reference import Reference
@@ -72,7 +72,7 @@ def call_shown(
 
 
 def _is_shown(name: str, value: Any, parameters: frozenset[str]) -> bool:
-    return tells(value) or (name in parameters and readable(value))
+    return is_self_explanatory(value) or (name in parameters and readable(value))
 
 
 def is_wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
