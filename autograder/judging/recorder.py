@@ -36,7 +36,7 @@ class Recorder(LocalRun):
         self._calls: list[PrefetchedCall | None] = []
 
     def calls(self) -> list[PrefetchedCall | None]:
-        """Return and clear the calls recorded so far; read it after each check.
+        """Return and clear the calls recorded so far; call it after each check.
 
         The last is None if the check ended at a call that cannot be prefetched: one whose arguments are not all data,
         or one to a new process.
@@ -48,9 +48,8 @@ class Recorder(LocalRun):
         """The reference's answer, or a wrong one if `otherwise`.
 
         Raises:
-            NotPrefetchable: an argument is not data. This ends the check, because checks that pass functions do so
-                repeatedly,
-                and answering them all would take long and record nothing.
+            NotPrefetchable: an argument is not data. This ends the check: those that pass functions do so
+                repeatedly, and answering them all would take long and record nothing.
         """
         key = request_key(request)
         if key is None:

@@ -74,9 +74,9 @@ def operands(source: Source, node: ast.AST) -> Edits:
     left, right = source.slice(source.start(node), start).rstrip(), source.slice(end, source.end(node)).lstrip()
     if symbol in OPERAND:
         last, first = OPERAND[symbol], {"-": "term", "/": "numerator", "**": "base"}.get(symbol, OPERAND[symbol])
-        yield of.instead(source, node, left), f"{_operand_name(source, last, node.right)} left out"
+        yield of.instead(source, node, left), f"{_phrase(source, last, node.right)} left out"
         if symbol not in ("/", "//", "**"):
-            yield of.instead(source, node, right), f"{_operand_name(source, first, node.left)} left out"
+            yield of.instead(source, node, right), f"{_phrase(source, first, node.left)} left out"
     if symbol in of.ORDERED and symbol != "@" and not (symbol == "**" and _is_integer(node.left)):
         a, b = (f"({t})" if isinstance(n, of.OPERATIONS) else t for t, n in ((left, node.left), (right, node.right)))
         yield of.instead(source, node, f"({b} {symbol} {a})"), f"the operands of `{symbol}` in each other's place"
@@ -86,24 +86,24 @@ def operands(source: Source, node: ast.AST) -> Edits:
                 text = source.text(operand)
                 yield (
                     of.instead(source, operand, f"(({text}) * ({text}))"),
-                    f"{_operand_name(source, 'factor', operand)} squared",
+                    f"{_phrase(source, 'factor', operand)} squared",
                 )
     if symbol == "/":
         text = source.text(node.right)
         yield (
             of.instead(source, node.right, f"(({text}) * ({text}))"),
-            f"{_operand_name(source, 'divisor', node.right)} squared",
+            f"{_phrase(source, 'divisor', node.right)} squared",
         )
         yield (
             of.instead(source, node.right, f"(({text}) ** 0.5)"),
-            f"the root of {_operand_name(source, 'divisor', node.right)}",
+            f"the root of {_phrase(source, 'divisor', node.right)}",
         )
     if symbol in "+-":
         for operand in (node.left, node.right):
             text = source.text(operand)
             yield (
                 of.instead(source, operand, f"(2 * ({text}))"),
-                f"{_operand_name(source, 'term', operand)} counted twice",
+                f"{_phrase(source, 'term', operand)} counted twice",
             )
     yield from _brackets(source, node)
 
@@ -123,7 +123,7 @@ def _brackets(source: Source, node: ast.BinOp) -> Edits:
             )
 
 
-def _operand_name(source: Source, kind: str, operand: ast.expr) -> str:
+def _phrase(source: Source, kind: str, operand: ast.expr) -> str:
     """`a factor`, or `the factor gamma` if the operand is an argument, whose name the contract gives."""
     name = operand.id if isinstance(operand, ast.Name) else ""
     if name and name in source.parameters.get(operand, ()):

@@ -73,9 +73,9 @@ class SubmissionProcess:
         self._last_load = 0.0
         """Seconds that the last load took."""
         self._left_out: dict[int, CellProblem] = {}
-        self._readable_sources: dict[int, str] = {}
+        self._readable: dict[int, str] = {}
         """By number of a cell for a newer Python: the part of its source that runs here."""
-        self._version_problems: dict[int, CellProblem] = {}
+        self._too_new: dict[int, CellProblem] = {}
         """The problems reported for those cells."""
         self._sealed = False
         self._suspect: int | None = None
@@ -110,14 +110,14 @@ class SubmissionProcess:
             WorkerLost: no worker can run them.
         """
         if self._transport is None:
-            with _isolation_error_is_worker_lost():  # starting may take long on a busy machine and is not charged
+            with _isolation_error_as_worker_lost():  # starting may take long on a busy machine and is not charged
                 self._worker.ready()
         while self._transport is None:
             if self._seconds_left <= 0:
                 raise TimedOut(f"The cells did not run within {LOAD_SECONDS:g} seconds.")
             if self.account.processor_seconds <= 0:
                 raise TimedOut(f"The submission has used its {PROCESSOR_SECONDS:g} seconds of processor time.")
-            with _isolation_error_is_worker_lost():  # waits for room on the machine, which is not charged either
+            with _isolation_error_as_worker_lost():  # waits for room on the machine, which is not charged either
                 self._connection = self._worker.open(self.account.processor_seconds)
             transport = Transport(self._connection)
             start = transport.clock.now()
@@ -164,7 +164,7 @@ class SubmissionProcess:
         if self._forbidden_in:
             self._prepare(transport, until, {"do": "watch", "forbidden_in": self._forbidden_in})
         if not self._sealed:
-            self.problems[:] = [*self._left_out.values(), *self._version_problems.values()]
+            self.problems[:] = [*self._left_out.values(), *self._too_new.values()]
         cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
         answers = self._run_cells(transport, cells, until)
         for cell in cells:
@@ -211,13 +211,13 @@ class SubmissionProcess:
         return {
             "do": "cell",
             "module": self.submission.module,
-            "source": self._readable_sources.get(cell.number, cell.source),
+            "source": self._readable.get(cell.number, cell.source),
             "label": cell.label,
             "offset": cell.offset,
         }
 
     def _try_one_by_one(self, cell: Cell, error: Exception) -> None:
-        """Rerun the cells one by one to find the culprit: this cell, the first without an answer, or a later one."""
+        """Arrange to run the cells one by one: this cell, the first without an answer, or a later one is at fault."""
         self._one_by_one = True
         if isinstance(error, DeadlinePassed):
             self._suspect = cell.number
@@ -253,17 +253,13 @@ class SubmissionProcess:
 
     def _is_newer(self, cell: Cell, failure: Failure) -> bool:
         """Whether a cell needs a newer Python; if so, arrange to rerun it without the statements that need it."""
-        if (
-            failure.kind not in SYNTAX_ERRORS
-            or cell.number in self._readable_sources
-            or (found := newer(cell.source)) is None
-        ):
+        if failure.kind not in SYNTAX_ERRORS or cell.number in self._readable or (found := newer(cell.source)) is None:
             return False
-        self._readable_sources[cell.number] = found.readable
+        self._readable[cell.number] = found.readable
         here = f"{sys.version_info[0]}.{sys.version_info[1]}"
         said = f"{failure.place or cell.label} needs Python {found.version} or newer, and work is graded with {here}"
         went_on = WENT_ON_AFTER_ALL if found.lost_definition else WENT_ON
-        self._version_problems[cell.number] = CellProblem(
+        self._too_new[cell.number] = CellProblem(
             cell, f"{said}: {failure.line}" + f"; {went_on}" * bool(found.readable)
         )
         self.close()
@@ -287,7 +283,7 @@ def what_happened(cell: Cell, failure: Failure, cells: Sequence[Cell] = ()) -> s
 
 
 @contextlib.contextmanager
-def _isolation_error_is_worker_lost() -> Iterator[None]:
+def _isolation_error_as_worker_lost() -> Iterator[None]:
     """Turn `IsolationError`, a backend's lack of a worker, into `WorkerLost`."""
     try:
         yield

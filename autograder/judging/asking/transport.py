@@ -57,7 +57,7 @@ class Transport:
             if self.received - before > CALLBACK_BYTES:
                 raise wire.WireError(f"call-backs with more than {CALLBACK_BYTES >> 20} MiB of arguments")
             called_back = self._call_back(answer)
-            with _starved_is_worker_lost():
+            with _starved_as_worker_lost():
                 self._channel.send(called_back, deadline - self.clock.now())
         raise DeadlinePassed
 
@@ -68,12 +68,12 @@ class Transport:
         """
         if self.out_of_step():
             raise wire.WireError("something that was not asked for")
-        with _starved_is_worker_lost():
+        with _starved_as_worker_lost():
             self._channel.send(frames, seconds)
 
     def settle(self) -> None:
         """Make the clock subtract the time that the process has waited for a processor."""
-        with _starved_is_worker_lost():
+        with _starved_as_worker_lost():
             self.clock.settle()
 
     def out_of_step(self) -> bool:
@@ -82,7 +82,7 @@ class Transport:
 
     def receive(self, seconds: float) -> bytes:
         """The frame of the next answer. Raises as a channel does."""
-        with _starved_is_worker_lost():
+        with _starved_as_worker_lost():
             frame = self._channel.receive(seconds)
         self.received += len(frame)
         return frame
@@ -118,7 +118,7 @@ class Transport:
 
 
 @contextlib.contextmanager
-def _starved_is_worker_lost() -> Iterator[None]:
+def _starved_as_worker_lost() -> Iterator[None]:
     """Turn `Starved` into `WorkerLost`."""
     try:
         yield

@@ -80,8 +80,7 @@ class KnownMistakes:
     def explain(self, exercise: Exercise, records: list[Record], *, guess: bool = True) -> Diagnosis:
         """Diagnose an exercise from its checks' records; without `guess`, no mistake or relation is looked for.
 
-        Mistakes are tried only if a check compared something or ended in an exception with a message that can identify
-        one.
+        Mistakes are tried only if a check compared something or an exception's message can identify one.
         """
         comparable = any(record.comparisons or says_why(record) for record in records)
         evidence = {entry: self.evidence(entry) for entry in self.of(exercise.name)} if comparable and guess else {}

@@ -305,10 +305,7 @@ def _compiled(statement: ast.stmt) -> CodeType:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` once the code inside has taken more processor time.
-
-    It is raised repeatedly, because Python discards exceptions raised in a destructor.
-    """
+    """Raise `TooLong` after so much processor time, repeatedly, because Python drops what a destructor raises."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise TooLong
