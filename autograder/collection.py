@@ -13,8 +13,8 @@ import pytest
 
 from autograder import judging
 from autograder.answerbook import AnswerBook, BookReference
-from autograder.answerbook.judge import BookJudge, opened
-from autograder.answerbook.mistakes import PartlyWritten, WrittenMistakes
+from autograder.answerbook.judge import BookJudge, open_book
+from autograder.answerbook.mistakes import MistakesFromBook, MistakesPartlyFromBook
 from autograder.isolation import PackageMissing
 from autograder.isolation.packages import how_to_install
 from autograder.judging.checking.plugin import Checks, identify
@@ -81,10 +81,10 @@ def with_judge(
     if book is None and has_solutions:
         with reading(places.source(lesson.slug)):
             reference = reference_type(lesson, places.root)
-        made, of_mistakes = Judge, PartlyWritten if by_the_book else KnownMistakes
+        made, of_mistakes = Judge, MistakesPartlyFromBook if by_the_book else KnownMistakes
     else:
-        reference = opened(lesson, places) if book is None else BookReference(lesson, book, places)
-        made, of_mistakes = BookJudge, WrittenMistakes
+        reference = open_book(lesson, places) if book is None else BookReference(lesson, book, places)
+        made, of_mistakes = BookJudge, MistakesFromBook
     checks = Checks(lesson, reference, salt)
     names = (only,) if isinstance(only, str) else only
     judged = replace(lesson, exercises=tuple(map(lesson.exercise, names))) if only else lesson

@@ -295,13 +295,13 @@ def test_grading_looks_known_mistakes_up(written: AnswerBook, tmp_path: Path, mo
     """What visible checks see of them is not found out where it is written, and the names are the same."""
     monkeypatch.setattr(Places, "answer_book", lambda self, slug: tmp_path / "answers.book")
     ran = []
-    find_out = KnownMistakes._of_mistake
+    find_out = KnownMistakes._observe_mistake
 
     def noted(self: KnownMistakes, known: Misconception, *more: Any) -> Record:
         ran.append(known.name)
         return find_out(self, known, *more)
 
-    monkeypatch.setattr(KnownMistakes, "_of_mistake", noted)
+    monkeypatch.setattr(KnownMistakes, "_observe_mistake", noted)
 
     def told(judge: Judge) -> list[tuple[str, ...]]:
         found = []

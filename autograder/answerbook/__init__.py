@@ -1,7 +1,7 @@
 """A lesson's answer book: what visible checks compare with, and what they see of known mistakes, as plain data.
 
-With it a learner's copy of the course judges visible checks and names mistakes without a solution beside it.
-`autograder.authoring.answer_books` writes it; it holds numbers, names and sentences, and no line of a reference.
+With it, a learner's copy of the course runs visible checks and names mistakes without the solutions.
+`autograder.authoring.answer_books` writes it; it contains numbers, names and sentences, but no code of a reference.
 """
 
 from autograder.answerbook.book import AnswerBook, StaleBook, read_book

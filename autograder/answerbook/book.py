@@ -1,4 +1,4 @@
-"""The file of an answer book: plain data, written and read, whole or in parts."""
+"""Reads and writes the file of an answer book, whole or in parts."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from autograder.worker import wire
 FORMAT = 4
 BOUNDS = wire.Bounds(frame=2**28, header=2**27, items=10_000_000)
 MOST_BYTES = 2**28
-"""Of a book, unpacked: what is said to be one is not unpacked without a bound."""
+"""Most bytes of an unpacked book, so that a forged file cannot fill the memory."""
 BY_EXERCISE = ("answers", "called_back", "right", "seen", "variants", "pairs")
-"""Fields that are dicts by exercise: nearly all of a book's bytes."""
+"""Fields that are dicts by exercise; they are nearly all of a book's bytes."""
 
 
 class StaleBook(ValueError):
-    """A book that cannot be read, is of another format or of other checks; the message says what to do."""
+    """A book cannot be read, or has another format or other checks; the message says which file and what to do."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the reference answers to one question."""
+    """The reference's answer to one question."""
 
     asked: Question
     value: Any
@@ -35,34 +35,34 @@ class Answer:
 
 @dataclass
 class AnswerBook:
-    """What visible checks need of a lesson's solutions and known mistakes."""
+    """What visible checks need in place of a lesson's solutions and known mistakes."""
 
     lesson: str
     version: str
-    """The grader's version, as results have it: of the files that the book was made of."""
+    """The grader version, as in results, of the files that the book was made from."""
     signatures: dict[str, list[list[Any]]] = field(default_factory=dict)
     """By exercise: name and kind of each parameter."""
     answers: dict[str, list[Answer]] = field(default_factory=dict)
-    """By exercise: what its checks ask that has no function in it."""
+    """By exercise: answers to the questions of its checks that contain only data."""
     called_back: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
-    """By exercise and check: the answers to questions with functions in them, in the order in which it asks."""
+    """By exercise and check: answers to questions that contain functions, in the order in which the check asks."""
     right: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By exercise and check: what visible checks see of the reference."""
     mistakes: list[dict[str, Any]] = field(default_factory=list)
-    """Each with its exercise, name and `says`."""
+    """Exercise, name and `says` of each known mistake."""
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By exercise and name of a known mistake: what the visible checks that reject it see."""
     variants: dict[str, list[Any]] = field(default_factory=dict)
-    """By exercise: the reference with one slip each, its words and what each visible check sees."""
+    """By exercise: for each slip in the reference, its words and what each visible check sees."""
     pairs: dict[str, list[Any]] = field(default_factory=dict)
-    """By exercise: two known mistakes together, their names and what each visible check sees."""
+    """By exercise: for each pair of known mistakes, their names and what each visible check sees."""
     harmless: list[list[str]] = field(default_factory=list)
-    """Known mistakes of a helper, each with an exercise that is right all the same."""
+    """Helper, known mistake and exercise, where the exercise is right despite the helper's mistake."""
     checks: str = ""
-    """`checks_of` the lesson, of which a release has the files: its book answers these checks and no others."""
+    """`checks_of` the lesson: the book answers these checks and no others."""
 
     def hold_to(self, places: Places) -> None:
-        """`StaleBook` where the checks and scenarios of the lesson are not those that the book was made of."""
+        """Raise `StaleBook` if the lesson's checks and scenarios are not those that the book was made of."""
         if self.checks != checks_of(places, self.lesson):
             raise StaleBook(
                 f"{self.lesson}: its checks are not those that its answers were made of; install the course again, or "
@@ -70,7 +70,7 @@ class AnswerBook:
             )
 
     def in_parts(self) -> tuple[AnswerBook, dict[str, AnswerBook]]:
-        """What all exercises need, and by exercise what its checks alone need: a page fetches that when it checks."""
+        """Split off one part per exercise, which a page fetches for that exercise's checks; the rest serves all."""
         common, parts = replace(self), {}
         for exercise in self.right:
             parts[exercise] = part = AnswerBook(self.lesson, self.version, checks=self.checks)
@@ -82,14 +82,14 @@ class AnswerBook:
         return common, parts
 
     def add(self, part: AnswerBook) -> None:
-        """Take a part back in. `StaleBook` if it is of another book."""
+        """Merge a part of this book. Raises `StaleBook` if it belongs to another book."""
         if (part.lesson, part.version, part.checks) != (self.lesson, self.version, self.checks):
             raise StaleBook(f"answers of {self.lesson} are of another version than its checks: load the page again")
         for name in BY_EXERCISE:
             getattr(self, name).update(getattr(part, name))
 
     def to_bytes(self) -> bytes:
-        """The file. The same book gives the same bytes."""
+        """The contents of the file; equal books give equal bytes."""
         pool = Pool()
         body = {key: pool.packed(value) for key, value in vars(self).items() if key != "answers"}
         body["answers"] = {
@@ -100,7 +100,7 @@ class AnswerBook:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> AnswerBook:
-        """The book of a file. `ValueError` for anything else."""
+        """The book in a file's contents. Raises `ValueError` if they are not one."""
         try:
             frame = bz2.BZ2Decompressor().decompress(content, MOST_BYTES)
             version, body, arrays = wire.decode(frame, bounds=BOUNDS)
@@ -129,7 +129,7 @@ def checks_of(places: Places, slug: str) -> str:
 
 
 def read_book(file: Path) -> AnswerBook:
-    """The book in `file`. `StaleBook` where that is none, `FileNotFoundError` where there is no file."""
+    """The book in `file`. Raises `StaleBook` if it cannot be read, `FileNotFoundError` if there is no file."""
     content = file.read_bytes()
     try:
         return AnswerBook.from_bytes(content)

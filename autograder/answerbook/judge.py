@@ -1,4 +1,4 @@
-"""The judge of a course that lies without its solutions: visible checks, with an answer book in their place."""
+"""The judge of a copy of the course without solutions: it runs visible checks against an answer book."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from autograder.places import Places
 from course.syllabus import Lesson
 
 
-def opened(lesson: Lesson, places: Places) -> BookReference:
-    """What a lesson's answer book answers. `CheckError` where that cannot be read, or is of other checks."""
+def open_book(lesson: Lesson, places: Places) -> BookReference:
+    """Open a lesson's answer book as a reference. Raises `CheckError` if it cannot be read or is of other checks."""
     try:
         book = read_book(places.answer_book(lesson.slug))
         book.hold_to(places)
@@ -23,7 +23,7 @@ def opened(lesson: Lesson, places: Places) -> BookReference:
 
 
 class BookJudge(Judge):
-    """Grades the visible checks of one lesson, and names mistakes, from its answer book."""
+    """Grades the visible checks of one lesson and names mistakes, from its answer book."""
 
     reference: BookReference
     asks_hidden = False
@@ -34,5 +34,5 @@ class BookJudge(Judge):
     def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]:
         return [] if visible is False else super().items_of(exercise, True)
 
-    def hold_against_the_reference(self, item: pytest.Item) -> None:
-        """Nothing: who wrote the book has held the check against the reference."""
+    def require_reference_passes(self, item: pytest.Item) -> None:
+        """Do nothing: the check passed on the reference when the book was written."""

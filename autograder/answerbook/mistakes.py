@@ -1,4 +1,4 @@
-"""What checks see of known mistakes, as an answer book has it."""
+"""Known mistakes whose visible records come from an answer book."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from autograder.answerbook.book import AnswerBook, StaleBook, read_book
 from autograder.answerbook.records import record_of
 from autograder.answerbook.reference import BookReference
-from autograder.answerbook.variants import WrittenSearch
+from autograder.answerbook.variants import SearchInBook
 from autograder.diagnosis import Misconception
 from autograder.judging.checking.plugin import CheckId, identify
 from autograder.judging.explaining.known_mistakes import KnownMistakes, Observe
@@ -22,27 +22,27 @@ from autograder.judging.version import grader_version
 from course.syllabus import Exercise
 
 
-class PartlyWritten(KnownMistakes):
-    """What hidden checks see is found out, and what visible ones see looked up, where there is a book to look in."""
+class MistakesPartlyFromBook(KnownMistakes):
+    """Looks up what visible checks see in the answer book, if there is one, and runs only hidden checks."""
 
     @cached_property
     def _book(self) -> AnswerBook | None:
-        """The lesson's answer book; None where there is none, or one of another version."""
+        """The lesson's answer book; None if there is none for this version of the grader."""
         slug = self._judge.lesson.slug
         with suppress(FileNotFoundError, StaleBook):
             book = read_book(self._places.answer_book(slug))
             return book if book.version == grader_version(slug) else None
         return None
 
-    def _written(self, known: Misconception) -> dict[str, Any] | None:
-        """What the visible checks that reject a mistake see, by check."""
+    def _rejecting_records(self, known: Misconception) -> dict[str, Any] | None:
+        """By check, what the visible checks that reject a mistake see; None without a book."""
         return self._book.seen.get(known.exercise, {}).get(known.name) if self._book else None
 
-    def _seen_by(self, known: Misconception, items: list[pytest.Item]) -> Observe:
-        written = self._written(known)
+    def _observer_of(self, known: Misconception, items: list[pytest.Item]) -> Observe:
+        written = self._rejecting_records(known)
         if written is None or self._book is None:
-            return super()._seen_by(known, items)
-        found_out, right = super()._seen_by(known, items), self._book.right[known.exercise]
+            return super()._observer_of(known, items)
+        found_out, right = super()._observer_of(known, items), self._book.right[known.exercise]
 
         def seen(i: int, enough: Any) -> Record:
             check = _check(items[i])
@@ -53,15 +53,15 @@ class PartlyWritten(KnownMistakes):
 
         return seen
 
-    def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
-        written = self._written(known)
+    def _rejecting_checks(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
+        written = self._rejecting_records(known)
         if written is None:
-            return super()._rejecting(known, items)
+            return super()._rejecting_checks(known, items)
         return frozenset(i for i, item in enumerate(items) if (check := _check(item)).visible and check.name in written)
 
 
-class WrittenMistakes(PartlyWritten):
-    """All of it looked up: there are no solutions and no hidden checks."""
+class MistakesFromBook(MistakesPartlyFromBook):
+    """Looks up everything: there are no solutions and no hidden checks."""
 
     @cached_property
     def _book(self) -> AnswerBook:
@@ -71,7 +71,7 @@ class WrittenMistakes(PartlyWritten):
 
     def search_of(self, exercise: str) -> Search:
         if exercise not in self._searches:
-            self._searches[exercise] = WrittenSearch(self._book, exercise, self.of(exercise))
+            self._searches[exercise] = SearchInBook(self._book, exercise, self.of(exercise))
         return self._searches[exercise]
 
     def does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:

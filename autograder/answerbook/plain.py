@@ -1,4 +1,4 @@
-"""Answers as plain data, each array once, and back: the types that checks compare come back as they were."""
+"""Packs values as plain data, each array once, and restores them with the types that checks compare."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from autograder.worker.wire import WireError
 
 
 class NotData(ValueError):
-    """A value that no book can hold: an object, a function."""
+    """The value cannot be packed: it is an object or a function."""
 
 
 class Pool:
-    """The arrays of a book, each kept once.
+    """The arrays of a book, each stored once.
 
     Args:
         arrays: those of a book that was read.
@@ -27,7 +27,7 @@ class Pool:
         self._numbers: dict[Key, int] = {}
 
     def packed(self, value: Any) -> Any:
-        """What stands for a value: itself, or a list of a letter and what it is made of. `NotData` if nothing can."""
+        """Pack a value: itself, or a list of a letter for its type and its parts. Raises `NotData` for objects."""
         kind = type(value)
         if value is None or kind in (bool, int, float, str):
             return value
@@ -45,7 +45,7 @@ class Pool:
         raise NotData(f"a value of type {kind.__name__}")
 
     def value(self, body: Any) -> Any:
-        """The value that was packed."""
+        """Restore a packed value."""
         if not isinstance(body, list):
             return body
         kind, *parts = body

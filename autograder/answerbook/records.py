@@ -1,4 +1,4 @@
-"""What checks saw of an answer, as plain data: enough to tell whether another answer gave the same."""
+"""Converts what checks saw of an answer to plain data that can tell whether another answer gave the same."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ KINDS: dict[str, type[LearnerError]] = {
 
 
 def record_as_data(record: Record) -> list[Any]:
-    """A record without what only its own learner is shown: calls, expected values, times."""
+    """A record without calls, expected values and times, which are only for its own learner."""
     return [_ending(record.ended_by), record.raised, [_comparison(one) for one in record.comparisons]]
 
 
 def record_of(data: list[Any], **which: Any) -> Record:
-    """The record that was written; `which` check it is of, as `Record`'s fields have it."""
+    """Restore a record; `which` gives the fields that say which check it is of."""
     ended, raised, comparisons = data
     return Record(
         **which,

@@ -1,4 +1,4 @@
-"""The `reference` fixture where there are no solutions: it looks its answers up."""
+"""The `reference` fixture without solutions: it looks answers up in an answer book."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from course.syllabus import Lesson
 
 
 class NotInBook(LearnerError):
-    """A question that visible checks do not ask of right answers: only the solution can answer it."""
+    """Visible checks never ask this of right answers, so only the solution could answer it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -32,7 +32,7 @@ class NotInBook(LearnerError):
 
 
 class BookReference(Reference):
-    """`reference.matmul_vjp(g, A, B)`: the right answer, as the lesson's answer book has it."""
+    """`reference.matmul_vjp(g, A, B)`: the right answer, looked up in the lesson's answer book."""
 
     def __init__(self, lesson: Lesson, book: AnswerBook, places: Places) -> None:
         self.book = book
@@ -43,28 +43,28 @@ class BookReference(Reference):
         self._asked_by: Record | None = None
         self._times_asked = 0
         self._by_structure: defaultdict[str, list[Answer]] = defaultdict(list)
-        self._sorted: set[str] = set()
-        """The exercises whose answers are found by structure."""
+        self._indexed: set[str] = set()
+        """Exercises whose answers are indexed by structure."""
 
     @cached_property
     def signatures(self) -> dict[str, inspect.Signature]:
-        """The parameters of each exercise."""
+        """Each exercise's signature, by name."""
         return {name: _signature(parameters) for name, parameters in self.book.signatures.items()}
 
     def misconceptions(self, exercises: Iterable[str] | None = None) -> list[Misconception]:
-        """The known mistakes of these exercises, or of all: names and sentences."""
+        """The known mistakes of these exercises (default: all): their names and sentences."""
         names = None if exercises is None else set(exercises)
         known = [Misconception(one["exercise"], one["name"], one["says"]) for one in self.book.mistakes]
         return known if names is None else [one for one in known if one.exercise in names]
 
     def answer(self, key: list[Any], compute: Callable[[], Any] | None = None) -> Any:
-        """What the book has for a name and arguments. `NotInBook` if that was not asked when it was written."""
+        """Look up the answer for a name and its arguments. Raises `NotInBook` if the book does not have it."""
         try:
             key_of(key)
         except WireError:
             return self._called_back()
         asked = question(key)
-        known = self._alike(asked)
+        known = self._with_structure(asked)
         exact = [one.value for one in known if one.asked.exact == asked.exact]
         if exact:
             return exact[0]
@@ -77,7 +77,7 @@ class BookReference(Reference):
         return answer
 
     def _called_back(self) -> Any:
-        """The answer to a question with a function in it: the next one that this check was given."""
+        """The next answer that this check got to a question that contains a function."""
         record = current_record()
         if record is not self._asked_by:
             self._asked_by, self._times_asked = record, 0
@@ -87,12 +87,12 @@ class BookReference(Reference):
             raise NotInBook
         return answers[self._times_asked - 1]
 
-    def _alike(self, asked: Question) -> list[Answer]:
-        """The answers to questions of this structure, of all exercises that the book has by now."""
-        for exercise in [name for name in self.book.answers if name not in self._sorted]:
+    def _with_structure(self, asked: Question) -> list[Answer]:
+        """The answers to questions of this structure, from all exercises loaded so far."""
+        for exercise in [name for name in self.book.answers if name not in self._indexed]:
             for one in self.book.answers[exercise]:
                 self._by_structure[one.asked.structure].append(one)
-            self._sorted.add(exercise)
+            self._indexed.add(exercise)
         return self._by_structure.get(asked.structure, [])
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""The search for slips and for two mistakes together, in what was written down of them."""
+"""The search for slips and pairs of known mistakes, in what the answer book has of them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from autograder.judging.explaining.searching import Candidate, Search, SearchEnd
 from autograder.judging.records.record import Comparison, Record
 
 Seen = list[Any] | None
-"""What one check saw, in a few numbers; None where it passes."""
+"""What one check saw, as a few numbers; None if it passes."""
 
 
-def _never(i: int, enough: object) -> Record:
+def _nothing_to_run(i: int, enough: object) -> Record:
     raise LookupError("what is written is all there is")
 
 
 def seen_in_short(record: Record) -> Seen:
-    """What is kept of a check's record: how it ended, what its properties said, and a sketch of all values."""
+    """Condense a check's record: how it ended, the values of its properties, and a sketch of all other values."""
     if record.passed:
         return None
     sketch = sketch_of(*_values(record))
@@ -35,7 +35,7 @@ def _values(record: Record) -> tuple[list[Any], list[tuple[float, float]]]:
 
 
 def _properties(record: Record) -> list[list[Any]]:
-    """Number, line and answer of each property that a check asked for."""
+    """Index, line and value of each property that a check asked for."""
 
     def said(one: Comparison) -> Any:
         return one.got if isinstance(one.got, bool | str) else str(one.got)
@@ -44,7 +44,7 @@ def _properties(record: Record) -> list[list[Any]]:
 
 
 def gives(mine: Record, written: Seen) -> bool:
-    """Whether a check saw of an answer what is written."""
+    """Whether a check's record of an answer matches the one in the book."""
     if written is None or mine.passed:
         return written is None and mine.passed
     ended, properties, structure, *products = written
@@ -54,8 +54,8 @@ def gives(mine: Record, written: Seen) -> bool:
 
 
 @dataclass(frozen=True)
-class WrittenCandidate(Candidate):
-    """A changed reference of which it is written what the visible checks see."""
+class CandidateFromBook(Candidate):
+    """A changed reference whose visible records are in the book."""
 
     seen: tuple[Seen, ...] = ()
 
@@ -63,8 +63,8 @@ class WrittenCandidate(Candidate):
         return all(gives(mine, self.seen[i]) for i, mine in order)
 
 
-class WrittenSearch(Search):
-    """The changes of one exercise's reference that are in the answer book.
+class SearchInBook(Search):
+    """The changed references of one exercise that are in the answer book.
 
     Args:
         known: the exercise's known mistakes.
@@ -72,19 +72,19 @@ class WrittenSearch(Search):
 
     def __init__(self, book: AnswerBook, exercise: str, known: Sequence[Misconception]) -> None:
         self._written_variants = book.variants.get(exercise)
-        self._two = book.pairs.get(exercise)
+        self._written_pairs = book.pairs.get(exercise)
         self._by_name = {one.name: one for one in known}
-        self._nothing = Evidence(0, _never)
+        self._nothing = Evidence(0, _nothing_to_run)
 
     def variants(self) -> Iterator[Candidate]:
         if self._written_variants is None:
             raise SearchEnded
         for words, *seen in self._written_variants:
-            yield WrittenCandidate(words, self._nothing, (), tuple(seen))
+            yield CandidateFromBook(words, self._nothing, (), tuple(seen))
 
     def pairs(self) -> Iterator[Candidate]:
-        if self._two is None:
+        if self._written_pairs is None:
             raise SearchEnded
-        for first, second, *seen in self._two:
+        for first, second, *seen in self._written_pairs:
             known = self._by_name[first], self._by_name[second]
-            yield WrittenCandidate("", self._nothing, known, tuple(seen))
+            yield CandidateFromBook("", self._nothing, known, tuple(seen))

@@ -1,4 +1,4 @@
-"""Naming what is wrong with an answer: a known mistake, a relation to the right answer, the smallest case."""
+"""Names what is wrong with an answer: a known mistake, a relation to the right answer, the smallest failing case."""
 
 from autograder.diagnosis.edits import Edit, EditError, edited
 from autograder.diagnosis.misconceptions import Misconception, misconception, misconceptions_in, mistake

@@ -1,4 +1,4 @@
-"""The smallest failing case as plain text: the call, as code to paste, and what it should and did return."""
+"""Renders the smallest failing case as plain text: the call, as code to paste, and the expected and returned values."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = ["mismatch", "render_case", "summarise"]
 
 WIDTH = 100
 HEIGHT = 12
-"""Lines of a message, and so of a case that stands alone in one."""
+"""Most lines of a message, and so of a case that fills one."""
 MOST_CRAMPED = 3
-"""Lines for the arguments, however little room there is."""
+"""Lines that arguments get however little room there is."""
 GRID_ROWS = 6
 GRID_COLUMNS = 10
-"""An array with more of either, or with more axes, is shown by its first entries."""
+"""An array with more rows, more columns or more axes is shown by its first entries."""
 LISTED = 5
-"""Entries of a large array."""
+"""Entries shown of a large array."""
 MOST_STEPS = 40
 MARK = "*"
 WORDS = re.compile(r"[\w ,.'-]*")
-"""A text without an operator or a line break: no expression and no program."""
+"""A text without an operator or a line break, so neither an expression nor a program."""
 
 Named = tuple[str, Any]
 Compared = tuple[str, Any, Any]
@@ -47,18 +47,18 @@ def render_case(
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> str:
-    """A call of `function`, its arguments, and expected and got of each output, wrong entries marked with `*`.
+    """Render a call of `function`, its arguments, and expected and got of each output, with `*` at wrong entries.
 
     Args:
         arguments: name and value of each.
-        comparisons: name, got and expected of each output. What was got may be anything: it is printed safely.
-        case: what kind of input it is, in words.
+        comparisons: name, got and expected of each output. Any object may be "got": it is printed safely.
+        case: the kind of input, in words.
         tensors: whether arrays are written as PyTorch tensors.
-        height: how many lines there is room for; the call and one line of an output are always shown.
+        height: lines available; the call and one line of an output are always shown.
         rtol, atol: what counts as wrong, as in `mismatch`.
 
     Returns:
-        At most `height` lines, or the few that are always shown, of at most 100 characters each.
+        At most `height` lines (or the few that are always shown) of at most 100 characters each.
     """
     inputs = [part for name, value in arguments for part in _parts(clean(name, 24), value)]
     outputs = [part for name, got, expected in comparisons for part in _pairs(clean(name, 24), got, expected)]
@@ -81,16 +81,16 @@ def _title(function: str, arguments: Sequence[Named], case: str) -> str:
 
 
 def readable(value: Any) -> bool:
-    """Whether an argument is shown as what it is; of others only the kind is told, and that of their parts."""
+    """Whether an argument can be shown by its value; of other containers only the kinds of their parts are shown."""
     if isinstance(value, tuple | list | dict):
         return not value or _is_dict_of_parts(value) or _has_arrays(value) or _is_steps(value) or bool(literal(value))
     return True
 
 
-def tells(value: Any) -> bool:
-    """Whether a value is data that a reader can follow by itself: arrays, a program, an expression.
+def is_self_explanatory(value: Any) -> bool:
+    """Whether a value makes sense without a name: arrays, a program, an expression, or a container of those.
 
-    A number, a switch or a single word says nothing where its name is not known.
+    A number, a switch or a single word says nothing if its name is unknown.
     """
     if isinstance(value, tuple | list | dict):
         parts = value.values() if isinstance(value, dict) else value
@@ -98,13 +98,13 @@ def tells(value: Any) -> bool:
             _is_dict_of_parts(value)
             or _has_arrays(value)
             or _is_steps(value)
-            or (literal(value) is not None and any(map(tells, parts)))
+            or (literal(value) is not None and any(map(is_self_explanatory, parts)))
         )
     return bool(_is_array(value) and np.ndim(value)) or (isinstance(value, str) and not WORDS.fullmatch(value))
 
 
 def _parts(name: str, value: Any) -> Iterator[Named]:
-    """A dict of arrays or of programs in steps, tuples and lists of arrays, or of such tuples: each by itself."""
+    """Split a container of arrays or programs (also nested tuples and lists) into its parts; yield others whole."""
     if _is_dict_of_parts(value):
         for key, part in value.items():
             yield f"{name}[{key_text(key)}]", part
@@ -127,7 +127,7 @@ def _has_arrays(value: Any) -> bool:
 
 
 def _pairs(name: str, got: Any, expected: Any) -> Iterator[Compared]:
-    """The parts of a dict, a tuple or a list of arrays that has the parts expected; else the whole."""
+    """The pairs of parts, if `got` and `expected` are containers with the same structure; else the whole pair."""
     if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
         for key in expected:
             yield f"{name}[{key_text(key)}]", got[key], expected[key]
@@ -139,21 +139,21 @@ def _pairs(name: str, got: Any, expected: Any) -> Iterator[Compared]:
 
 
 def _has_parts(expected: Any) -> bool:
-    """Whether it is shown part by part: a list of numbers reads well in a line, one of arrays does not."""
+    """Whether an output is shown part by part: a list of numbers reads well in a line, one of arrays does not."""
     if isinstance(expected, list):
         return any(isinstance(part, np.ndarray) for part in expected)
     return isinstance(expected, tuple)
 
 
 def _arguments(inputs: Sequence[Named], room: int, tensors: bool, names: set[str]) -> list[str]:
-    """Each argument as code, in as many lines as there is room for; a large array in words, an expression as itself."""
+    """The arguments as code, in at most `room` lines; large arrays in words, expressions unevaluated."""
     width = max((len(name) for name, _ in inputs), default=0)
     wide = WIDTH - width - len("   = ")
     blocks = []
     for name, value in inputs:
         short = value if is_expression_of(names - {name}, value) else _in_a_line(value, wide, tensors)
         tall = [short]
-        if isinstance(value, str) and "\n" in value:  # a small program, which reads as one
+        if isinstance(value, str) and "\n" in value:  # a small program keeps its lines
             tall = [clean(line, WIDTH) for line in value.split("\n")]
         elif _is_steps(value):
             tall = _steps(value, wide - len("[]"))
@@ -174,13 +174,13 @@ def _arguments(inputs: Sequence[Named], room: int, tensors: bool, names: set[str
 
 
 def _code_rows(value: np.ndarray | np.generic) -> list[list[str]]:
-    """The entries of a small array as code."""
+    """The entries of a small array as code, row by row."""
     write = _writer([np.asarray(value)])
     return [[entry_code(write(entry), value.dtype.kind) for entry in row] for row in _as_rows(value)]
 
 
 def _is_steps(value: Any) -> bool:
-    """Whether a value is a small program in steps: a list of tuples of texts."""
+    """Whether a value is a short program in steps: a list of tuples of texts."""
     return (
         isinstance(value, list)
         and 0 < len(value) <= MOST_STEPS
@@ -189,7 +189,7 @@ def _is_steps(value: Any) -> bool:
 
 
 def _steps(steps: list[tuple[str, ...]], width: int) -> list[str]:
-    """A list of tuples of texts as a program would write it, in lines of `width` characters."""
+    """A list of tuples of texts as code, in lines of `width` characters."""
     lines = [""]
     for step in steps:
         text = literal(step) or summarise(step)
@@ -201,7 +201,7 @@ def _steps(steps: list[tuple[str, ...]], width: int) -> list[str]:
 
 
 def _fitted(blocks: Sequence[list[str]], room: int) -> list[str]:
-    """As many blocks as there is room for, at least one; where there is room, an empty line before what has several."""
+    """As many blocks as fit, at least one; if all fit, with an empty line before each block of several lines."""
     spaced = sum(len(block) + (len(block) > 1 or not index) for index, block in enumerate(blocks)) <= room
     lines: list[str] = []
     for index, block in enumerate(blocks):
@@ -214,7 +214,7 @@ def _fitted(blocks: Sequence[list[str]], room: int) -> list[str]:
 
 
 def _output(name: str, got: Any, expected: Any, rtol: float, atol: float, tallest: int) -> list[str]:
-    """What was expected of an output and what was got, in at most `tallest` lines or two."""
+    """Expected and got of an output, in at most `tallest` lines (two at least)."""
     if mismatch(got, expected, name=name, rtol=rtol, atol=atol) is None:
         return [f"{name}: right"]
     if _is_number(got) and _is_number(expected):
@@ -243,14 +243,14 @@ def _output(name: str, got: Any, expected: Any, rtol: float, atol: float, talles
 
 
 def _stacked(name: str, expected: list[str], got: list[str]) -> list[str]:
-    """One under the other: a single row, whose columns line up."""
+    """Expected above got, with aligned columns."""
     heads = ["expected  ", *[" " * 10] * (len(expected) - 1), "got       ", *[" " * 10] * (len(got) - 1)]
     starts = [f"{name}: ", *[" " * (len(name) + 2)] * (len(heads) - 1)]
     return ["".join(parts) for parts in zip(starts, heads, [*expected, *got], strict=True)]
 
 
 def _beside(name: str, expected: list[str], got: list[str], heads: tuple[str, str]) -> list[str]:
-    """Side by side; nothing where that is too wide."""
+    """Expected beside got; empty if that is too wide."""
     left, right = [heads[0], *expected], [heads[1], *got]
     width = max(map(len, left)) + 4
     starts = [f"{name}: ", *[" " * (len(name) + 2)] * (max(len(left), len(right)) - 1)]
@@ -261,7 +261,7 @@ def _beside(name: str, expected: list[str], got: list[str], heads: tuple[str, st
 
 
 def _listed(name: str, got: np.ndarray, expected: np.ndarray, wrong: np.ndarray, tallest: int) -> list[str]:
-    """The first entries that differ, and the largest difference."""
+    """The first wrong entries in a table, with the largest difference."""
     count = int(np.count_nonzero(wrong))
     if tallest < len(("title", "heads", "an entry", "…")):
         at = tuple(np.argwhere(wrong)[0].tolist())
@@ -289,7 +289,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_small(value: Any) -> bool:
-    """Whether all of an array is shown: a row, or a few of them."""
+    """Whether all of an array is shown: it is one row or a few."""
     if not _is_array(value):
         return False
     shape = _as_rows(value).shape if value.size and value.size <= GRID_ROWS * GRID_COLUMNS else (GRID_ROWS + 1, 1)
@@ -297,7 +297,7 @@ def _is_small(value: Any) -> bool:
 
 
 def _as_rows(value: Any) -> np.ndarray:
-    """The array without leading axes of length 1, as rows."""
+    """The array as rows, without leading axes of length 1."""
     array = np.atleast_2d(value)
     while array.ndim > 2 and array.shape[0] == 1:
         array = array[0]
@@ -305,7 +305,7 @@ def _as_rows(value: Any) -> np.ndarray:
 
 
 def _writer(arrays: list[np.ndarray], pairs: Sequence[tuple[Any, Any]] = ()) -> Callable[[Any], str]:
-    """How the entries of some arrays are written: one way for all, in as few digits as tell the `pairs` apart."""
+    """Choose one format for all entries of some arrays, with the fewest digits that tell the `pairs` apart."""
     sizes = np.concatenate([np.abs(array[np.isfinite(array) & (array != 0)]).ravel() for array in arrays])
     floating = all(array.dtype.kind == "f" for array in arrays)
     fixed = floating and sizes.size and sizes.min() >= 1e-3 and sizes.max() < 1e4
@@ -320,12 +320,12 @@ def _writer(arrays: list[np.ndarray], pairs: Sequence[tuple[Any, Any]] = ()) -> 
 
 
 def _fixed(value: Any, digits: int) -> str:
-    """With as many decimals for every entry, so that the points line up."""
+    """A number with fixed decimals, so that decimal points line up."""
     return f"{value:.{digits}f}" if np.isfinite(value) and value else number(value)
 
 
 def _cells(value: Any, write: Callable[[Any], str], wrong: np.ndarray | None = None) -> list[list[str]]:
-    """The entries of a small array as text; with `wrong`, marked or with room for a mark."""
+    """The entries of a small array as text; with `wrong`, preceded by a mark or a space."""
     rows = [[write(entry) for entry in row] for row in _as_rows(value)]
     if wrong is None:
         return rows
@@ -334,7 +334,7 @@ def _cells(value: Any, write: Callable[[Any], str], wrong: np.ndarray | None = N
 
 
 def _grids(*tables: list[list[str]], depth: int) -> list[list[str]]:
-    """The lines of some tables of one width: columns aligned over all of them, `depth` brackets around each."""
+    """The lines of tables of equal width, with columns aligned across tables and `depth` brackets around each."""
     widths = [max(map(len, column)) for column in zip(*(row for table in tables for row in table), strict=True)]
     return [_grid([" ".join(map(str.rjust, row, widths)) for row in table], depth) for table in tables]
 
@@ -355,7 +355,7 @@ def _grid_or_words(value: Any) -> list[str]:
 
 
 def _in_a_line(value: Any, width: int, tensors: bool) -> str:
-    """An argument as code, if it is small; else in words."""
+    """A small argument as code, a larger one in words."""
     if not _is_small(value):
         return _in_words(value)
     if isinstance(value, np.generic) and not tensors:
@@ -365,7 +365,7 @@ def _in_a_line(value: Any, width: int, tensors: bool) -> str:
 
 
 def _in_words(value: Any) -> str:
-    """An array's kind and first entries; a number or text as a program would write it; anything else in words."""
+    """An array's kind and first entries; a number or text as code; anything else in words."""
     if not _is_array(value):
         return _program_in_a_line(value) or literal(value) or summarise(value)
     first = " ".join(number(entry) for entry in np.asarray(value).flat[:LISTED])
@@ -373,14 +373,14 @@ def _in_words(value: Any) -> str:
 
 
 def _program_in_a_line(value: Any) -> str:
-    """A few statements as Python takes them in one line; empty where it does not, or where there is no program."""
+    """A few simple statements joined by semicolons; empty if they cannot be, or if the value is no program."""
     lines = value.split("\n") if isinstance(value, str) else []
     plain = len(lines) > 1 and all(line and line == line.strip() and not line.endswith(":") for line in lines)
     return "; ".join(map(clean, lines)) if plain else ""
 
 
 def _kind(value: Any) -> str:
-    """`float64 (3, 4)`; never a value."""
+    """`float64 (3, 4)`: dtype and shape, never a value."""
     if not _is_array(value) or not value.ndim:
         return summarise(value, show_numbers=False)
     return f"{dtype_of(value)} {shape_of(value)}"

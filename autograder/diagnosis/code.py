@@ -1,4 +1,4 @@
-"""Values as the code that makes them: short for a message, and with every digit for whoever wants to run a case."""
+"""Values as the code that makes them: short for messages, and with every digit to rerun a case."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from autograder.values import dtype_of
 
 MOST_ENTRIES = 400
-"""Entries of a case that is written out with every digit: more are no use to a reader."""
+"""A case with more entries is not written out: that would be no use to a reader."""
 _UNNAMED = {"np.array": ("float64", "int64", "bool", "complex128"), "torch.tensor": ("float32", "int64", "bool")}
-"""The dtypes that come of writing numbers, so that they need not be said."""
+"""The dtypes that an array gets by default, so that code need not name them."""
 _LIBRARIES = {"np", "torch"}
 
 
 def entry_code(text: str, kind: str) -> str:
-    """An entry that is written as `text`, as a program writes it: `1.0` in an array of floats, `np.nan`."""
+    """The code of an entry that a message prints as `text`: `1.0` in an array of floats, `float("nan")`."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     if kind in "fc" and digits in ("nan", "inf"):
         return f'{sign}float("{digits}")'
@@ -26,10 +26,10 @@ def entry_code(text: str, kind: str) -> str:
 
 
 def array_lines(rows: Sequence[Sequence[str]], array: np.ndarray, *, tensors: bool) -> list[str]:
-    """The code of a small array in lines, a row in each, with the columns aligned.
+    """The code of a small array, one line per row, with the columns aligned.
 
     Args:
-        rows: the entries as code: the array without leading axes of length 1, which has two axes then, or fewer.
+        rows: the entries as code; leading axes of length 1 are removed, which leaves at most two axes.
         tensors: whether it is a PyTorch tensor.
     """
     maker, ending = _maker(tensors), _ending(array, tensors)
@@ -47,13 +47,13 @@ def array_lines(rows: Sequence[Sequence[str]], array: np.ndarray, *, tensors: bo
 
 
 def array_line(array: np.ndarray, rows: Sequence[Sequence[str]], *, tensors: bool) -> str:
-    """The same in one line."""
+    """The code of a small array in one line; the arguments are those of `array_lines`."""
     lines = array_lines([[entry.strip() for entry in row] for row in rows], array, tensors=tensors)
     return " ".join(" ".join(line.split()) for line in lines)
 
 
 def is_expression_of(names: Set[str], value: Any) -> bool:
-    """Whether a value is a text that computes with some of these names, and with nothing else that is not known."""
+    """Whether a value is text that computes with some of these names, and with no names but these, `np` and `torch`."""
     try:
         tree = ast.parse(value, mode="eval") if isinstance(value, str) else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -65,10 +65,10 @@ def is_expression_of(names: Set[str], value: Any) -> bool:
 
 
 def case_code(function: str, arguments: Sequence[tuple[str, Any]], *, positional: int, tensors: bool = False) -> str:
-    """A program that makes a call with exactly these arguments; empty where one of them cannot be written.
+    """A program that makes a call with exactly these arguments; empty if one of them cannot be written as code.
 
     Args:
-        positional: how many arguments stand without their names in the call.
+        positional: how many arguments are positional.
         tensors: whether arrays are PyTorch tensors.
     """
     size = sum(_size(value) for _, value in arguments)
@@ -86,7 +86,7 @@ def case_code(function: str, arguments: Sequence[tuple[str, Any]], *, positional
 
 
 def exactly(value: Any, *, tensors: bool = False) -> str | None:
-    """The code of data, with every digit; None for what is no data."""
+    """The code of data, with every digit; None for other objects."""
     if isinstance(value, np.ndarray | np.generic):
         return _array_exactly(np.asarray(value), value, tensors)
     if value is None or isinstance(value, bool | int | str):
@@ -124,7 +124,7 @@ def _array_exactly(array: np.ndarray, value: Any, tensors: bool) -> str | None:
 
 
 def _complex_code(value: Any) -> str:
-    """By its parts: a literal adds them up, which loses the sign of a 0 and cannot say nan."""
+    """Code from the two parts: a complex literal adds them, which loses the sign of a 0 and cannot express nan."""
     return f"complex({entry_code(str(value.real), 'f')}, {entry_code(str(value.imag), 'f')})"
 
 
@@ -133,7 +133,7 @@ def _maker(tensors: bool) -> str:
 
 
 def _ending(array: np.ndarray, tensors: bool) -> str:
-    """The end of the call: with the dtype, where the numbers do not say it."""
+    """The end of the call that makes an array, with its dtype if that is not the default."""
     said = dtype_of(array) in _UNNAMED[_maker(tensors)]
     return ")" if said else f", dtype={'torch' if tensors else 'np'}.{dtype_of(array)})"
 

@@ -1,4 +1,4 @@
-"""Changes of a lesson's source, as people would say them: this line of that function becomes that one."""
+"""Edits of a lesson's source in terms of lines: in this function, this line becomes that one."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from itertools import pairwise
 
 
 class EditError(ValueError):
-    """An edit does not find its text, or finds it more than once; the message says which and where."""
+    """An edit's text is missing from the source or occurs more than once; the message says which and where."""
 
 
 @dataclass(frozen=True)
 class Edit:
     """In the function or class `where`, the lines `before` become `after`.
 
-    Lines are compared without their indentation and without comments. `after` gets the indentation of what it takes
-    the place of, and keeps its own beyond that; empty, it takes lines away.
+    Lines are compared without indentation and comments. `after` gets the indentation of the lines that it replaces,
+    plus its own; if it is empty, the lines are removed.
     """
 
     where: str
-    """`relu_vjp`, `Dual.__add__`, `GELU`; a function within it is found in it."""
+    """`relu_vjp`, `Dual.__add__`, `GELU`; includes the functions nested in it."""
     before: str
     after: str
 
     def applied(self, source: str) -> str:
-        """The whole text after the edit. Raises `EditError`."""
+        """The source after the edit. Raises `EditError`."""
         return edited(source, [self])
 
     def lines_in(self, source: str) -> tuple[int, int]:
-        """The lines that it takes the place of, from the first to behind the last, counted from 0. `EditError`."""
+        """The range of lines to replace: first, and one past the last, counted from 0. Raises `EditError`."""
         lines = source.splitlines()
         first, last = _region(source, self.where)
-        wanted = [_bare(line) for line in self.before.strip().splitlines()]
+        wanted = [_without_comment(line) for line in self.before.strip().splitlines()]
         places = [
             at
             for at in range(first, last - len(wanted) + 1)
-            if [_bare(line) for line in lines[at : at + len(wanted)]] == wanted
+            if [_without_comment(line) for line in lines[at : at + len(wanted)]] == wanted
         ]
         if len(places) != 1:
             times = f"{len(places)} times the" if places else "no"
@@ -47,9 +47,9 @@ class Edit:
 
 
 def edited(source: str, edits: Iterable[Edit]) -> str:
-    """The text after several edits, each of which finds its lines in `source` as it is: two may swap two lines.
+    """The source after several edits, each of which finds its lines in the original, so that two can swap two lines.
 
-    Raises `EditError`, also where two edits want the same line.
+    Raises `EditError` if an edit does not apply or two edits overlap.
     """
     lines = source.splitlines()
     found = sorted(((*edit.lines_in(source), edit) for edit in edits), key=lambda one: one[:2])
@@ -63,7 +63,7 @@ def edited(source: str, edits: Iterable[Edit]) -> str:
 
 
 def has(source: str, where: str) -> bool:
-    """Whether a text defines the function or class `where`."""
+    """Whether a source defines the function or class `where`."""
     try:
         _region(source, where)
     except EditError:
@@ -72,16 +72,16 @@ def has(source: str, where: str) -> bool:
 
 
 def _region(source: str, where: str) -> tuple[int, int]:
-    """The lines of a definition, from its first (a decorator, if it has one) to behind its last, counted from 0."""
+    """The lines of a definition with its decorators: first, and one past the last, counted from 0."""
     try:
         return _definitions(source)[where]
     except KeyError:
         raise EditError(f"there is no {where}") from None
 
 
-@lru_cache(maxsize=8)  # most edits of a lesson are of one text: to parse it takes longer than all else
+@lru_cache(maxsize=8)  # most edits of a lesson share a source, and parsing it costs most
 def _definitions(source: str) -> dict[str, tuple[int, int]]:
-    """The lines of every function and class, by its name with dots; of several of one name, of the last one."""
+    """The lines of every function and class by dotted name; of several with one name, the last counts."""
     found: dict[str, tuple[int, int]] = {}
 
     def add(body: list[ast.stmt], owner: str) -> None:
@@ -95,8 +95,8 @@ def _definitions(source: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _bare(line: str) -> str:
-    """A line without its indentation and its comment. (A # in a string ends it, too: on both sides alike.)"""
+def _without_comment(line: str) -> str:
+    """A line without indentation and comment. (A "  #" in a string also ends it, the same way on both sides.)"""
     return line.split("  #")[0].strip()
 
 

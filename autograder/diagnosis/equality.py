@@ -1,4 +1,4 @@
-"""When two results are equal, and the one sentence that says where they are not: this decides points."""
+"""Compares results, and says in one sentence where they differ. This decides points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.wording import agreeing, enumeration
 
 _Number = bool | int | float | complex
 ROUNDING = 1e-6
-"""The relative error that a difference of floats may have: 0.1 in float32 is a little more than 0.1."""
+"""Relative error below which a difference of floats is not rounded up: 0.1 in float32 is slightly more than 0.1."""
 
 
 def mismatch(
@@ -28,8 +28,8 @@ def mismatch(
 ) -> str | None:
     """The first difference between `got` and `expected` in one sentence, in the order kind, shape, dtype, values.
 
-    `name` is what the result is called in the sentence, and `names` what the parts of a tuple are called. With
-    `inputs`, the arguments of the call by name, the shape or dtype of a gradient "dA" is explained by its input "A".
+    `name` is the result's name in the sentence, and `names` are those of a tuple's parts. With `inputs`, the arguments
+    of the call by name, the shape or dtype of a gradient "dA" is explained by its input "A".
 
     What is equal:
     - arrays: exactly the same shape and dtype (byte order apart), and entries within `atol + rtol * |expected|`;
@@ -47,20 +47,20 @@ def mismatch(
 
 
 def wrong_entries(got: np.ndarray, expected: np.ndarray, *, rtol: float, atol: float) -> np.ndarray:
-    """A bool array: where `got` is not `expected`, as `mismatch` sees it. Both have one shape and numeric dtypes."""
+    """A bool array of the entries that `mismatch` calls wrong. Both arrays have the same shape and numeric dtypes."""
     if got.dtype.kind in "biu" and expected.dtype.kind in "biu":
         return np.asarray(got != expected)
     wide = np.result_type(got.dtype, expected.dtype, np.float64)
     got, expected = got.astype(wide), expected.astype(wide)
     with np.errstate(all="ignore"):
         within = np.abs(got - expected) <= atol + rtol * np.abs(expected)
-        finite = np.isfinite(got) & np.isfinite(expected)  # else rtol * inf would accept anything
+        finite = np.isfinite(got) & np.isfinite(expected)  # otherwise rtol * inf would accept anything
         right = (within & finite) | (got == expected) | (np.isnan(got) & np.isnan(expected))
     return np.asarray(~right)
 
 
 def largest_gap(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> float:
-    """The largest |got - expected| among the entries of `wrong` (at least one); inf where it is no number."""
+    """The largest |got - expected| among the entries where `wrong` (at least one); inf if it is nan."""
     wide = np.result_type(got.dtype, expected.dtype, np.float64)
     with np.errstate(all="ignore"):
         gaps = np.abs(got[wrong].astype(wide) - expected[wrong].astype(wide))
@@ -68,9 +68,9 @@ def largest_gap(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> flo
 
 
 def at_most(gap: float) -> str:
-    """`, by at most 1.1` for a gap of 1.043: two digits, rounded up where that is more than rounding errors.
+    """`, by at most 1.1` for a gap of 1.043: two digits, rounded up unless the excess is only rounding error.
 
-    Empty where the gap is no number.
+    Empty if the gap is not finite.
     """
     if not np.isfinite(gap):
         return ""
@@ -111,7 +111,7 @@ class _Comparison:
         return f"{_is(name)} {summarise(got)}; expected {self.words(expected)}"
 
     def words(self, expected: Any) -> str:
-        """What was expected, without its value: the sentence is about the kind."""
+        """The expected kind without its value, because the sentence is about the kind."""
         return "None" if expected is None else summarise(expected, show_numbers=False)
 
     def array(self, got: Any, expected: np.ndarray, name: str) -> str | None:
@@ -144,7 +144,7 @@ class _Comparison:
         return f"{_is(name)} {dtype_of(got)}; {dtype_of(expected)} expected"
 
     def source(self, name: str) -> tuple[str, np.ndarray | None]:
-        """The input whose gradient `name` is, by its name: dA belongs to A."""
+        """The name and value of the input whose gradient is called `name`: A for dA."""
         source = name[1:] if name.startswith("d") else ""
         array = self.inputs.get(source)
         return source, array if isinstance(array, np.ndarray) else None
@@ -187,7 +187,7 @@ class _Comparison:
         return f"{_is(name)} {one}; {other} expected"
 
     def rounded(self, got: np.ndarray | np.generic, expected: float) -> bool:
-        """Whether a number is the right one but for the few digits of its dtype."""
+        """Whether a number differs from the right one only by the precision of its dtype."""
         if got.dtype.kind != "f" or got.dtype.itemsize >= 8:
             return False
         within = max(self.rtol, 8 * float(np.finfo(got.dtype).eps))
@@ -198,7 +198,7 @@ class _Comparison:
             return bool(_plain(got) == _plain(expected))
         try:
             got = np.asarray(got if isinstance(got, np.ndarray | np.generic) else _widened(got))
-        except OverflowError:  # an int beyond any float
+        except OverflowError:  # an int larger than any float
             return False
         return not wrong_entries(got, np.asarray(expected), rtol=self.rtol, atol=self.atol).any()
 
@@ -216,7 +216,7 @@ class _Comparison:
     def mapping(self, got: Any, expected: dict[Any, Any], name: str) -> str | None:
         if not isinstance(got, dict):
             return self.kind(got, expected, name)
-        typed = {(type(key), key) for key in got}  # 1, 1.0 and True are one key to a dict
+        typed = {(type(key), key) for key in got}  # a dict treats 1, 1.0 and True as one key
         missing = [key for key in expected if (type(key), key) not in typed]
         if missing:
             return f"{_has(name)} no key {key_text(missing[0])}"
@@ -250,7 +250,7 @@ def _native(value: Any) -> np.dtype:
 
 
 def _number_kind(value: Any) -> str:
-    """`b`, `i`, `f` or `c`; `O` for what is no number."""
+    """`b`, `i`, `f` or `c`; `O` for anything that is not a number."""
     kind = np.asarray(value).dtype.kind if isinstance(value, np.ndarray | np.generic) else _python_kind(value)
     return "i" if kind == "u" else kind if kind in "bifc" else "O"
 

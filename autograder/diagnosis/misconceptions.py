@@ -1,4 +1,4 @@
-"""The register of misconceptions: wrong implementations that learners write, each with its name."""
+"""Declares misconceptions: wrong implementations that learners write, each with a name and a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Misconception:
     """A wrong implementation of an exercise and what to tell the learner who wrote it.
 
-    It is the reference after some edits, or a function that takes the place of a part of it.
+    It is the reference after some edits, or a function that replaces a part of it.
     """
 
     exercise: str
@@ -23,28 +23,28 @@ class Misconception:
     says: str
     edits: tuple[Edit, ...] = ()
     replaces: str = ""
-    """What in the solutions the function stands for: `Tensor.__mul__`; mostly the exercise itself."""
+    """The part of the solutions that the function replaces, such as `Tensor.__mul__`; usually the exercise itself."""
     function: Callable[..., Any] | None = None
 
 
 def mistake(exercise: str, swaps: Mapping[str, str], *, says: str, where: str = "") -> Misconception:
-    """A misconception of `exercise` as edits of the reference; the variable that it is bound to is its name.
+    """A misconception of `exercise` as edits of the reference; it is named after the variable that it is assigned to.
 
         add_not_summed = mistake("add_vjp", {"return sum_to(g, a), sum_to(g, b)": "return g, g"}, says="…")
 
-    `swaps` maps lines to what stands there instead, in the function or class `where`: the exercise, unless it is a
-    helper. All lines are the reference's, so two swaps may put two lines in each other's place. `says` names the
-    mistake and the idea of the fix, in a sentence or two addressed to the learner.
+    `swaps` maps lines to their replacements in the function or class `where`, by default the exercise. All lines are
+    found in the original reference, so two swaps can exchange two lines. `says` names the mistake and the idea of the
+    fix, in a sentence or two addressed to the learner.
     """
     edits = tuple(Edit(where or exercise, before, after) for before, after in swaps.items())
     return Misconception(exercise, "", says, edits)
 
 
 def misconception(exercise: str, *, says: str, replaces: str = "") -> Callable[[_Function], _Function]:
-    """Register a function as a misconception of `exercise`; its name is the misconception's.
+    """Register a function as a misconception of `exercise`, with the function's name.
 
-    For what is no edit of the reference, but another way to go wrong. Where the exercise is a class, `replaces` names
-    the method that is wrong: `Tensor.__mul__`.
+    Use it for mistakes that are not edits of the reference. If the exercise is a class, `replaces` names the method
+    that is wrong: `Tensor.__mul__`.
     """
 
     def register(function: _Function) -> _Function:
@@ -56,7 +56,7 @@ def misconception(exercise: str, *, says: str, replaces: str = "") -> Callable[[
 
 
 def misconceptions_in(module: object) -> list[Misconception]:
-    """The misconceptions that a module defines, in order."""
+    """The misconceptions that a module defines, in order of definition."""
     found = []
     for name, value in vars(module).items():
         entry = value if isinstance(value, Misconception) else getattr(value, "misconception", None)

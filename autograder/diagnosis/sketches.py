@@ -1,10 +1,9 @@
-"""Values in a few numbers: enough to recognise them within a tolerance, too few to read them.
+"""Sketches of values: a few numbers that recognise a value within a tolerance but do not reveal it.
 
-All numbers of a value, in order, are one vector v; kept are its products with two fixed vectors w, or those of each of
-its parts where values are held against each other loosely. Of two values that agree entry by entry within
-`atol + rtol |v_i|`, the products differ by at most the sum of `|w_i| (atol + rtol |v_i|)`: so values that are the same
-are always found the same, and others pass for the same by chance alone. What is no number (types, shapes, texts) has to
-be equal.
+All numbers of a value, in order, form a vector v. The sketch keeps its dot products with two fixed vectors w; for loose
+tolerances it keeps those of each part of v. If two values agree entry by entry within `atol + rtol |v_i|`, their
+products differ by at most the sum of `|w_i| (atol + rtol |v_i|)`. So equal values always match, and different values
+match only by chance. Everything else (types, shapes, texts) has to be equal.
 """
 
 from __future__ import annotations
@@ -21,29 +20,29 @@ import numpy as np
 from autograder.values import summarise
 
 NO_NUMBER = {"nan": 0.6180339887, "inf": 1.3247179572, "-inf": -1.4655712319}
-"""What stands for the numbers that no sum survives."""
+"""Stand-ins for numbers that would make every sum nan or inf."""
 LOOSE = 1e-3
-"""From this relative tolerance on, two numbers let too much pass for the same: a vector is kept in parts."""
+"""From this relative tolerance on, two products would match too many values, so a vector is split into parts."""
 LOOSE_PARTS = 8
 LARGEST = 1e150
-"""Larger numbers count as that: their sums and squares would be no numbers."""
+"""Larger numbers are clipped to this, since their sums and squares would overflow."""
 ROUNDING = 1e-12
-"""Relative: what adding up in another order changes."""
+"""Relative rounding error of summing in another order."""
 Tolerance = tuple[float, float]
 """`rtol, atol`."""
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """Some values, so far as they are kept."""
+    """A sketch of some values."""
 
     structure: str
     products: tuple[float, ...]
     """Two for each part of the vector."""
 
     def fits(self, values: Sequence[Any], tolerances: Sequence[Tolerance]) -> bool:
-        """Whether these values, each within its tolerance, may be the ones that the sketch was made of."""
-        structure, vectors = taken_apart(values)
+        """Whether these values, each within its tolerance, could be the sketched ones."""
+        structure, vectors = structure_and_numbers(values)
         if structure != self.structure:
             return False
         v = np.concatenate([*vectors, np.zeros(0)])
@@ -55,30 +54,30 @@ class Sketch:
         parts = len(self.products) // 2
         return all(
             abs(float(w @ v) - product) <= float(np.abs(w) @ slack) * 2
-            for (w, v, slack), product in zip(_directed(parts, v, slack), self.products, strict=True)
+            for (w, v, slack), product in zip(_parts_with_directions(parts, v, slack), self.products, strict=True)
         )
 
 
 def sketch_of(values: Sequence[Any], tolerances: Sequence[Tolerance]) -> Sketch:
-    """The sketch of some values, which others are held against within these tolerances."""
-    structure, vectors = taken_apart(values)
+    """Sketch some values, to be compared with others within these tolerances."""
+    structure, vectors = structure_and_numbers(values)
     v = np.concatenate([*vectors, np.zeros(0)])
     parts = LOOSE_PARTS if any(rtol >= LOOSE for rtol, _ in tolerances) else 1
-    return Sketch(structure, tuple(float(w @ part) for w, part in _directed(parts, v)))
+    return Sketch(structure, tuple(float(w @ part) for w, part in _parts_with_directions(parts, v)))
 
 
-def _directed(parts: int, *vectors: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-    """For each part of the vectors and each of the two directions, that direction and the parts."""
+def _parts_with_directions(parts: int, *vectors: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """For each part of the vectors and each of the two directions: the direction and the parts."""
     for of_one in zip(*(np.array_split(vector, parts) for vector in vectors), strict=True):
         for w in directions(len(of_one[0])):
             yield w, *of_one
 
 
-def taken_apart(values: Iterable[Any], *, typed: bool = False) -> tuple[str, list[np.ndarray]]:
-    """What has to be equal, as a short text, and the numbers of each value as float64.
+def structure_and_numbers(values: Iterable[Any], *, typed: bool = False) -> tuple[str, list[np.ndarray]]:
+    """A hash of what must be equal exactly, and the numbers of each value as a float64 vector.
 
-    A list counts as a tuple and 5 as 5.0, as where checks compare; not if `typed`, where only the sizes of whole
-    numbers' dtypes do not count, which depend on the machine.
+    A list counts as a tuple and 5 as 5.0, as in checks. With `typed` they differ, except for the sizes of integer
+    dtypes, which depend on the machine.
     """
     words: list[str] = []
     vectors = []
@@ -141,6 +140,6 @@ def _finite(array: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def directions(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two fixed vectors without a pattern that values have: the fractional parts of k·φ and of k²·√2, shifted."""
+    """Two fixed vectors without any pattern that values have: the fractional parts of k·φ and of k²·√2, shifted."""
     k = np.arange(1, size + 1, dtype=np.float64)
     return (k * 0.6180339887498949) % 1.0 + 0.5, (k * k * 0.41421356237309515) % 1.0 - 1.5

@@ -1,6 +1,6 @@
-"""The trusted side: it asks a submission's functions for values, and decides what they are worth.
+"""The trusted side: it asks a submission's functions for values and decides what they are worth.
 
-Checks import what they need from here. It is loaded when it is asked for: who reads results has no use for pytest.
+Checks import their tools from here. They are loaded lazily, because reading results does not need pytest.
 """
 
 from __future__ import annotations

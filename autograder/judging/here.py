@@ -1,7 +1,7 @@
-"""A learner's functions in the judge's own process: where there is no other, as in a browser.
+"""Runs a learner's functions in the judge's own process, where there is no other, as in a browser.
 
-Nothing confines them, nothing ends an endless loop but whoever runs this process, and they could tell the judge what to
-say. So this is for learners who check their own work, and gives no credit.
+Nothing confines the functions, only the user can stop an endless loop, and they could forge the verdict. So this is for
+learners who check their own work, and gives no credit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.worker.execution import Program
 from course.syllabus import Exercise
 
 MODULE = "submission"
-"""What the learner's module is called: not `__main__`, which is the judge's."""
+"""Name of the learner's module; `__main__` is the judge's."""
 
 
 class HereRun(LocalRun):
@@ -46,7 +46,7 @@ class HereRun(LocalRun):
 
 
 def graded_here(judge: Judge, submission: Submission, only: Iterable[str] | None = None) -> list[ExerciseResult]:
-    """The results of a submission's exercises, or of `only` some, run in this process."""
+    """Grade a submission's exercises, or just `only` these, in this process."""
     wanted = set(only) if only is not None else None
     run, results = HereRun(submission, judge), list[ExerciseResult]()
     for exercise in judge.lesson.exercises:

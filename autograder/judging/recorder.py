@@ -1,4 +1,4 @@
-"""Notes the calls that checks make where the right answers come back: they will make them of every submission."""
+"""Records the calls that checks make of the reference, because they make the same calls of every submission."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from autograder.worker.messages import Answer, Call
 
 
 class NotPrefetchable(LearnerError):
-    """A call cannot be made ahead."""
+    """The call cannot be made before its check runs."""
 
 
 class Recorder(LocalRun):
-    """The solutions in the place of a submission; what they are asked is noted, check by check.
+    """The reference in place of a submission; it records what each check calls.
 
     Args:
-        otherwise: whether the answers are to be wrong: what a check then asks in another way depends on them.
+        otherwise: give wrong answers, which shows which calls depend on earlier answers.
     """
 
     def __init__(self, reference: Reference, *, otherwise: bool = False) -> None:
@@ -36,59 +36,60 @@ class Recorder(LocalRun):
         self._calls: list[PrefetchedCall | None] = []
 
     def calls(self) -> list[PrefetchedCall | None]:
-        """What was called since this was asked last, by one check.
+        """Return and clear the calls recorded so far; call it after each check.
 
-        None, the last, for what cannot be made ahead: a call with more than data, those that a new process is asked.
+        The last is None if the check ended at a call that cannot be prefetched: one whose arguments are not all data,
+        or one to a new process.
         """
         calls, self._calls = self._calls, []
         return calls
 
     def ask(self, request: Call, seconds: float) -> Answer:
-        """The answer; the check compares with it next.
+        """The reference's answer, or a wrong one if `otherwise`.
 
         Raises:
-            NotPrefetchable: more than data is passed. The check ends there: those that pass functions do so again and
-                again, and to answer them all takes long and tells nothing.
+            NotPrefetchable: an argument is not data. This ends the check: those that pass functions do so
+                repeatedly, and answering them all would take long and record nothing.
         """
         key = request_key(request)
         if key is None:
             self._calls.append(None)
             raise NotPrefetchable(f"{called(request)} is called with more than data")
-        # as it is now: the check may go on to change what it has passed
+        # encoded now, because the check may modify its arguments later
         self._calls.append(PrefetchedCall(key, wire.decode(wire.encode(request))))
         of = self._reference.scenario if request["do"] == "scenario" else self._reference
         answer: Answer = {"value": None, "failure": None, "changed": [], "forbidden": []}
         try:
             value = getattr(of, request["name"])(*request["args"], **request["kwargs"])
-            answer["value"] = other(value) if self._otherwise else value
+            answer["value"] = altered(value) if self._otherwise else value
         except Exception as error:
             answer["failure"] = failure(error).as_data()
         return answer
 
     def forget(self) -> None:
-        """Raise `NotPrefetchable`: calls that are made ahead are all made in one process."""
+        """Raise `NotPrefetchable`: all prefetched calls are made in one process."""
         self._calls.append(None)
         raise NotPrefetchable("what follows is asked of a new process")
 
 
 def prefetched(calls: list[PrefetchedCall | None], otherwise: list[PrefetchedCall | None]) -> PrefetchedCheck:
-    """What a check will ask of every submission: what it asks of right answers and of wrong ones alike.
+    """The calls that a check makes of every submission: those that are equal for right and for wrong answers.
 
-    The rest is built from what it was told. Its questions would carry the right answers, and tell them.
+    Other calls were built from earlier answers; sent ahead, they would reveal the right ones.
     """
     pairs = itertools.zip_longest(calls, otherwise)
     alike = [call if call and after and call.key == after.key else None for call, after in pairs]
     return PrefetchedCheck(tuple(call for call in alike if call), None not in alike)
 
 
-def other(value: Any) -> Any:
-    """Data of the same kind with other values in it; what is no data, and what is empty, as it is."""
+def altered(value: Any) -> Any:
+    """Data of the same kind with altered values; empty values and objects that are not data are returned unchanged."""
     if isinstance(value, str):
         return f"{value}?"
     if type(value) in (tuple, list):
-        return type(value)(other(item) for item in value)
+        return type(value)(altered(item) for item in value)
     if type(value) is dict:
-        return {key: other(item) for key, item in value.items()}
+        return {key: altered(item) for key, item in value.items()}
     kind = _kind(value)
     if kind == "b":
         return not value if isinstance(value, bool) else ~value
@@ -96,7 +97,7 @@ def other(value: Any) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """The kind of a number or of an array's numbers, as NumPy's dtypes have it; empty for anything else."""
+    """NumPy's kind of a number's or array's dtype, "b" or "f" for a tensor, and "" for anything else."""
     if isinstance(value, bool | int | float | complex | np.ndarray | np.generic):
         return np.asarray(value).dtype.kind
     torch = sys.modules.get("torch")

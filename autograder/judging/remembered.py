@@ -1,4 +1,4 @@
-"""Values that are kept within bounds: what was not asked for the longest makes room, and nothing takes it all."""
+"""A least-recently-used cache, bounded in the number of its values and in their total size."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 SHARE = 64
-"""One value has at most a 64th of the room: a hand-in of a few large answers leaves that of the others alone."""
+"""One value may use at most 1/64 of the space, so that one submission's huge answers do not evict the others'."""
 
 
 class Remembered(Generic[K, V]):
-    """Values by key, at most `most` of them, and of at most so many bytes together."""
+    """A cache of at most `most` values that take at most `most_bytes` bytes together."""
 
     def __init__(self, most: int, most_bytes: int = 0) -> None:
         self._most = most
         self._most_bytes = most_bytes
         self._kept: dict[K, tuple[V, int]] = {}
-        """The ones that were asked for last stand last."""
+        """Ordered by last use, the most recent last."""
         self._bytes = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def get(self, key: K) -> V | None:
-        """The value, if it is still known."""
+        """The value, or None if it is not cached; marks it as just used."""
         found = self._kept.pop(key, None)
         if found is None:
             return None
@@ -33,7 +33,7 @@ class Remembered(Generic[K, V]):
         return found[0]
 
     def keep(self, key: K, value: V, size: int = 0) -> None:
-        """Remember a value of so many bytes, unless it takes more than its share of the room."""
+        """Cache a value of `size` bytes, unless that exceeds its share of the space."""
         if size > self._most_bytes / SHARE:
             return
         self._forget(key)

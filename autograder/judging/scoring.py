@@ -1,4 +1,4 @@
-"""From what the checks of an exercise saw to its points and its status, and what is said of them: functions of data."""
+"""Points, status and messages of an exercise, computed from the records of its checks without side effects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from autograder.judging.records.summary import summary
 from course.syllabus import Exercise
 
 SHARES = {True: 1 / 3, False: 2 / 3}
-"""The shares of an exercise's points that hang on its visible inputs and on its hidden ones."""
+"""Shares of an exercise's points, by whether inputs are visible."""
 
 
 def shares_of(exercise: Exercise, checks: list[CheckId]) -> list[float]:
-    """What share of an exercise's points each of its checks is worth; together 1.
+    """Each check's share of the exercise's points; the shares add up to 1.
 
-    Two thirds hang on hidden inputs, where there are any: who knows the answers to the visible ones has a third.
+    Hidden inputs carry two thirds, if there are any: an answer that knows only the visible ones earns at most a third.
     """
     weights = [exercise.weights.get(check.name, 1.0) for check in checks]
     whole = {
@@ -40,13 +40,14 @@ def shares_of(exercise: Exercise, checks: list[CheckId]) -> list[float]:
 def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> float:
     """The share of the exercise's points that its passing checks earn.
 
-    Where a check of the exercise's technique fails, right values are worth nothing. What an answer keeps, counts or
-    leaves as it was is worth nothing where no check finds a right value: doing nothing does that best. Right values in
-    a wrong dtype cost a tenth of the exercise at most, and half where an argument was changed.
+    If a check of the exercise's technique fails, the share is 0. An instrumented check (of what an answer saves, counts
+    or leaves unchanged) earns nothing unless a check of values passes on the same kind of input, since doing nothing
+    would satisfy it. Right values of a wrong dtype cost at most a tenth of the exercise, a changed argument at most
+    half.
     """
     if without_technique(exercise, items, records):
         return 0.0
-    right = _with_a_right_value(items, records)
+    right = _inputs_with_right_values(items, records)
     checks = [check for item in items if (check := identify(item)) is not None]
     counting = [
         (share, record)
@@ -57,11 +58,11 @@ def earned_share(exercise: Exercise, items: list[pytest.Item], records: list[Rec
     deductions = [(share, record.cost) for share, record in counting if not record.passed and record.cost < 1]
     if deductions:
         earned += max(sum(share for share, _ in deductions) - max(cost for _, cost in deductions), 0.0)
-    return 1.0 if earned > 1 - 1e-9 else earned  # what was divided need not add up to the last bit
+    return 1.0 if earned > 1 - 1e-9 else earned  # rounding: the shares need not add up to exactly 1
 
 
-def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[bool]:
-    """On which inputs, visible or hidden ones, a check of values passes; those, too, that no check of values asks."""
+def _inputs_with_right_values(items: list[pytest.Item], records: list[Record]) -> set[bool]:
+    """Kinds of input (True: visible) on which a check of values passes, or that have no check of values."""
     of_values: dict[bool, list[bool]] = {True: [], False: []}
     for item, record in zip(items, records, strict=True):
         check = identify(item)
@@ -71,12 +72,12 @@ def _with_a_right_value(items: list[pytest.Item], records: list[Record]) -> set[
 
 
 def wrong_among(results: Iterable[ExerciseResult]) -> dict[str, list[str]]:
-    """The exercises that are written, and not right, and the known mistakes in each."""
+    """The exercises that are written but wrong, with the known mistakes in each."""
     return {result.name: result.misconceptions for result in results if result.status not in ("passed", "missing")}
 
 
 def wrong_so_far(items: list[pytest.Item], records: list[Record]) -> str:
-    """What the first visible check that fails says, for those who wait for the others; empty if none does yet."""
+    """Text for a progress message: what the first failing visible check says; empty if none has failed yet."""
     for item, record in zip(items, records, strict=False):
         if not record.passed and (check := identify(item)) and check.visible:
             return f". So far: {one_line(record)}"
@@ -88,9 +89,9 @@ def one_line(record: Record) -> str:
 
 
 def without_technique(exercise: Exercise, items: list[pytest.Item], records: list[Record]) -> Record | None:
-    """What the first failing check of an exercise's technique saw; None where all pass.
+    """The record of the first failing check of an exercise's technique; None if all pass.
 
-    Right values in another dtype, or an argument that was changed, cost no more than they do in other checks.
+    A check that fails only for a dtype or a changed argument is ignored: it costs what it costs elsewhere.
     """
     for item, record in zip(items, records, strict=True):
         check = identify(item)
@@ -100,14 +101,14 @@ def without_technique(exercise: Exercise, items: list[pytest.Item], records: lis
 
 
 def with_technique(exercise: Exercise, lacking: Record, message: str, wrong: bool) -> str:
-    """A message that also says why an exercise earns nothing whose values are right, or some of them; once.
+    """`message` with a sentence on why right values earn nothing without the exercise's technique.
 
-    `wrong`: other values of it are wrong, which the message says.
+    `wrong`: whether `message` also reports wrong values.
     """
     way = f"{exercise.name} is about how it is done, and right values count only with that"
     if _only_values_differ(lacking):
         way = f"how {exercise.name} is done is measured on right values only"
-    elif lacking.visible and lacking.asked and _gave_out(lacking.ended_by):
+    elif lacking.visible and lacking.asked and _ran_out(lacking.ended_by):
         in_time = " in time" if isinstance(lacking.ended_by, TimedOut) else ""
         way = f"{exercise.name} earns points only if it also gets through {lacking.asked}{in_time}"
     why = one_line(lacking)
@@ -116,15 +117,15 @@ def with_technique(exercise: Exercise, lacking: Record, message: str, wrong: boo
     return f"{message}\n{points}: {way}.{'' if said in message else f' {why}'}".strip()
 
 
-def _gave_out(ended_by: LearnerError | None) -> bool:
-    """Whether a call took more time, memory or recursion than it may."""
+def _ran_out(ended_by: LearnerError | None) -> bool:
+    """Whether a call crashed or ran out of time, memory or recursion depth."""
     if isinstance(ended_by, Raised):
         return ended_by.failure.kind in ("MemoryError", "RecursionError")
     return isinstance(ended_by, TimedOut | Crashed)
 
 
 def _only_values_differ(record: Record) -> bool:
-    """Whether what a check measured is as it should be, and only the numbers of a result are wrong."""
+    """Whether only the numbers in result arrays are wrong, and everything else that the check measured is right."""
     wrong = [
         value
         for failure in record.failures
@@ -135,7 +136,7 @@ def _only_values_differ(record: Record) -> bool:
 
 
 def ungradable(exercise: Exercise, message: str, status: ExerciseStatus = "error") -> ExerciseResult:
-    """The result of an exercise that could not be judged, and why."""
+    """The result, without points, of an exercise that could not be judged; `message` says why."""
     return ExerciseResult(exercise.name, 0.0, exercise.points, status, message, None, "", 0.0)
 
 

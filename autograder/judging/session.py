@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from autograder.isolation import IsolationError, PackageMissing, Workers
-from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, known_to_workers, requests, told_when_asked
+from autograder.judging.asking.prefetched import PrefetchedCheck, Questions, requests, sent_questions, stored_questions
 from autograder.judging.asking.run import Run, SubmissionRun, SubmissionRuns
 from autograder.judging.asking.time_budget import unhurried
 from autograder.judging.checking.plugin import Checks, identify
@@ -45,33 +45,33 @@ from autograder.worker import wire
 from course.syllabus import Exercise, Lesson, course_title
 
 MOST_KNOWN = 1000
-"""How many different answers are remembered: of thousands of submissions most are right, or wrong in the same ways."""
+"""How many distinct answers are cached. In a large class most are right, or wrong in the same few ways."""
 KNOWN_BYTES = 64 * 2**20
-"""What they may take."""
+"""Most bytes that cached answers may take together."""
 
 
 @dataclass
 class Observed:
-    """What the checks of one exercise saw of a submission, on visible or on hidden inputs."""
+    """The records of one exercise's checks, on visible or on hidden inputs."""
 
     records: list[Record] = field(default_factory=list)
     digest: bytes | None = None
-    """Of all answers, where they alone decided."""
+    """Hash of all answers; None unless the records depend on nothing else."""
     seconds: float = 0.0
     ended: ExerciseResult | None = None
-    """The result where the exercise could not be judged to its end."""
+    """The result, if the exercise could not be judged to its end."""
 
     @property
     def complete(self) -> bool:
-        """Whether each check came to its end."""
+        """Whether every check ran to its end."""
         return not any(record.ended_by for record in self.records)
 
 
 class Judge:
-    """Grades submissions of one lesson. Made by `with_judge`."""
+    """Grades submissions of one lesson; create it with `with_judge`."""
 
     asks_hidden = True
-    """Whether hidden checks run, too."""
+    """Whether hidden checks run as well."""
 
     def __init__(
         self,
@@ -86,23 +86,23 @@ class Judge:
         self.mistakes = mistakes(self)
         self.salt = salt
         self.doing = ""
-        """What is going on, for those who wait."""
+        """What the judge is doing now, for a progress message."""
         self.items: list[pytest.Item] = []
         self._checks = checks
         self._imported: set[str] = set()
-        self._settled = 0
-        """Modules that were there when what lives on was last left out of garbage collection."""
+        self._modules_at_freeze = 0
+        """`len(sys.modules)` at the last `gc.freeze()`."""
         self._items_of: dict[str, list[pytest.Item]] = {}
         self._questions: dict[tuple[str, bool], Questions | None] = {}
-        """What is asked of every submission, by exercise, on visible and on hidden inputs; None where one by one."""
+        """By exercise and visibility: the calls prefetched from every submission; None if each is made separately."""
         self._asking = ""
-        """The exercise that is asked for now."""
-        self._held: dict[str, str] = {}
-        """By check: what the reference is told by it, for those that raised an exception; empty where it passes."""
+        """The exercise that is being asked."""
+        self._reference_errors: dict[str, str] = {}
+        """By id of a check that raised: how it fails on the reference; empty if the reference passes."""
         self._known_answers: Remembered[tuple[str, bool, bytes], Observed] = Remembered(MOST_KNOWN, KNOWN_BYTES)
-        """By exercise, visible or hidden, and digest of all answers, where each was read, and they alone decided."""
+        """Cache by exercise, visibility and hash of all answers; only where the records depend on nothing else."""
         self._results: Remembered[tuple[str, tuple[bytes | None, ...]], ExerciseResult] = Remembered(MOST_KNOWN)
-        """By exercise and the digests of all such answers."""
+        """Cache by exercise and its hashes of visible and hidden answers."""
 
     def grade(
         self,
@@ -114,13 +114,13 @@ class Judge:
         of_many: bool = False,
         standing: Mapping[str, ExerciseResult] | None = None,
     ) -> SubmissionResult:
-        """The result of `submission`, run by `workers`; `only` some exercises if they are named.
+        """Grade `submission` with `workers`; if `only` is given, just those exercises.
 
-        What a submission says while its cells run, and of visible inputs, may be shown to its owner. So all of that is
-        asked before a hidden input reaches its processes; what they say from then on is compared, and never shown.
+        What a submission says while its cells run and on visible inputs may be shown to its owner, so all of that is
+        collected before its processes receive a hidden input. Later answers are compared but never shown.
 
-        `of_many`: others follow with the same `workers`, so that it pays to note first what checks ask of all of them.
-        `standing`: results of exercises that need not be asked for, as their checks have not changed since.
+        `of_many`: more submissions follow with the same `workers`, so it pays to prefetch the checks' calls.
+        `standing`: results to keep, of exercises whose checks have not changed since.
         """
         wanted = set(only) if only is not None else None
         standing = standing or {}
@@ -142,7 +142,7 @@ class Judge:
             course=course_title(),
         )
         workers.begin(exercises)
-        if of_many:  # what is not named is hardly there to be called
+        if of_many:  # a submission that never mentions a name hardly defines it
             self._send_prefetched([exercise for exercise in exercises if submission.names(exercise.name)], workers)
 
         def at_cell(label: str) -> None:
@@ -150,14 +150,14 @@ class Judge:
 
         runs = SubmissionRuns(submission, workers, self.reference.scenario_source, None if of_many else at_cell)
         try:
-            last = len(exercises) if of_many else 0  # the calls of an exercise and of those after it are made together
+            last = len(exercises) if of_many else 0  # prefetch an exercise and all later ones together
             together = {one.name: exercises[i:last] for i, one in enumerate(exercises)}
-            visible = {one.name: self._asked(one, together[one.name], runs, visible=True) for one in exercises}
+            visible = {one.name: self._run_checks(one, together[one.name], runs, visible=True) for one in exercises}
             runs.seal()
             for one in whole:
                 if (found := standing.get(one.name)) is None:
-                    both = [visible[one.name], self._asked(one, together[one.name], runs, visible=False)]
-                    found = self._concluded(one, both, runs, wrong_among(result.exercises))
+                    both = [visible[one.name], self._run_checks(one, together[one.name], runs, visible=False)]
+                    found = self._result_of(one, both, runs, wrong_among(result.exercises))
                 result.exercises.append(found)
         except WorkerLost as error:
             result.status, result.message, result.exercises = error.status, f"{error}.", []
@@ -174,15 +174,15 @@ class Judge:
         return result
 
     def version(self) -> str:
-        """The grader's version, as results have it."""
+        """The grader version that results record."""
         return grader_version(self.lesson.slug)
 
-    def _asked(
+    def _run_checks(
         self, exercise: Exercise, together: Sequence[Exercise], runs: SubmissionRuns, *, visible: bool
     ) -> Observed:
-        """What the checks of one exercise see on inputs of one kind. `WorkerLost` where nothing can be asked.
+        """Run one exercise's checks on visible or on hidden inputs. Raises `WorkerLost` if nothing can be asked.
 
-        `together`: this exercise and others whose calls may be made with its own; none where each is made by itself.
+        `together`: this exercise and others whose calls may share its round trip; empty to make each call separately.
         """
         self._asking = exercise.name
         self.doing = f"{exercise.name}: running your cells"
@@ -193,18 +193,18 @@ class Judge:
             return Observed(ended=ungradable(exercise, f"{exercise.name} cannot be graded here: {error}."))
         beside = [one for one in together if one.environment == exercise.environment]
         asked = [(one, which) for one in beside if (which := self._questions.get((one.name, visible)))]
-        return self._observed(exercise, asked, run, visible=visible)
+        return self._run_or_look_up(exercise, asked, run, visible=visible)
 
-    def _observed(
+    def _run_or_look_up(
         self, exercise: Exercise, questions: Sequence[tuple[Exercise, Questions]], run: SubmissionRun, *, visible: bool
     ) -> Observed:
-        """What the checks of one exercise see of its functions; looked up where the answers are known."""
+        """Run an exercise's checks, or look up what they saw of equal answers."""
         start, seen = time.perf_counter(), Observed()
         run.source.consulted = False
         try:
             with run.account.time_budget.spending():
                 digest = run.prefetch(questions) if questions and questions[0][0] == exercise else None
-                if run.prefetched is not None:  # which may have waited for those of others, too
+                if run.prefetched is not None:  # its answers may have arrived with another exercise's
                     start = time.perf_counter() - run.prefetched.seconds
                 key = (exercise.name, visible, digest or b"")
                 known = self._known_answers.get(key) if digest is not None else None
@@ -215,7 +215,7 @@ class Judge:
                     seen.records = self.observe(items, run, doing=exercise.name)
                     for item, record in zip(items, seen.records, strict=True):
                         if record.raised:
-                            self.hold_against_the_reference(item)
+                            self.require_reference_passes(item)
                     made = run.prefetched
                     if made is not None and made.decisive and not run.source.consulted and seen.complete:
                         seen.digest = digest
@@ -226,7 +226,7 @@ class Judge:
             run.prefetched = None
         return replace(seen, seconds=time.perf_counter() - start)
 
-    def _concluded(
+    def _result_of(
         self,
         exercise: Exercise,
         observed: Sequence[Observed],
@@ -235,10 +235,10 @@ class Judge:
     ) -> ExerciseResult:
         """The result of an exercise, given what its checks saw.
 
-        Its `seconds` are those of the visible inputs: a learner sees them.
+        `seconds` covers the visible inputs only, because learners see it.
 
         Args:
-            wrong: exercises of the submission that have been found wrong, and the known mistakes in each.
+            wrong: exercises of the submission already found wrong, with the known mistakes in each.
         """
         ended = next((seen.ended for seen in observed if seen.ended is not None), None)
         if ended is not None:
@@ -254,7 +254,7 @@ class Judge:
             try:
                 with runs.account.time_budget.spending():
                     result = self.judged(exercise, records, calls_wrong)
-            except TimedOut as error:  # in the middle of a diagnosis
+            except TimedOut as error:  # during the diagnosis
                 return ungradable(exercise, str(error), error.status)
             if known:
                 self._results.keep((exercise.name, digests), result)
@@ -265,14 +265,14 @@ class Judge:
         return replace(result, seconds=round(observed[0].seconds, 4))
 
     def judged(self, exercise: Exercise, records: list[Record], calls_wrong: str = "") -> ExerciseResult:
-        """The result of an exercise, given what its checks saw; `calls_wrong`: a wrong exercise that it calls."""
+        """The result of an exercise from its checks' records; `calls_wrong` names a wrong exercise that it calls."""
         items = self.items_of(exercise.name)
         if not items:
             raise CheckError(f"{exercise.name} has no checks: write them, or take it out of the syllabus")
         share = earned_share(exercise, items, records)
         self.doing = f"{exercise.name}: looking for what explains the answer{wrong_so_far(items, records)}"
         diagnosis = self.mistakes.explain(exercise, records, guess=not calls_wrong) if share < 1 else Diagnosis("")
-        if calls_wrong and share < 1:  # a mistake of the one gives what a known mistake of the other gives
+        if calls_wrong and share < 1:  # a helper's mistake can look like a known mistake here
             first = f"{exercise.name} calls {calls_wrong}, which is wrong itself: mend that first."
             diagnosis = replace(diagnosis, message=f"{first}\n{diagnosis.message}")
         lacking = without_technique(exercise, items, records)
@@ -282,7 +282,7 @@ class Judge:
                 for item, record in zip(items, records, strict=True)
                 if (check := identify(item)) and check.name not in exercise.technique
             )
-            if earned_share(replace(exercise, technique=()), items, records):  # else it has cost nothing
+            if earned_share(replace(exercise, technique=()), items, records):  # otherwise lacking it has cost nothing
                 diagnosis = replace(diagnosis, message=with_technique(exercise, lacking, diagnosis.message, wrong))
         return ExerciseResult(
             name=exercise.name,
@@ -298,17 +298,17 @@ class Judge:
             code=diagnosis.code,
         )
 
-    def hold_against_the_reference(self, item: pytest.Item) -> None:
-        """Raise `CheckError` where a check that raised an exception does so on the right answers, too: it is wrong."""
-        if item.nodeid not in self._held:
+    def require_reference_passes(self, item: pytest.Item) -> None:
+        """Raise `CheckError` if a check that raised an exception also fails on the reference: the check is wrong."""
+        if item.nodeid not in self._reference_errors:
             record = unhurried(lambda: self.observe([item], self.reference.local())[0])
-            raised = record.raised if record.visible else record.raised.partition(":")[0]  # its words may have inputs
-            self._held[item.nodeid] = "" if record.passed else raised or one_line(record)
-        if self._held[item.nodeid]:
-            raise CheckError(f"{item.name} fails on the solution, too ({self._held[item.nodeid]}); mend the check")
+            raised = record.raised if record.visible else record.raised.partition(":")[0]  # the rest may show inputs
+            self._reference_errors[item.nodeid] = "" if record.passed else raised or one_line(record)
+        if error := self._reference_errors[item.nodeid]:
+            raise CheckError(f"{item.name} fails on the solution, too ({error}); mend the check")
 
     def items_of(self, exercise: str, visible: bool | None = None) -> list[pytest.Item]:
-        """The checks of an exercise, visible before hidden, or those of one kind."""
+        """The checks of an exercise, visible ones first; only the visible or the hidden ones if `visible` is given."""
         if exercise not in self._items_of:
             found = [(item, check) for item in self.items if (check := identify(item)) and check.exercise == exercise]
             self._items_of[exercise] = [item for item, _ in sorted(found, key=lambda pair: not pair[1].visible)]
@@ -325,17 +325,17 @@ class Judge:
         doing: str = "",
         enough: Callable[[Record], bool] | None = None,
     ) -> list[Record]:
-        """Run checks on a submission's functions and return what each one saw.
+        """Run checks on a submission's functions and return one record per check.
 
         Args:
-            doing: what they are about.
-            enough: asked of each record after each comparison, whether its check may end there.
+            doing: name of the exercise for the progress message; no message if empty.
+            enough: called with the record after each comparison; if it returns true, the check ends there.
         """
         for item in items:
             self._import_packages(item)
         self._checks.run, self._checks.lost = run, None
         records: list[Record] = []
-        with warnings.catch_warnings():  # a reference that divides by zero where it may is no news to a learner
+        with warnings.catch_warnings():  # learners need not see that a reference divides by zero
             warnings.simplefilter("ignore")
             for number, item in enumerate(items, 1):
                 check = identify(item)
@@ -349,7 +349,7 @@ class Judge:
         return records
 
     def _observe(self, item: pytest.Item, enough: Callable[[Record], bool] | None) -> Record:
-        """Run one check and return what it saw."""
+        """Run one check and return its record."""
         assert isinstance(item, pytest.Function)
         try:
             record = self._checks.observe(item, enough)
@@ -360,9 +360,9 @@ class Judge:
         return record
 
     def _send_prefetched(self, exercises: list[Exercise], workers: Workers) -> None:
-        """Note the calls that the checks of these will make, once for each exercise of a class.
+        """Record once per class the calls of these exercises' checks, and send the visible ones to the workers.
 
-        The workers are told the visible ones: what they know, all submissions have in their memory.
+        Hidden calls are not sent, because every submission can read what its worker knows.
         """
         for exercise in exercises:
             if (exercise.name, True) in self._questions:
@@ -370,15 +370,15 @@ class Judge:
             calls = dict(zip(self.items_of(exercise.name), self._calls_of(exercise), strict=True))
             visible, hidden = ([calls[item] for item in self.items_of(exercise.name, one)] for one in (True, False))
             self._questions[exercise.name, True] = self._questions[exercise.name, False] = None
-            with contextlib.suppress(IsolationError, wire.WireError):  # then the calls are made one by one
+            with contextlib.suppress(IsolationError, wire.WireError):  # on failure, the calls are made one by one
                 request = {"checks": requests(visible), "scenarios": self.reference.scenario_source}
                 if workers.of(exercise.environment).prefetch(exercise.name, wire.encode(request)):
-                    self._questions[exercise.name, True] = known_to_workers(exercise.name, visible)
+                    self._questions[exercise.name, True] = stored_questions(exercise.name, visible)
             with contextlib.suppress(wire.WireError):
-                self._questions[exercise.name, False] = told_when_asked(hidden)
+                self._questions[exercise.name, False] = sent_questions(hidden)
 
     def _calls_of(self, exercise: Exercise) -> list[PrefetchedCheck]:
-        """The calls that the checks of an exercise make, check by check, where the right answers come back."""
+        """For each check of an exercise, the calls that it makes whatever the answers are."""
         right, wrong = Recorder(self.reference), Recorder(self.reference, otherwise=True)
         checks = []
         for item in self.items_of(exercise.name):
@@ -388,13 +388,13 @@ class Judge:
         return checks
 
     def _import_packages(self, item: pytest.Item) -> None:
-        """Import what an exercise's values are made of, so that they can be read: PyTorch for tensors."""
+        """Import the packages of an exercise's environment, so that its values can be decoded: PyTorch for tensors."""
         check = identify(item)
         if check is not None:
             new = set(self.lesson.exercise(check.exercise).environment.packages) - self._imported
             for package in new:
                 importlib.import_module(package)
             self._imported |= new
-        if len(sys.modules) != self._settled:  # PyTorch imports more of itself where that is first used
-            self._settled = len(sys.modules)
-            gc.freeze()  # or each collection that a scenario asks for would look through all of PyTorch
+        if len(sys.modules) != self._modules_at_freeze:  # PyTorch imports more of its modules on first use
+            self._modules_at_freeze = len(sys.modules)
+            gc.freeze()  # otherwise every gc.collect() in a scenario would scan all of PyTorch

@@ -1,4 +1,4 @@
-"""Saying what takes so long: nothing for two seconds, then what is done, whenever that is something else."""
+"""Progress messages for slow work: none for two seconds, then the current step whenever it changes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SILENCE = 2.0
-"""Seconds that need no explanation."""
+"""Seconds without a message."""
 STEP = 0.5
 
 
 @contextmanager
 def said_if_slow(doing: Callable[[], str], say: Callable[[str], None], silence: float = SILENCE) -> Iterator[None]:
-    """Call `say(doing())` from a thread when the work inside has taken `silence` seconds, and again where it changes.
+    """Call `say(doing())` from a thread after `silence` seconds of the work inside, and whenever the text changes.
 
     Nothing is said once the work has ended.
     """

@@ -1,1 +1,1 @@
-"""Which answers of a class are alike. Submitted code is parsed here, and never run."""
+"""Finds similar answers in a class. Submitted code is parsed here, never run."""

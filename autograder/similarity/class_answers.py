@@ -1,4 +1,4 @@
-"""What a class handed in for each exercise, as far as it was written by its students."""
+"""Collects what the students of a class wrote for each exercise."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from autograder.wording import counted, enumeration
 from course.syllabus import Lesson, syllabus
 
 MODEL_SOLUTION = "the model solution"
-"""What reports call the course's own answer, which is nobody's: its `student` is None."""
+"""What reports call the course's own answer; its `student` is None."""
 MOST_IN_A_CELL = 2 * MOST_CHARACTERS
-"""Characters; what is longer is no answer to one exercise."""
+"""Characters; a longer cell is not an answer to one exercise."""
 MOST_NAMED = 6
-"""Exercises or students that one line names."""
+"""Most exercises or students named on one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,19 @@ class Answer:
     """One exercise of one hand-in."""
 
     student: str | None
-    """As the class's results call them; None for the course's own."""
+    """The name in the class's results; None for the model solution."""
     whose: str | None
-    """The hand-in that it is of: the same for the members of a team; None for the course's own."""
+    """The hand-in, which members of a team share; None for the model solution."""
     code: str
 
     @property
     def called(self) -> str:
-        """What a reader sees."""
+        """The name that reports show."""
         return called(self.student)
 
 
 def called(student: str | None) -> str:
-    """What reports call a student, or the model solution: never one like the other."""
+    """What reports call a student or the model solution; the two never look the same."""
     if student is None:
         return MODEL_SOLUTION
     alike = folded(" ".join(student.split())) == MODEL_SOLUTION
@@ -59,13 +59,13 @@ class ExerciseAnswers:
     lesson: str
     exercise: str
     handed_out: str
-    """What the course gives out in its place."""
+    """What the course hands out for this exercise."""
     answers: list[Answer] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """The code of one hand-in: for programs that compare whole files."""
+    """The code of one hand-in, for programs that compare whole files."""
 
     lesson: str
     student: str | None
@@ -76,33 +76,33 @@ class HandedIn:
 
 @dataclass
 class ClassAnswers:
-    """All of it."""
+    """The answers of a class."""
 
     exercises: list[ExerciseAnswers] = field(default_factory=list)
     """In the order of the syllabus."""
     hand_ins: list[HandedIn] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    """A line for each thing that is not compared."""
+    """One line for each thing that is not compared."""
     has_reference: bool = True
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a class's hand-ins lie, and how they are read."""
+    """Where a class's hand-ins are, and how to read them."""
 
     folder: Path
     scratch: Path
-    """Where zips are unpacked."""
+    """Where archives are unpacked."""
     export: bool | None = None
 
 
 def read_class(
     sources: Iterable[Source], people: list[Person], at_student: Callable[[str], None] | None = None
 ) -> ClassAnswers:
-    """The answers of a class, out of one or more class folders or exports.
+    """The answers of a class, from one or more class folders or exports.
 
     Raises:
-        ClassUnclearError, ArchiveError, OSError: as `find_work`.
+        ClassUnclearError, ArchiveError, OSError: as `find_work` does.
     """
     found = ClassAnswers()
     work: list[Work] = []
@@ -117,7 +117,7 @@ def read_class(
         work += there.work
         found.remarks += there.remarks
         found.remarks += [f"{row.student}/{row.file}: {row.why}" for row in there.not_recognised]
-    who = _Who(people, work)
+    who = _Names(people, work)
     found.remarks += who.problems
     lessons = {item.lesson for item in work}
     places = Places()
@@ -145,8 +145,8 @@ def read_class(
             code = "\n\n\n".join(theirs.values()) + "\n"
             found.hand_ins.append(HandedIn(item.lesson, student, item.at, code))
     found.exercises = list(by_exercise.values())
-    twice = [line for group in same.values() if len(group) > 1 for line in _on_the_same_file(group.values())]
-    found.remarks[:0] = twice  # first, since a terminal shows a few
+    twice = [line for group in same.values() if len(group) > 1 for line in _identical_files(group.values())]
+    found.remarks[:0] = twice  # first, because a terminal shows only a few
     return found
 
 
@@ -166,7 +166,7 @@ def _exercises(slug: str, lesson: Lesson, places: Places) -> dict[tuple[str, str
 
 
 def _answers(submission: Submission, slug: str) -> tuple[dict[str, str], list[str]]:
-    """The exercises that a hand-in has work on, and a line for each reason why others have no text to compare."""
+    """The exercises that a hand-in has work on, and lines that say why others are not compared."""
     lesson = syllabus()[slug]
     cells = tuple(cell for cell in submission.cells if len(cell.source) <= MOST_IN_A_CELL)
     begun, within = exercises_with_work(cells, slug), _within_bounds(cells)
@@ -186,8 +186,8 @@ def _answers(submission: Submission, slug: str) -> tuple[dict[str, str], list[st
     return {name: code for name, code in found.items() if name in begun}, unseen
 
 
-def _on_the_same_file(group: Collection[tuple[str, Work]]) -> list[str]:
-    """A line on hand-ins that are the same file, if there is any code of theirs in it."""
+def _identical_files(group: Collection[tuple[str, Work]]) -> list[str]:
+    """A line on hand-ins that are the same file, if the file contains any code by students."""
     (_, item), *_ = group
     try:
         cells = read_submission(item.file, inside=item.file.parent).cells
@@ -201,7 +201,7 @@ def _on_the_same_file(group: Collection[tuple[str, Work]]) -> list[str]:
 
 
 def _within_bounds(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """The cells that are read, of a file that may have ten million characters of them."""
+    """The cells that are read: a file may have ten million characters of them."""
     kept, characters = [], 0
     for cell in cells:
         characters += len(cell.source)
@@ -211,8 +211,8 @@ def _within_bounds(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return tuple(kept)
 
 
-class _Who:
-    """What reports call whoever handed something in, and whose hand-in it is."""
+class _Names:
+    """Maps hand-ins to the students' names in reports and to the teams that share them."""
 
     def __init__(self, people: list[Person], work: list[Work]) -> None:
         found = People(people, sorted({item.student for item in work}))
@@ -221,7 +221,7 @@ class _Who:
         self._files = Counter(item.file for item in work)
 
     def of(self, item: Work) -> tuple[str, str]:
-        """A student, and their hand-in: partners of Gradescope's share a file, teams of a roster a name."""
+        """A student's name and their hand-in: partners on Gradescope share a file, teams in a roster share a name."""
         student = self._students.get(item.student)
         person = student.person if student else None
         shown = student.shown if student else item.student

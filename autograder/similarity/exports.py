@@ -1,8 +1,8 @@
-"""A class's answers as Dolos and JPlag read them: one Python file for each hand-in of a lesson.
+"""Exports a class's answers for Dolos and JPlag: one Python file for each hand-in of a lesson.
 
-Dolos (dolos.ugent.be/docs/adding-metadata): a zip with the files and, at its top, `info.csv` with `filename`, and
-`full_name`, `label` and `created_at` where there is something to say. JPlag (its wiki, How to Use JPlag): a folder for
-each submission in one root, and the code that all were given as one more of them, named with `-bc`.
+Dolos (dolos.ugent.be/docs/adding-metadata) reads a zip of the files, with an `info.csv` at its top that has `filename`
+and, where known, `full_name`, `label` and `created_at`. JPlag (its wiki, How to Use JPlag) reads a folder with one
+folder per submission; one more has the code that everybody was given, and `-bc` names it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from autograder.submission import SubmissionError, read_submission
 from course.syllabus import find_lesson
 
 BASE, MODEL = "_handed_out", "_model_solution"
-"""What is no student's; no student's file begins with a dash."""
+"""Names of files that are not a student's; a student's file name never begins with an underscore."""
 
 
 def write_dolos(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
-    """`dolos/<lesson>.zip`, and beside it the stubs that are to be ignored."""
+    """Write `dolos/<lesson>.zip` and, beside it, the handed-out code that Dolos must ignore."""
     lines = []
     for slug, files in _by_lesson(hand_ins).items():
         archive, ignored = out / "dolos" / f"{slug}.zip", out / "dolos" / f"{slug}{BASE}.py"
@@ -49,11 +49,11 @@ def write_dolos(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
 
 
 def write_jplag(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
-    """`jplag/<lesson>/<student>/<lesson>.py`, and the stubs as base code among them."""
+    """Write `jplag/<lesson>/<student>/<lesson>.py`, with the handed-out code in a folder of its own as base code."""
     lines = []
     for slug, files in _by_lesson(hand_ins).items():
         root = out / "jplag" / slug
-        shutil.rmtree(root, ignore_errors=True)  # who is no longer in the class is in no comparison
+        shutil.rmtree(root, ignore_errors=True)  # removes students who have left the class
         for name, (_, code) in files.items():
             write_text(root / name / f"{slug}.py", code)
         write_text(root / BASE / f"{slug}.py", _handed_out(slug))
@@ -62,7 +62,7 @@ def write_jplag(hand_ins: Iterable[HandedIn], out: Path) -> list[str]:
 
 
 def _by_lesson(hand_ins: Iterable[HandedIn]) -> dict[str, dict[str, tuple[HandedIn, str]]]:
-    """The files of each lesson, by what they are called without `.py`, with the model solution."""
+    """The files of each lesson by name without `.py`, including the model solution."""
     found: dict[str, dict[str, tuple[HandedIn, str]]] = defaultdict(dict)
     for one in hand_ins:
         found[one.lesson][file_stem(one.student or "")] = one, one.code.encode("utf-8", "replace").decode()
@@ -80,6 +80,6 @@ def _handed_out(slug: str) -> str:
 
 
 def _time(at: str) -> str:
-    """As Dolos has it: `2019-07-23 17:12:33 +0200`."""
+    """A time in Dolos's format: `2019-07-23 17:12:33 +0200`."""
     when = moment_of(at)
     return f"{when:%Y-%m-%d %H:%M:%S %z}".strip() if when else ""

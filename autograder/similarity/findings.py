@@ -1,8 +1,8 @@
-"""Which answers to an exercise are alike, and how unusual is what they share.
+"""Finds answers to an exercise that are alike, weighted by how unusual their common parts are.
 
-Two who write `relu_vjp` write the same, as there are few ways to. So it is not likeness that ranks, but likeness in
-what few others wrote: each piece of a tree that two answers share weighs 1 if nobody else in the class has it and 0 if
-all have, and what the course hands out weighs nothing. The model solution counts as one more answer of the class.
+There are few ways to write `relu_vjp`, so similarity alone means little; what counts is similarity in what few others
+wrote. Each piece of a tree that two answers share weighs 1 if nobody else in the class has it and 0 if everybody has;
+code that the course hands out weighs nothing. The model solution counts as one more answer of the class.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from autograder.similarity.trees import NotCompared, Tree, tree_of
 from autograder.worker.lines import lines_of
 
 NEAR = 0.6
-"""The share of their pieces that two answers have in common which are shown as near-equal."""
+"""Least share of common pieces (of all pieces of both) at which two answers are near-equal."""
 UNUSUAL = 10.0
-"""What unusual pieces of two answers weigh together that are worth a look: one change of a tree makes six."""
+"""Least total weight of shared pieces that is worth a look; one change of a tree alters six pieces."""
 LONG = 80
-"""Pieces of an answer that nobody writes as the model solution has it by chance, however many of the class do."""
+"""So many pieces do not equal the model solution's by chance, however many of the class have them."""
 MOST_HAVING = 20
-"""Answers that a piece may be in by which pairs are looked for: what more have makes no pair unusual."""
+"""A piece that more answers have is not used to find pairs, since it makes no pair unusual."""
 MOST_PAIRS = 500
-"""Near-equal pairs of one exercise that are kept."""
+"""Most near-equal pairs that are kept for one exercise."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Answers that are alike: all equal, or those of `first` near those of `second`."""
+    """Answers that are alike: all of `first` equal, or those of `first` near those of `second`."""
 
     lesson: str
     exercise: str
     first: tuple[Answer, ...]
     second: tuple[Answer, ...]
-    """Equal answers are in `first` alone, but for one to show beside it."""
+    """The same as `first` if the answers are equal."""
     equal: bool
     likeness: float
-    """The share of pieces in common; 1 where they are equal."""
+    """Share of common pieces; 1 if the answers are equal."""
     unusual: float
-    """What the shared pieces weigh, each between 0 and 1."""
+    """Total weight of the shared pieces, each between 0 and 1."""
     having: int
-    """How many hand-ins of the class have that answer, or one of the two."""
+    """Hand-ins of the class that have that answer, or one of the two."""
     of: int
-    """How many hand-ins have an answer to the exercise."""
+    """Hand-ins that have an answer to the exercise."""
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """All of them, each once."""
+        """All answers, each once."""
         return self.first if self.equal else (*self.first, *self.second)
 
     @property
@@ -59,12 +59,12 @@ class Finding:
 
     @property
     def is_of_the_reference(self) -> bool:
-        """Whether the model solution is one of them."""
+        """Whether the model solution is among them."""
         return any(one.student is None for one in self.answers)
 
     @property
     def verbatim(self) -> int:
-        """How many hand-ins have the very same text, names and comments too; 0 if no two have."""
+        """The most hand-ins with identical text, including names and comments; 0 if no two have that."""
         whose: dict[str, set[str | None]] = defaultdict(set)
         for one in self.answers:
             whose[_text(one.code)].add(one.whose)
@@ -74,24 +74,24 @@ class Finding:
 
 @dataclass
 class ExerciseFindings:
-    """What there is to say of one exercise."""
+    """The findings of one exercise."""
 
     lesson: str
     exercise: str
     answers: int = 0
-    """Hand-ins that have one, without the model solution."""
+    """Hand-ins with an answer, without the model solution."""
     different: int = 0
     most_common: int = 0
-    """Hand-ins that have the answer which most have."""
+    """Hand-ins with the most frequent answer."""
     as_the_reference: int = 0
     findings: list[Finding] = field(default_factory=list)
-    """What is unusual enough to be worth a look, the most unusual first."""
+    """Findings that are worth a look, the most unusual first."""
     not_compared: list[str] = field(default_factory=list)
 
 
 @dataclass
 class _Variant:
-    """Answers that are equal."""
+    """Equal answers."""
 
     tree: Tree
     answers: list[Answer] = field(default_factory=list)
@@ -115,8 +115,8 @@ def compare(exercise: ExerciseAnswers, kept: Iterable[str]) -> ExerciseFindings:
         (len(one) for one, variant in zip(theirs, variants, strict=True) if None in variant.whose), 0
     )
     weigh = _Weights(variants, _pieces(exercise.handed_out, names))
-    near = sorted(_near(variants, weigh), key=lambda one: -one[0])[:MOST_PAIRS]
-    for unusual, likeness, first, second in [*_equal(variants, weigh), *near]:
+    near = sorted(_near_pairs(variants, weigh), key=lambda one: -one[0])[:MOST_PAIRS]
+    for unusual, likeness, first, second in [*_equal_groups(variants, weigh), *near]:
         equal = first is second
         pair = (first, first) if equal else (first, second)
         having = {who for one in pair for who in one.whose} - {None}
@@ -138,7 +138,7 @@ def compare(exercise: ExerciseAnswers, kept: Iterable[str]) -> ExerciseFindings:
 
 
 def _variants(answers: list[Answer], kept: frozenset[str], not_compared: list[str]) -> list[_Variant]:
-    """Equal answers together, in the order in which they come."""
+    """Group equal answers, in order of first appearance."""
     variants: dict[bytes, _Variant] = {}
     trees: dict[str, Tree | str] = {}
     for answer in answers:
@@ -163,12 +163,12 @@ def _pieces(code: str, kept: frozenset[str]) -> frozenset[int]:
 
 
 class _Weights:
-    """How unusual pieces are in a class."""
+    """Weighs pieces by how unusual they are in a class."""
 
     def __init__(self, variants: list[_Variant], handed_out: frozenset[int]) -> None:
         self.handed_out = handed_out
         self.having: Counter[int] = Counter()
-        """Hand-ins by the piece that they have."""
+        """By piece: the number of hand-ins that have it."""
         for variant in variants:
             for piece in variant.tree.shingles:
                 self.having[piece] += len(variant.whose)
@@ -176,19 +176,19 @@ class _Weights:
         self._weights: dict[int, float] = {}
 
     def of(self, pieces: Iterable[int]) -> float:
-        """What pieces weigh that two hand-ins share."""
+        """Total weight of pieces that two hand-ins share."""
         return round(sum(self._weight(self.having[piece]) for piece in pieces if piece not in self.handed_out), 2)
 
     def _weight(self, having: int) -> float:
-        """1 if none but two have it, 0 if all have."""
+        """Weight of a piece: 1 if only two hand-ins have it, 0 if all have."""
         if having not in self._weights:
             others = min(max(having - 2, 0), self._others)
             self._weights[having] = 1 - math.log(others + 1) / math.log(self._others + 1)
         return self._weights[having]
 
 
-def _equal(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, float, _Variant, _Variant]]:
-    """Answers of several hand-ins that are equal and unusual, or long and the model solution's."""
+def _equal_groups(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, float, _Variant, _Variant]]:
+    """Equal answers of several hand-ins that are unusual, or that are long and equal the model solution."""
     for one in variants:
         if len(one.whose) > 1:
             unusual = weigh.of(one.tree.shingles)
@@ -197,8 +197,8 @@ def _equal(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, f
                 yield unusual, 1.0, one, one
 
 
-def _near(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, float, _Variant, _Variant]]:
-    """Pairs of answers that are unlike in a little, and alike in what is unusual."""
+def _near_pairs(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, float, _Variant, _Variant]]:
+    """Pairs of different answers that share many pieces, unusual ones among them."""
     having: dict[int, list[int]] = defaultdict(list)
     for number, variant in enumerate(variants):
         for piece in variant.tree.shingles:
@@ -219,5 +219,5 @@ def _near(variants: list[_Variant], weigh: _Weights) -> Iterator[tuple[float, fl
 
 
 def _text(code: str) -> str:
-    """A source without what is at the ends of its lines."""
+    """A source without whitespace at the ends of its lines."""
     return "\n".join(line.rstrip() for line in lines_of(code.strip()))

@@ -1,4 +1,4 @@
-"""All that is alike in a class: on the terminal, as a page and as JSON."""
+"""Reports similar answers of a class: on the terminal, as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ NO_PROOF = (
     "there are few ways to write them. Look at both, and ask the two, before you say anything."
 )
 MOST_ON_A_PAGE = 200
-"""Findings; JSON has more."""
+"""Most findings; JSON has more."""
 MOST_IN_JSON = 5000
 MOST_ON_A_TERMINAL = 15
 MOST_GROUPS_ON_A_TERMINAL = 10
 MOST_NAMED = 12
-"""Students of one finding that are named on a page."""
+"""Most students of one finding that a page names."""
 MOST_OF_A_GROUP = 12
-"""Hand-ins of a finding from which pairs are counted: a larger group has shared with no one in particular."""
+"""Findings with more hand-ins do not count for pairs: in a large group, nobody shared with anyone in particular."""
 MOST_PAIRS = 30
 NAME = re.compile(r"(?<![.\w])[^\W\d]\w*")
-"""A name in a line of code, but not what is taken from a module or an object."""
+"""A name in a line of code that is not an attribute."""
 FEW = 6
-"""Hand-ins from which on a class says what is usual."""
+"""With fewer hand-ins, a class cannot show what is usual."""
 MOST_LINES = 150
-"""Lines of an answer that are shown."""
+"""Most lines of an answer that are shown."""
 
 
 @dataclass
 class Similarity:
-    """What there is to say of a class."""
+    """All findings about a class."""
 
     exercises: list[ExerciseFindings] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     """Of all exercises, the most unusual first."""
     pairs: list[tuple[float, str, str, list[str]]] = field(default_factory=list)
-    """The two who share most: what it weighs, their names, and in which exercises."""
+    """The pairs that share most: their weight, their two names, and the exercises."""
     groups: list[tuple[float, list[str], list[str]]] = field(default_factory=list)
-    """The same for as many as share the same exercises, so that one ring is one row."""
+    """Pairs that share the same exercises and overlap, merged into one row: their weight, names and exercises."""
     remarks: list[str] = field(default_factory=list)
     has_reference: bool = True
 
@@ -66,7 +66,7 @@ def similarity_of(found: ClassAnswers) -> Similarity:
     for exercise in found.exercises:
         kept = {part for one in syllabus()[exercise.lesson].exercises for part in one.name.split(".")}
         compared = compare(exercise, kept)
-        exercise.answers.clear()  # what is worth a look keeps its own
+        exercise.answers.clear()  # the findings keep the answers that they need
         if compared.answers:
             result.exercises.append(compared)
         result.findings += compared.findings
@@ -78,7 +78,7 @@ def similarity_of(found: ClassAnswers) -> Similarity:
 
 
 def _groups(pairs: Iterable[tuple[float, str, str, list[str]]]) -> list[tuple[float, list[str], list[str]]]:
-    """Pairs that share the very same exercises and are linked by somebody, each with what its best pair weighs."""
+    """Merge overlapping pairs that share exactly the same exercises; the weight is that of the best pair."""
     sharing: dict[tuple[str, ...], list[tuple[float, set[str]]]] = {}
     for weight, first, second, where in pairs:
         groups = sharing.setdefault(tuple(where), [])
@@ -91,7 +91,7 @@ def _groups(pairs: Iterable[tuple[float, str, str, list[str]]]) -> list[tuple[fl
 
 
 def _pairs(findings: Iterable[Finding]) -> list[tuple[float, str, str, list[str]]]:
-    """All that are unusual, those that share most first."""
+    """Unusual pairs over all exercises, those that share most first."""
     weights: Counter[tuple[str, str]] = Counter()
     where: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
@@ -100,7 +100,7 @@ def _pairs(findings: Iterable[Finding]) -> list[tuple[float, str, str, list[str]
             continue
         for two in combinations(sorted(hand_ins.values(), key=lambda one: one.called), 2):
             if finding.is_of_the_reference and all(one.student is not None for one in two):
-                continue  # it is the solution that they share
+                continue  # they share the solution, not each other's work
             pair = two[0].called, two[1].called
             exercise = f"{finding.lesson.partition('_')[0]}/{finding.exercise}"
             if exercise not in where.setdefault(pair, []):
@@ -111,7 +111,7 @@ def _pairs(findings: Iterable[Finding]) -> list[tuple[float, str, str, list[str]
 
 
 def side_by_side(finding: Finding) -> tuple[Answer, Answer]:
-    """The two answers that show best what is alike: the model solution, else two of the very same text, else any."""
+    """The two answers that show the likeness best: the model solution, else two with identical text, else any."""
     if not finding.equal:
         return finding.first[0], finding.second[0]
     reference = [one for one in finding.first if one.student is None]
@@ -123,11 +123,11 @@ def side_by_side(finding: Finding) -> tuple[Answer, Answer]:
 
 
 def in_words(finding: Finding) -> str:
-    """What is alike, in a sentence, and whether so few hand-ins say what is usual."""
-    return _how(finding) + (" With so few hand-ins nobody can say what is usual." if finding.of < FEW else "")
+    """Describe a finding in a sentence, with a warning if there are too few hand-ins to say what is usual."""
+    return _description(finding) + (" With so few hand-ins nobody can say what is usual." if finding.of < FEW else "")
 
 
-def _how(finding: Finding) -> str:
+def _description(finding: Finding) -> str:
     of = f"{finding.having} of {counted(finding.of, 'hand-in')} {'has' if finding.having == 1 else 'have'} it"
     if finding.is_of_the_reference:
         how = "Equal to the model solution" if finding.equal else f"Near the model solution ({finding.likeness:.0%})"
@@ -142,7 +142,7 @@ def _how(finding: Finding) -> str:
 
 
 def show(screen: Console, found: Similarity) -> None:
-    """The most unusual findings, as a table."""
+    """Print the most unusual findings as a table."""
     table = Table(box=None, pad_edge=False)
     for title, justify in (("unusual", "right"), ("exercise", "left"), ("who", "left"), ("what", "left")):
         table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ def _listed(students: Iterable[str], most: int) -> str:
 
 
 def write_page(found: Similarity, out: Path, title: str) -> Path:
-    """`index.html`: every finding with two of its answers side by side."""
+    """Write `index.html`, with two answers side by side for each finding."""
     file = out / "index.html"
     rows = []
     for one in found.findings[:MOST_ON_A_PAGE]:
@@ -198,7 +198,7 @@ def write_page(found: Similarity, out: Path, title: str) -> Path:
 
 
 def _sides(first: Answer, second: Answer) -> list[dict[str, Any]]:
-    """Both answers, line by line, each with whether the other has it, too."""
+    """Both answers line by line; each line says whether the other answer has it too."""
     texts = [one.code.strip("\n").expandtabs(4).split("\n")[:MOST_LINES] for one in (first, second)]
     plain = [[_without_names(line) for line in lines] for lines in texts]
     matched: tuple[set[int], set[int]] = (set(), set())
@@ -218,13 +218,13 @@ def _sides(first: Answer, second: Answer) -> list[dict[str, Any]]:
 
 
 def _without_names(line: str) -> str:
-    """A line without its comment, with all names alike: what a copy is changed in first."""
+    """A line without its comment and with all names alike, because copies are changed there first."""
     code = line.partition("#")[0].strip()
     return NAME.sub(lambda match: match[0] if keyword.iskeyword(match[0]) else "·", code)
 
 
 def as_json(found: Similarity) -> str:
-    """All of it but the answers themselves."""
+    """Everything as JSON, except the answers themselves."""
     exercises = [
         {
             "lesson": one.lesson,

@@ -1,9 +1,9 @@
-"""An answer's syntax tree without what a copy is usually changed in: names, comments, layout, order.
+"""Normalizes an answer's syntax tree, removing what is usually changed in a copy: names, comments, layout, order.
 
-What is left out or put into one form: comments, docstrings, annotations, imports, names of locals and helpers, what is
-printed, texts of errors; the order of definitions, of keywords, of operands of `+`, `*`, `==`, and of neighbouring
-assignments that do not read each other; `a > b` is `b < a`, and `y = f(x); return y` is `return f(x)`. The result is
-compared and never run, so that forms may be one that give other values for other types, as `a + b` of two lists.
+Removed: comments, docstrings, annotations, imports, names of locals and helpers, printing, messages of errors.
+Normalized: the order of definitions, of keyword arguments, of operands of `+`, `*` and `==`, and of neighbouring
+assignments that do not read each other; `a > b` becomes `b < a`, and `y = f(x); return y` becomes `return f(x)`. The
+result is compared, never run, so a rule may change values for some types, such as `a + b` for two lists.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MOST_CHARACTERS = 40_000
-"""Of an answer; the longest reference has a twentieth of that."""
+"""Most characters of an answer; the longest reference has a twentieth of that."""
 MOST_NODES = 8_000
 SHINGLE = 6
-"""Nodes of a tree, in the order in which they are read, that are compared at a time."""
+"""Length, in nodes of the tree in reading order, of the runs that are compared."""
 _MIRRORED: dict[type[ast.cmpop], ast.cmpop] = {ast.Gt: ast.Lt(), ast.GtE: ast.LtE()}
 _LOCAL = "·"
-"""What every name of the answer's own is called where it does not matter which."""
+"""Stands for each of the answer's own names where it does not matter which."""
 Written = tuple[ast.stmt, list[str]]
 _FIELDS_LEFT_OUT = frozenset({"ctx", "type_comment", "annotation", "returns", "kind", "type_params", "simple"})
 
 
 class NotCompared(ValueError):
-    """An answer without a tree; the message says why."""
+    """The answer has no tree; the message says why."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """What is compared of an answer."""
+    """What two answers are compared by."""
 
     digest: bytes
-    """Equal where answers are equal but for what is left out."""
+    """Equal for answers with the same normalized tree."""
     shingles: array[int]
-    """A number for each different run of `SHINGLE` nodes, sorted; names of its own are alike in them."""
+    """Sorted hashes of all distinct runs of `SHINGLE` nodes, with the answer's own names alike."""
     nodes: int
 
 
 def tree_of(code: str, kept: Iterable[str]) -> Tree:
-    """The tree of an answer; `kept`: names that mean the same in every answer, as those of the exercises.
+    """The tree of an answer; `kept`: names that mean the same in every answer, such as those of exercises.
 
     Raises:
-        NotCompared: it is no Python, or too large or too deep to look at.
+        NotCompared: the code is not Python, or is too large or too deeply nested.
     """
     if len(code) > MOST_CHARACTERS:
         raise NotCompared(f"it has more than {MOST_CHARACTERS:,} characters")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes, which are the learner's
+            warnings.simplefilter("ignore")  # about invalid escapes, which are the learner's
             module = ast.parse(code)
         size = sum(1 for _ in ast.walk(module))
         if size > MOST_NODES:
@@ -70,14 +70,14 @@ def tree_of(code: str, kept: Iterable[str]) -> Tree:
 
 
 def _shingles(nodes: list[str]) -> array[int]:
-    """Numbers that are the same in every process."""
+    """Hash each run of nodes, with the same numbers in every process."""
     runs = {"\n".join(nodes[i : i + SHINGLE]) for i in range(max(1, len(nodes) - SHINGLE + 1))}
     digests = (hashlib.blake2b(run.encode("utf-8", "surrogatepass"), digest_size=8).digest() for run in runs)
     return array("Q", sorted(int.from_bytes(digest, "big") for digest in digests))
 
 
 class _Form:
-    """Writes a tree in the one form, twice: with its names numbered, and with all of them alike."""
+    """Writes the normalized tree twice: with its own names numbered, and with all of them alike."""
 
     def __init__(self, module: ast.Module, kept: frozenset[str]) -> None:
         self._module = module
@@ -87,19 +87,19 @@ class _Form:
 
     def written(self) -> tuple[list[str], list[str]]:
         words = self._body(self._module.body, sort_all=True)
-        self._numbers = _numbers(words)  # by which a second writing orders what is alike but for its names
+        self._numbers = _numbers(words)  # so that the second pass can order what differs only in names
         words = self._body(self._module.body, sort_all=True)
         numbers = _numbers(words)
         return [numbers.get(word, word) for word in words], [_nameless(word) for word in words]
 
     def _body(self, statements: list[ast.stmt], *, sort_all: bool = False) -> list[str]:
-        """Statements in their order, but for those whose order says nothing."""
-        telling = _inlined([one for one in statements if not _does_nothing(one)])
+        """The statements in order, with those sorted whose order has no effect."""
+        telling = _inlined([one for one in statements if not _has_no_effect(one)])
         written = [(one, self._statement(one)) for one in telling]
         if sort_all and all(isinstance(one, ast.FunctionDef | ast.ClassDef) for one, _ in written):
             written.sort(key=self._order)
         else:
-            written = self._in_order(written)
+            written = self._with_independent_sorted(written)
         return [word for _, words in written for word in words]
 
     def _statement(self, node: ast.stmt) -> list[str]:
@@ -146,7 +146,7 @@ class _Form:
         return self._any(node)
 
     def _any(self, node: ast.AST) -> list[str]:
-        """A node by its kind and what lies in it."""
+        """A node: its kind, then its fields."""
         words = [type(node).__name__]
         for field, value in ast.iter_fields(node):
             if field in _FIELDS_LEFT_OUT:
@@ -166,14 +166,14 @@ class _Form:
     def _list(self, nodes: list[ast.AST] | list[ast.expr]) -> list[str]:
         return [word for node in nodes if not isinstance(node, str) for word in self._expression(node)]
 
-    def _in_order(self, written: list[Written]) -> list[Written]:
-        """With neighbouring assignments sorted that do not read what the others give a name."""
+    def _with_independent_sorted(self, written: list[Written]) -> list[Written]:
+        """Sort neighbouring assignments that do not read each other's names."""
         done: list[Written] = []
         run: list[Written] = []
         given: set[str] = set()
         read: set[str] = set()
         for statement, words in written:
-            target, reads = _simple(statement)
+            target, reads = _plain_assignment(statement)
             if not target or target in given | read or reads & given:
                 done += sorted(run, key=self._order)
                 run, given, read = [], set(), set()
@@ -192,7 +192,7 @@ class _Form:
         return self._sortable(written[1])
 
     def _sortable(self, words: list[str]) -> tuple[list[str], list[str]]:
-        """By what does not depend on names, then by the order in which names appear."""
+        """Sort key: first without names, then by the order in which names appear."""
         return [_nameless(word) for word in words], [self._numbers.get(word, word) for word in words]
 
     def _name(self, name: str) -> str:
@@ -200,7 +200,7 @@ class _Form:
 
 
 def _own_names(module: ast.Module) -> set[str]:
-    """What an answer gives a name itself: its variables, parameters and helpers, and not what it imports."""
+    """The names that an answer defines (variables, parameters, helpers), without those that it imports."""
     own: set[str] = set()
     for node in ast.walk(module):
         match node:
@@ -216,7 +216,7 @@ def _own_names(module: ast.Module) -> set[str]:
 
 
 def _inlined(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """With `return f(x)` for `y = f(x)` and `return y` after it."""
+    """Replace `y = f(x)` followed by `return y` with `return f(x)`."""
     match statements:
         case [*before, ast.Assign(targets=[ast.Name(id=given)], value=value), ast.Return(value=ast.Name(id=returned))]:
             if given == returned:
@@ -224,8 +224,8 @@ def _inlined(statements: list[ast.stmt]) -> list[ast.stmt]:
     return statements
 
 
-def _simple(statement: ast.stmt) -> tuple[str, set[str]]:
-    """The name that an assignment of the plain kind gives, and those that it reads; empty for any other statement."""
+def _plain_assignment(statement: ast.stmt) -> tuple[str, set[str]]:
+    """The target of a plain assignment and the names that it reads; empty for any other statement."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=target)], value=value):
             return target, {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
@@ -233,14 +233,14 @@ def _simple(statement: ast.stmt) -> tuple[str, set[str]]:
 
 
 def _operands(node: ast.AST, of: type[ast.operator]) -> list[ast.AST]:
-    """The operands of a sum or a product, without its brackets."""
+    """The operands of a nested sum or product, without brackets."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, of):
         return [*_operands(node.left, of), *_operands(node.right, of)]
     return [node]
 
 
 def _numbers(words: list[str]) -> dict[str, str]:
-    """A number for each name of the answer's own, in the order of appearance."""
+    """Number the answer's own names in order of appearance."""
     own = dict.fromkeys(word for word in words if word.startswith(_LOCAL))
     return {word: f"{_LOCAL}{number}" for number, word in enumerate(own)}
 
@@ -249,8 +249,8 @@ def _nameless(word: str) -> str:
     return _LOCAL if word.startswith(_LOCAL) else word
 
 
-def _does_nothing(node: ast.stmt) -> bool:
-    """Whether a statement says nothing of how an answer is computed."""
+def _has_no_effect(node: ast.stmt) -> bool:
+    """Whether a statement has no effect on the answer's values."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.AnnAssign(value=None):
             return True
@@ -260,5 +260,5 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def _number(value: object) -> object:
-    """1.0 for 1, which most answers mean alike."""
+    """1.0 for 1, which mean the same in most answers."""
     return float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53 else value

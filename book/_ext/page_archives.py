@@ -43,8 +43,9 @@ OLD_PATHS = b"class path:\n    class local:\n        pass\n"
 NO_PROCESSES = (
     *("isolation/allowed", "isolation/forking", "isolation/launched", "isolation/process", "isolation/python"),
     *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
-    *("worker/bootstrap", "worker/forkserver", "worker/landlock", "worker/mounts", "worker/native", "worker/policy"),
-    *("worker/privileges", "worker/process_name", "worker/seccomp", "worker/serve", "worker/tasks", "worker/zygote"),
+    *("worker/bootstrap", "worker/compilers", "worker/forkserver", "worker/landlock", "worker/mounts"),
+    *("worker/native", "worker/nodes", "worker/policy", "worker/privileges", "worker/process_name"),
+    *("worker/scratch", "worker/seccomp", "worker/serve", "worker/tampering", "worker/tasks", "worker/zygote"),
     *("__main__", "begun", "distribution", "toml_text", "workbook"),
 )
 """Modules of the grader that start and confine processes, which a browser has none of, or that commands begin with."""

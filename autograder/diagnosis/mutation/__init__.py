@@ -1,1 +1,1 @@
-"""A reference with one small slip: checks must notice it, and an answer that equals it is named by it."""
+"""Small slips in a reference: checks must notice each, and an answer that equals one is diagnosed as that slip."""

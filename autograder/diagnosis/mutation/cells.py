@@ -1,4 +1,4 @@
-"""The parts of a lesson's source: which lines are an exercise's reference, or a helper's, and who uses which."""
+"""The parts of a lesson's source: which lines are an exercise's reference or a helper, and which exercises use them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXERCISE = re.compile(r'exercise="([^"]*)"')
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of code: its lines, from 1, both ends included."""
+    """A code cell: its first and last line (inclusive, from 1), its exercise, and whether it is a helper."""
 
     first: int
     last: int
@@ -24,7 +24,7 @@ class Cell:
 
 
 def outermost(tree: ast.AST, regions: list[tuple[int, int]]) -> Iterator[ast.stmt]:
-    """The statements that lie in a region and in no other statement that does."""
+    """The outermost statements that lie within one of the regions."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt) and any(a <= node.lineno and (node.end_lineno or 0) <= b for a, b in regions):
             yield node
@@ -33,7 +33,7 @@ def outermost(tree: ast.AST, regions: list[tuple[int, int]]) -> Iterator[ast.stm
 
 
 def cells_of(lines: list[str]) -> Iterator[Cell]:
-    """The cells of code of a py:percent file."""
+    """The code cells of a py:percent file."""
     starts = [(number, match["options"]) for number, line in enumerate(lines, 1) if (match := _MARK.fullmatch(line))]
     for (first, options), (after, _) in zip(starts, [*starts, (len(lines) + 1, "")][1:], strict=True):
         if "[markdown]" not in options:
@@ -42,7 +42,7 @@ def cells_of(lines: list[str]) -> Iterator[Cell]:
 
 
 def solutions_in(lines: list[str], cell: Cell) -> list[tuple[int, int]]:
-    """The lines between nbgrader's marks in a cell."""
+    """The ranges of lines between nbgrader's solution marks in a cell."""
     marks = {what: [n for n in range(cell.first, cell.last + 1) if what in lines[n - 1]] for what in ("BEGIN", "END")}
     begins, ends = (
         [n for n in marks[what] if lines[n - 1].strip() == f"### {what} SOLUTION"] for what in ("BEGIN", "END")
@@ -51,7 +51,7 @@ def solutions_in(lines: list[str], cell: Cell) -> list[tuple[int, int]]:
 
 
 def users_of(source: Source, cells: list[Cell], exercises: list[str]) -> dict[Cell, list[str]]:
-    """The exercises that use each cell's functions, by name, directly or through others."""
+    """For each cell, the exercises that use its functions, directly or through others; matched by name only."""
     defined: dict[Cell, set[str]] = {}
     used: dict[Cell, set[str]] = {}
     for cell in cells:
@@ -72,7 +72,7 @@ def users_of(source: Source, cells: list[Cell], exercises: list[str]) -> dict[Ce
 
 
 def name_of(statement: ast.stmt) -> str:
-    """What a statement of the top level defines; empty if nothing."""
+    """The name that a top-level statement defines; empty if none."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return statement.name
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
@@ -81,7 +81,7 @@ def name_of(statement: ast.stmt) -> str:
 
 
 def parts_of(source: Source, text: str, exercise: str) -> list[ast.stmt]:
-    """The statements of an exercise's reference, and of the helpers that it uses."""
+    """The statements of an exercise's reference and of the helpers that it uses."""
     cells = list(cells_of(text.splitlines()))
     users = users_of(source, cells, [exercise])
     found: list[ast.stmt] = []

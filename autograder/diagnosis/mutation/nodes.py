@@ -1,4 +1,4 @@
-"""Which nodes of a source are mutated, and what the operators ask of one."""
+"""Selects the nodes of a source that are mutated, with small predicates for the operators."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from autograder.diagnosis.mutation.text import Source
 
 
 def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and what is inside it, but for annotations, decorators, docstrings and what exceptions say."""
+    """`node` and its descendants, without annotations, decorators, docstrings and the texts of exceptions."""
     yield node
     for name, child in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "op", "ops", "ctx"):
             continue
         for item in child if isinstance(child, list) else [child]:
-            if isinstance(item, ast.AST) and not _is_left_alone(node, item):
+            if isinstance(item, ast.AST) and not _is_never_mutated(node, item):
                 yield from nodes_in(item)
 
 
-def _is_left_alone(parent: ast.AST, node: ast.AST) -> bool:
-    """Docstrings, what exceptions and f-strings say, and `strict=`."""
+def _is_never_mutated(parent: ast.AST, node: ast.AST) -> bool:
+    """Whether a node is never mutated: docstrings, exceptions' arguments, f-strings, `assert` and `strict=`."""
     if isinstance(parent, ast.Raise) or isinstance(node, ast.JoinedStr | ast.Assert):
         return True
     if isinstance(node, ast.keyword):
@@ -29,20 +29,20 @@ def _is_left_alone(parent: ast.AST, node: ast.AST) -> bool:
 
 
 def function_name(node: ast.Call) -> str:
-    """The last name of the function that is called; empty if it has none."""
+    """The last part of the called function's name; empty if it has none."""
     if isinstance(node.func, ast.Attribute):
         return node.func.attr
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def is_number(node: ast.AST) -> bool:
-    """Whether this is a number as it is written, its sign included, or True or False."""
+    """Whether a node is a literal number, with its sign if any, or True or False."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def is_base(source: Source, node: ast.AST) -> bool:
-    """Whether a minus before `node` would be read as one before a power or as a subtraction."""
+    """Whether a minus before `node` would bind differently: it is a right operand or the base of a power."""
     parent = source.parents[node]
     return isinstance(parent, ast.BinOp) and (parent.right is node or isinstance(parent.op, ast.Pow))

@@ -1,8 +1,7 @@
-"""The mutations: what a small slip turns an expression or a statement into.
+"""The mutation operators: the small slips that turn one expression or statement into another.
 
-Each operator takes the source and one node and yields edits. They are about the slips of this course: a sign, an
-operand or a term that is lost, an axis, `keepdims`, a transpose, two things in the wrong order, a copy that is not
-made, a condition that does not matter.
+Each operator takes the source and one node and yields edits. They cover the slips of this course: a sign, a lost
+operand or term, an axis, `keepdims`, a transpose, a wrong order, a missing copy, a condition without effect.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ INSTEAD = {
     "not in": ("in",),
 }
 ORDERED = ("-", "/", "//", "%", "**", "@")
-"""Operators whose operands must not change places."""
+"""Operators whose operands may not be swapped."""
 OPPOSITES = {
     "min": "max",
     "minimum": "maximum",
@@ -85,14 +84,14 @@ OPPOSITES = {
 OPPOSITES |= {there: here for here, there in OPPOSITES.items()}
 AXES = {0: ("1", "-1", "None"), 1: ("0", "-1", "None"), -1: ("0", "-2", "None")}
 NOT_UNWRAPPED = {"range", "len", "isinstance", "issubclass", "zip", "enumerate", "super", "getattr", "hasattr", "type"}
-"""Functions whose first argument in their place is an error at once."""
+"""Functions that cannot be replaced by their first argument without an immediate error."""
 SYMMETRIC = {"swapaxes", "minimum", "maximum", "logaddexp", "hypot", "allclose", "array_equal", "min", "max"}
-"""Functions whose arguments may change places."""
+"""Functions whose arguments may be swapped."""
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda)
 
 
 def binary(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """Another operator, one operand alone, the operands in the other order."""
+    """Another operator, one operand alone, operands swapped."""
     if not isinstance(node, ast.BinOp):
         return
     symbol = SYMBOLS[type(node.op)]
@@ -113,7 +112,7 @@ def binary(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def augmented(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """`x += y` as `x -= y`, as `x = y`, and not at all."""
+    """`x += y` as `x -= y` or as `x = y`, or removed."""
     if isinstance(node, ast.AugAssign):
         symbol = SYMBOLS[type(node.op)]
         start, end = token_between(source, node.target, node.value, symbol + "=")
@@ -135,7 +134,7 @@ def comparison(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def boolean(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """`and` for `or`, one operand alone; `not`, `~` and `-` left out."""
+    """`and` for `or`, one operand alone; `not`, `~` or `-` removed."""
     if isinstance(node, ast.BoolOp):
         symbol, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         for left, right in pairwise(node.values):
@@ -147,7 +146,7 @@ def boolean(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def sign(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A minus before what is returned, assigned or put into a dict."""
+    """A minus before a value that is returned, assigned or put into a dict."""
     values: list[ast.expr | None] = []
     if isinstance(node, ast.Return | ast.Assign | ast.AugAssign):
         values = list(node.value.elts) if isinstance(node.value, ast.Tuple) else [node.value]
@@ -164,7 +163,7 @@ def sign(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def number(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """One more, one less, twice, 0, the other sign; True for False."""
+    """Plus one, minus one, doubled, 0, negated; True for False."""
     if not is_number(node) or (is_number(source.parents[node]) and isinstance(node, ast.Constant)):
         return
     value = ast.literal_eval(node)
@@ -182,7 +181,7 @@ def number(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def axes(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """No axis, or one fewer, where several are named."""
+    """All axes, or one fewer, where several are named."""
     if isinstance(node, ast.keyword) and node.arg in ("axis", "dim") and not isinstance(node.value, ast.Constant):
         yield instead(source, node.value, "None")
         if isinstance(node.value, ast.Tuple):
@@ -192,7 +191,7 @@ def axes(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def transpose(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A transpose left out, one that turns all axes, and one too many."""
+    """A transpose removed, added, or reversing all axes."""
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         yield instead(source, node, source.text(node.value), node.value)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -204,7 +203,7 @@ def transpose(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def call(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """The receiver or the first argument in the place of the call, two arguments in the other order, one left out."""
+    """The call replaced by its receiver or first argument; two arguments swapped; a keyword argument removed."""
     if not isinstance(node, ast.Call):
         return
     if not isinstance(source.parents[node], ast.Expr):
@@ -233,7 +232,7 @@ def opposite(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def einsum(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """The axes of the result in another order, those of one operand reversed."""
+    """The result's axes in another order, or one operand's reversed."""
     if not isinstance(node, ast.Call) or function_name(node) != "einsum":
         return
     spec = node.args[0]
@@ -249,18 +248,18 @@ def einsum(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def order(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """Two neighbours in a tuple or a list, in an index, or two values of a dict, in each other's place."""
+    """Two neighbours in a tuple, list or index, or two values of a dict, swapped."""
     if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load):
         parent = source.parents[node]
         of_axes = isinstance(parent, ast.keyword) and parent.arg in ("axis", "dim")
-        if not of_axes and not isinstance(parent, ast.Compare):  # `x in (a, b)` is `x in (b, a)`
+        if not of_axes and not isinstance(parent, ast.Compare):  # `x in (a, b)` equals `x in (b, a)`
             yield from _swaps(source, node.elts)
     elif isinstance(node, ast.Dict):
         yield from _swaps(source, node.values)
 
 
 def condition(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A condition that always holds, and one that never does."""
+    """A condition that is always true or always false."""
     tests: list[ast.expr] = []
     if isinstance(node, ast.If | ast.IfExp):
         tests = [node.test]
@@ -269,12 +268,12 @@ def condition(source: Source, node: ast.AST) -> Iterator[Splice]:
     for test in tests:
         yield instead(source, test, "True")
         yield instead(source, test, "False")
-    if isinstance(node, ast.While):  # one that never ends is a time-out and tells nothing
+    if isinstance(node, ast.While):  # an endless loop times out, which says nothing
         yield instead(source, node.test, "False")
 
 
 def part(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A slice without its beginning, its end or its step."""
+    """A slice without its start, stop or step."""
     if isinstance(node, ast.Slice):
         bounds = [source.text(bound) if bound else "" for bound in (node.lower, node.upper, node.step)]
         for i, bound in enumerate(bounds):
@@ -284,7 +283,7 @@ def part(source: Source, node: ast.AST) -> Iterator[Splice]:
 
 
 def statement(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """A statement left out; `break` for `continue`; an exception of another kind."""
+    """A statement removed; `break` for `continue`; an exception of another kind."""
     calls = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     assigns = isinstance(node, ast.Assign) and _can_be_left_out(source, node)
     if calls or assigns or isinstance(node, ast.Break | ast.Continue | ast.Delete | ast.Raise):
@@ -306,14 +305,14 @@ OPERATORS: tuple[Operator, ...] = (
 
 
 def mutations(source: Source, node: ast.AST) -> Iterator[Splice]:
-    """All edits of `node` and of what is inside it, without those that change nothing the checks may see."""
+    """All mutations of `node` and its descendants, without those that checks could not notice."""
     for inner in nodes_in(node):
         for operator in OPERATORS:
             yield from operator(source, inner)
 
 
 def instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None) -> Splice:
-    """`text` in the place of `node`; in parentheses where `new`, the node of that text, needs them there."""
+    """Replace `node` by `text`, in parentheses if `new`, the node of that text, needs them there."""
     start, end = source.start(node), source.end(node)
     enclosed = source.slice(start - 1, start) == "(" and source.slice(end, end + 1) == ")"
     parent = source.parents[node]
@@ -324,7 +323,7 @@ def instead(source: Source, node: ast.AST, text: str, new: ast.AST | None = None
 
 
 def token_between(source: Source, left: ast.AST, right: ast.AST, symbol: str) -> tuple[int, int]:
-    """Where the operator between two operands stands. Comments between them may not hold it."""
+    """The range of the operator between two operands; comments between them may not contain it."""
     start, end = source.end(left), source.start(right)
     found = re.search(re.escape(symbol).replace(r"\ ", r"\s+"), source.slice(start, end))
     assert found is not None
@@ -332,7 +331,7 @@ def token_between(source: Source, left: ast.AST, right: ast.AST, symbol: str) ->
 
 
 def _swaps(source: Source, nodes: list[ast.expr]) -> Iterator[Splice]:
-    """Each two neighbours in each other's place."""
+    """Swap each pair of neighbours."""
     for left, right in pairwise(nodes):
         if not any(isinstance(node, ast.Starred) for node in (left, right)):
             between = source.slice(source.end(left), source.start(right))
@@ -341,7 +340,7 @@ def _swaps(source: Source, nodes: list[ast.expr]) -> Iterator[Splice]:
 
 
 def _unwrapped(source: Source, node: ast.Call) -> ast.expr | None:
-    """What is left of a call when its function is forgotten; None where that is an error at once."""
+    """The receiver or argument that remains of a call without its function; None if that fails immediately."""
     first = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred | ast.GeneratorExp) else None
     if isinstance(node.func, ast.Name):
         return None if node.func.id in NOT_UNWRAPPED else first
@@ -356,7 +355,7 @@ def _unwrapped(source: Source, node: ast.Call) -> ast.expr | None:
 
 
 def _can_be_left_out(source: Source, node: ast.Assign) -> bool:
-    """Whether the program still knows all names without the assignment."""
+    """Whether all names are still defined without the assignment."""
     (target, *others) = node.targets
     if others or isinstance(target, ast.Attribute | ast.Subscript):
         return True

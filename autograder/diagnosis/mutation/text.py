@@ -1,4 +1,4 @@
-"""A Python source by its syntax tree: which bytes a node is, and what stands between two of them."""
+"""Maps the syntax tree of a Python source to its bytes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from functools import cached_property
 
 @dataclass(frozen=True, order=True)
 class Splice:
-    """Bytes `start` to `end` of a source become `text`: how a mutant is made; how it reads is an `Edit`, in lines."""
+    """Replaces bytes `start` to `end` of a source by `text`: makes a mutant; an `Edit`, in lines, is for readers."""
 
     start: int
     end: int
     text: str
 
     def applied(self, source: bytes) -> str:
-        """The whole text after it."""
+        """The source after the replacement."""
         return (source[: self.start] + self.text.encode() + source[self.end :]).decode()
 
 
 class Source:
-    """The text of a module and its syntax tree."""
+    """The text of a module, with its syntax tree."""
 
     def __init__(self, text: str) -> None:
         self.bytes = text.encode()
@@ -40,18 +40,18 @@ class Source:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """The node that each node belongs to."""
+        """Each node's parent."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     @cached_property
     def modules(self) -> set[str]:
-        """Names under which the source imports modules: `np`."""
+        """The names under which the source imports modules, such as `np`."""
         imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.Import)]
         return {(alias.asname or alias.name).split(".")[0] for node in imports for alias in node.names}
 
     @cached_property
     def parameters(self) -> dict[ast.AST, tuple[str, ...]]:
-        """For each name, the parameters of the function or method around it that a caller knows: the outermost one."""
+        """For each name, the parameters of the outermost function or method around it: the ones that callers know."""
         found: dict[ast.AST, tuple[str, ...]] = {}
         for function in (one for top in self.tree.body for one in _outermost_functions(top)):
             names = tuple(argument.arg for argument in (*function.args.args, *function.args.kwonlyargs))
@@ -60,7 +60,7 @@ class Source:
 
     @cached_property
     def unpacked(self) -> dict[ast.AST, tuple[str, ...]]:
-        """For each name, those that are unpacked together with it in its function: `height, width = x.shape`."""
+        """For each name, those unpacked together with it in the same function, as in `height, width = x.shape`."""
         found: dict[ast.AST, tuple[str, ...]] = {}
         for function in (one for top in self.tree.body for one in _outermost_functions(top)):
             nodes = list(ast.walk(function))
@@ -85,11 +85,11 @@ class Source:
         return self.bytes[start:end].decode()
 
     def line(self, offset: int) -> int:
-        """The number, from 1, of the line that holds the byte at `offset`."""
+        """The line number, from 1, of the byte at `offset`."""
         return self.bytes.count(b"\n", 0, offset) + 1
 
     def lines_of(self, splice: Splice) -> tuple[str, str]:
-        """The lines that a splice touches, before and after it, each as one line without indentation and comments."""
+        """The lines that a splice touches, before and after it, each joined to one line without comments."""
         first = self._offsets[self.line(splice.start) - 1]
         last = self._offsets[self.line(max(splice.end - 1, splice.start))]
         head, tail = self._code(first, splice.start), self._code(splice.end, last)
@@ -97,7 +97,7 @@ class Source:
         return " ".join(before.split()), " ".join((head + splice.text + tail).split())
 
     def _code(self, start: int, end: int) -> str:
-        """What stands between two offsets, without comments."""
+        """The text between two offsets, without comments."""
         kept, at = b"", start
         for comment, text in self._comments:
             if start <= comment < end:
@@ -106,22 +106,22 @@ class Source:
         return (kept + self.bytes[at:end]).decode()
 
     def statement(self, offset: int) -> ast.stmt:
-        """The statement of the module's top level that holds the byte at `offset`."""
+        """The top-level statement that contains the byte at `offset`."""
         return next(node for node in self.tree.body if self.start(node) <= offset < self.end(node))
 
     def function(self, offset: int) -> str:
-        """The function that holds the byte at `offset`, with those and the classes around it; empty if none does."""
+        """The dotted name of the function or class that contains the byte at `offset`; empty if none does."""
         around = [node for node in self._definitions if self.start(node) <= offset < self.end(node)]
         return ".".join(node.name for node in around)
 
     @cached_property
     def _definitions(self) -> list[ast.FunctionDef | ast.ClassDef]:
-        """All functions and classes, in the order in which they begin."""
+        """All functions and classes, in source order."""
         found = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         return sorted(found, key=self.start)
 
     def tree_after(self, splice: Splice) -> str | None:
-        """The changed top-level statement as a dumped tree; None if it is no Python."""
+        """A dump of the changed top-level statement's tree; None if it has a syntax error."""
         node = self.statement(splice.start)
         start, end = self.start(node), self.end(node)
         try:

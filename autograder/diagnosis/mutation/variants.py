@@ -1,6 +1,6 @@
-"""Slips that are told to a learner: the mutations of a reference that have words, and others that people make.
+"""Variants: slips that are described to a learner, from the mutations of a reference and some further ones.
 
-The words say what became of what, never the line that it stands in: a learner has written another one.
+The words say what was replaced by what, never on which line, because a learner's code has other lines.
 """
 
 from __future__ import annotations
@@ -15,53 +15,53 @@ from autograder.diagnosis.mutation.text import Source, Splice
 
 Edits = Iterator[tuple[Splice, str]]
 OPERAND = {"+": "term", "-": "term", "*": "factor", "/": "divisor", "//": "divisor", "@": "factor", "**": "exponent"}
-"""What the right operand of each operator is called."""
-UNTOLD = {
+"""The name of each operator's right operand."""
+NOT_NAMED = {
     *("int", "float", "list", "tuple", "dict", "set", "range", "len", "reversed", "sorted", "zip", "enumerate"),
     "finalize",
 }
-"""Functions of the language, which tell nothing of the field where they are left out; one is called at exit."""
+"""Functions whose absence says nothing about the subject: builtins, and `finalize`, which is called at exit."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One small change of a reference, and what it is called."""
+    """One small change of a reference, and its description."""
 
     splice: Splice
     words: str
 
 
 def variants(source: Source, regions: Sequence[ast.AST], *, exercise: str) -> list[Variant]:
-    """The variants of some parts of a source, no two of them the same program.
+    """The variants of some parts of a source; no two are the same program.
 
     Args:
-        exercise: where they are; where that is a class, a variant says in which method.
+        exercise: the exercise that the parts belong to; if it is a class, a variant names the method.
     """
     found: dict[str, Variant] = {}
     for region in regions:
         for node in nodes_in(region):
-            for splice, words in _of_node(source, node):
+            for splice, words in _variants_of_node(source, node):
                 tree = source.tree_after(splice)
                 if tree is not None and tree not in found:
-                    found[tree] = Variant(splice, words + _where(source, splice, exercise))
+                    found[tree] = Variant(splice, words + _in_method(source, splice, exercise))
     unchanged = {ast.dump(ast.parse(source.text(node))) for node in source.tree.body}
     return [variant for tree, variant in found.items() if tree not in unchanged]
 
 
-def _where(source: Source, splice: Splice, exercise: str) -> str:
-    """The method of a class, whose name is the contract's own."""
+def _in_method(source: Source, splice: Splice, exercise: str) -> str:
+    """Words that name the method, if the exercise is a class: the contract gives the method's name."""
     owner, _, method = source.function(splice.start).partition(".")
     named = method.partition(".")[0]
     return f" in {named}" if named and owner == exercise.partition(".")[0] and owner[:1].isupper() else ""
 
 
-def _of_node(source: Source, node: ast.AST) -> Edits:
+def _variants_of_node(source: Source, node: ast.AST) -> Edits:
     for finder in FINDERS:
         yield from finder(source, node)
 
 
 def operands(source: Source, node: ast.AST) -> Edits:
-    """Another operator, an operand that is lost, squared or counted twice, operands swapped, brackets left out."""
+    """Another operator; an operand lost, squared or doubled; operands swapped; brackets removed."""
     if not isinstance(node, ast.BinOp):
         return
     symbol = of.SYMBOLS[type(node.op)]
@@ -74,10 +74,10 @@ def operands(source: Source, node: ast.AST) -> Edits:
     left, right = source.slice(source.start(node), start).rstrip(), source.slice(end, source.end(node)).lstrip()
     if symbol in OPERAND:
         last, first = OPERAND[symbol], {"-": "term", "/": "numerator", "**": "base"}.get(symbol, OPERAND[symbol])
-        yield of.instead(source, node, left), f"{_called(source, last, node.right)} left out"
+        yield of.instead(source, node, left), f"{_phrase(source, last, node.right)} left out"
         if symbol not in ("/", "//", "**"):
-            yield of.instead(source, node, right), f"{_called(source, first, node.left)} left out"
-    if symbol in of.ORDERED and symbol != "@" and not (symbol == "**" and _is_whole(node.left)):
+            yield of.instead(source, node, right), f"{_phrase(source, first, node.left)} left out"
+    if symbol in of.ORDERED and symbol != "@" and not (symbol == "**" and _is_integer(node.left)):
         a, b = (f"({t})" if isinstance(n, of.OPERATIONS) else t for t, n in ((left, node.left), (right, node.right)))
         yield of.instead(source, node, f"({b} {symbol} {a})"), f"the operands of `{symbol}` in each other's place"
     if symbol == "*":
@@ -86,27 +86,30 @@ def operands(source: Source, node: ast.AST) -> Edits:
                 text = source.text(operand)
                 yield (
                     of.instead(source, operand, f"(({text}) * ({text}))"),
-                    f"{_called(source, 'factor', operand)} squared",
+                    f"{_phrase(source, 'factor', operand)} squared",
                 )
     if symbol == "/":
         text = source.text(node.right)
         yield (
             of.instead(source, node.right, f"(({text}) * ({text}))"),
-            f"{_called(source, 'divisor', node.right)} squared",
+            f"{_phrase(source, 'divisor', node.right)} squared",
         )
         yield (
             of.instead(source, node.right, f"(({text}) ** 0.5)"),
-            f"the root of {_called(source, 'divisor', node.right)}",
+            f"the root of {_phrase(source, 'divisor', node.right)}",
         )
     if symbol in "+-":
         for operand in (node.left, node.right):
             text = source.text(operand)
-            yield of.instead(source, operand, f"(2 * ({text}))"), f"{_called(source, 'term', operand)} counted twice"
+            yield (
+                of.instead(source, operand, f"(2 * ({text}))"),
+                f"{_phrase(source, 'term', operand)} counted twice",
+            )
     yield from _brackets(source, node)
 
 
 def _brackets(source: Source, node: ast.BinOp) -> Edits:
-    """Without the brackets around an operand, so that what binds closer comes first."""
+    """Without the brackets around an operand, so that precedence changes."""
     for operand in (node.left, node.right):
         start, end = source.start(operand), source.end(operand)
         if (
@@ -120,8 +123,8 @@ def _brackets(source: Source, node: ast.BinOp) -> Edits:
             )
 
 
-def _called(source: Source, kind: str, operand: ast.expr) -> str:
-    """`a factor`; `the factor gamma` where it is a name that the contract has: an argument."""
+def _phrase(source: Source, kind: str, operand: ast.expr) -> str:
+    """`a factor`, or `the factor gamma` if the operand is an argument, whose name the contract gives."""
     name = operand.id if isinstance(operand, ast.Name) else ""
     if name and name in source.parameters.get(operand, ()):
         return f"the {kind} {name}"
@@ -129,7 +132,7 @@ def _called(source: Source, kind: str, operand: ast.expr) -> str:
 
 
 def assigned(source: Source, node: ast.AST) -> Edits:
-    """`+=` that replaces, takes off, or does nothing."""
+    """`+=` that assigns, subtracts, or is removed."""
     if isinstance(node, ast.AugAssign):
         symbol = of.SYMBOLS[type(node.op)] + "="
         start, end = of.token_between(source, node.target, node.value, symbol)
@@ -141,7 +144,7 @@ def assigned(source: Source, node: ast.AST) -> Edits:
 
 
 def compared(source: Source, node: ast.AST) -> Edits:
-    """Another relation, or a condition of which one half is lost."""
+    """Another relation, or a condition without one of its parts."""
     if isinstance(node, ast.Compare):
         together = [node.left, *node.comparators]
         for left, operation, right in zip(together, node.ops, node.comparators, strict=False):
@@ -167,7 +170,7 @@ def signs(source: Source, node: ast.AST) -> Edits:
 
 
 def numbers(source: Source, node: ast.AST) -> Edits:
-    """A number that is another one; an axis, a keyword's truth value."""
+    """Another number; an axis; a keyword's truth value."""
     for splice in of.number(source, node):
         parent = source.parents[node]
         text = splice.text.strip("()")
@@ -191,7 +194,7 @@ def numbers(source: Source, node: ast.AST) -> Edits:
 
 
 def axes(source: Source, node: ast.AST) -> Edits:
-    """Over all axes, or over one fewer."""
+    """A reduction over all axes, or over one fewer."""
     for splice in of.axes(source, node):
         called = source.parents[node]
         name = function_name(called) if isinstance(called, ast.Call) else "a sum"
@@ -207,7 +210,7 @@ def transposed(source: Source, node: ast.AST) -> Edits:
 
 
 def calls(source: Source, node: ast.AST) -> Edits:
-    """A function left out, or applied twice; two of its arguments swapped; a keyword that is missing."""
+    """A function left out or applied twice; two arguments swapped; a missing keyword."""
     if not isinstance(node, ast.Call):
         return
     name = function_name(node)
@@ -217,10 +220,10 @@ def calls(source: Source, node: ast.AST) -> Edits:
             if name == "range":
                 early = splice.text.startswith("range(") and splice.text.endswith("- 1)")
                 yield splice, "a loop that ends one step early" if early else "a loop that begins one step late"
-            elif name not in UNTOLD:
+            elif name not in NOT_NAMED:
                 yield splice, f"`{name}` left out"
         elif splice.text:
-            if name not in UNTOLD:
+            if name not in NOT_NAMED:
                 yield splice, f"two arguments of `{name}` in each other's place"
         else:
             lost = next((k.arg for k in node.keywords if source.end(k) == splice.end), "")
@@ -228,7 +231,7 @@ def calls(source: Source, node: ast.AST) -> Edits:
     if (
         len(node.args) == 1
         and not node.keywords
-        and name not in UNTOLD
+        and name not in NOT_NAMED
         and isinstance(node.func, ast.Name | ast.Attribute)
         and not isinstance(node.args[0], ast.Starred | ast.GeneratorExp)
     ):
@@ -250,14 +253,14 @@ def products(source: Source, node: ast.AST) -> Edits:
 
 
 def orders(source: Source, node: ast.AST) -> Edits:
-    """Two results, or two entries, in each other's place."""
+    """Two results or two entries swapped."""
     for splice in of.order(source, node):
         returned = isinstance(source.parents[node], ast.Return)
         yield splice, f"two {'results' if returned else 'entries'} in each other's place"
 
 
 def conditions(source: Source, node: ast.AST) -> Edits:
-    """A condition that does not matter."""
+    """A condition without effect; a slice without a bound."""
     for splice in of.condition(source, node):
         if not isinstance(node, ast.While):
             yield splice, f"a condition that {'always' if splice.text == 'True' else 'never'} holds"
@@ -266,7 +269,7 @@ def conditions(source: Source, node: ast.AST) -> Edits:
 
 
 def statements(source: Source, node: ast.AST) -> Edits:
-    """A statement left out, a loop that is left early."""
+    """A statement left out; a loop that ends early."""
     for splice in of.statement(source, node):
         if splice.text == "if True":
             assert isinstance(node, ast.With)
@@ -308,7 +311,7 @@ def _next_statement(source: Source, node: ast.AST) -> ast.stmt | None:
 
 
 def names(source: Source, node: ast.AST) -> Edits:
-    """An argument in the place of another one, or one of two lengths, or of other values that come together."""
+    """An argument in place of another, or one of several values that were unpacked together."""
     if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
         return
     known = source.parameters.get(node, ())
@@ -319,7 +322,7 @@ def names(source: Source, node: ast.AST) -> Edits:
 
 
 def again(source: Source, node: ast.AST) -> Edits:
-    """What a value goes through, applied to the result once more: the sigmoid of a sigmoid."""
+    """A function applied to its own result, such as the sigmoid of a sigmoid."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
         loaded = [n for n in ast.walk(node.value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
         for name in dict.fromkeys(n.id for n in loaded if n.id not in source.modules):
@@ -332,7 +335,7 @@ def again(source: Source, node: ast.AST) -> Edits:
 
 
 def bounds(source: Source, node: ast.AST) -> Edits:
-    """A slice that ends one too early."""
+    """A slice that ends one entry early."""
     if (
         isinstance(node, ast.Slice)
         and node.upper is not None
@@ -348,5 +351,5 @@ FINDERS = (
 )
 
 
-def _is_whole(node: ast.expr) -> bool:
+def _is_integer(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int)

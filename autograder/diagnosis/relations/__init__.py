@@ -1,7 +1,7 @@
-"""How a wrong answer relates to the right one, in a sentence or two that a learner can act on.
+"""Relates a wrong answer to the right one, in a sentence or two that a learner can act on.
 
-A relation is said only when it holds in every entry, up to rounding, and when the arrays have enough in them for
-that to be no coincidence. Where nothing is certain, nothing is said.
+A relation is reported only if it holds in every entry, up to rounding, and the arrays have enough distinct entries to
+rule out coincidence. If nothing is certain, nothing is reported.
 """
 
 from autograder.diagnosis.relations.one import explain

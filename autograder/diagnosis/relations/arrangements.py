@@ -1,4 +1,4 @@
-"""The right numbers in the wrong arrangement: transposed, reshaped, reversed, summed too little or too much."""
+"""The right numbers in the wrong arrangement: transposed, reshaped, reversed, or summed over the wrong axes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_SHIFT = 16
 
 
 def reductions(problem: Problem) -> Iterator[str]:
-    """Not summed over an axis, summed over one too many, or over the wrong one."""
+    """Not summed over an axis, summed over one too many, or summed over the wrong one."""
     if problem.same_shape:
         yield from first_of(_summed_and_spread(problem), _wrong_axis(problem))
     else:
@@ -34,7 +34,7 @@ def reductions(problem: Problem) -> Iterator[str]:
 
 
 def arrangements(problem: Problem) -> Iterator[str]:
-    """The expected entries in other places, or in another shape."""
+    """The expected entries in another order or another shape."""
     if problem.same_shape:
         yield from first_of(_transposed(problem), _reshaped(problem), _reversed(problem), _shifted(problem))
     else:
@@ -42,7 +42,7 @@ def arrangements(problem: Problem) -> Iterator[str]:
 
 
 def _axes_of_one(problem: Problem) -> Iterator[str]:
-    """The same entries in the same order; only axes of length 1 differ."""
+    """The same entries in the same order; the shapes differ only in axes of length 1."""
     got, expected = problem.got, problem.expected
     if got.size != expected.size or not near(got.ravel(), expected.ravel(), problem.tolerance) or not telling(expected):
         return
@@ -51,7 +51,7 @@ def _axes_of_one(problem: Problem) -> Iterator[str]:
             advice = "drop the axis of length 1"
         elif expected.ndim > 1:
             advice = "keep the axis of length 1 (keepdims=True)"
-        else:  # of a sum over rows keepdims=True would make (1, 1)
+        else:  # for a sum over rows, keepdims=True would give (1, 1)
             advice = "keep the axis of length 1, which squeeze() and a sum over all axes take away"
         shapes = f"the shape is {shape_of(got)}, not {shape_of(expected)}"
         yield f"The values of {problem.name} are right; only {shapes}: {advice}."
@@ -66,7 +66,7 @@ def _transposed(problem: Problem) -> Iterator[str]:
         candidate = problem.expected.transpose(axes)
         if axes == tuple(range(ndim)) or candidate.shape != problem.got.shape or not problem.differs(candidate):
             continue
-        words = _as(candidate, problem)
+        words = _equality_words(candidate, problem)
         if words is not None:
             what = "transposed" if ndim == 2 else "transposed in its last two axes" if axes == swap else (
                 f"transposed: its axes come in the order {axes}"
@@ -75,8 +75,8 @@ def _transposed(problem: Problem) -> Iterator[str]:
             return
 
 
-def _as(candidate: np.ndarray, problem: Problem) -> str | None:
-    """How `got` is `candidate`: exactly (no more words) or up to a factor that has a name."""
+def _equality_words(candidate: np.ndarray, problem: Problem) -> str | None:
+    """The words to add if `got` equals `candidate`: none, or a named factor; None if they are not proportional."""
     if near(problem.got, candidate, problem.tolerance):
         return ""
     factor = multiple(problem.got, candidate, problem.tolerance)
@@ -85,7 +85,7 @@ def _as(candidate: np.ndarray, problem: Problem) -> str | None:
 
 
 def _reshaped(problem: Problem) -> Iterator[str]:
-    """The same entries in order, cut into another shape; or those of the transpose."""
+    """The expected entries in order but in another shape, or the transpose's entries in order."""
     got, expected = problem.got, problem.expected
     if got.size != expected.size or not informative(expected) or expected.ndim > MAX_AXES:
         return
@@ -114,7 +114,7 @@ def _shifted(problem: Problem) -> Iterator[str]:
 
 
 def elsewhere(problem: Problem) -> Iterator[str]:
-    """The same numbers in any other order."""
+    """The expected numbers in some other order."""
     if not problem.same_shape:
         return
     got, expected = np.sort(problem.got, axis=None), np.sort(problem.expected, axis=None)
@@ -144,7 +144,7 @@ def _not_summed(problem: Problem) -> Iterator[str]:
 
 
 def _broadcast_of(problem: Problem, word: str) -> str:
-    """Why it must be summed: the input was stretched over the axis."""
+    """Why it must be summed: the input was broadcast along the axis."""
     own = problem.inputs.get(problem.name[1:])
     if word != "sum" or own is None or own.shape != problem.expected.shape or not problem.name.startswith("d"):
         return ""
@@ -161,7 +161,7 @@ def _summed_too_far(problem: Problem) -> Iterator[str]:
             if reduced.squeeze().shape != got.squeeze().shape:
                 break
             if near(reduced.ravel(), got.ravel(), problem.tolerance) and adds_up(expected, axes):
-                if word == "mean" and near(expected, _spread(expected, axes), problem.tolerance):
+                if word == "mean" and near(expected, _broadcast_mean(expected, axes), problem.tolerance):
                     yield (
                         f"{problem.name} is right along the other axes, but not spread over {_axes(axes)}: "
                         f"its shape is {shape_of(got)}, not {shape_of(expected)} (broadcast it)."
@@ -175,11 +175,11 @@ def _summed_too_far(problem: Problem) -> Iterator[str]:
 
 
 def _summed_and_spread(problem: Problem) -> Iterator[str]:
-    """The same value along an axis, where the expected entries along it add up to that value."""
+    """Constant along an axis, with the sum or mean of the expected entries as its value."""
     if not informative(problem.expected) or not telling(problem.got):
         return
     for axes in axis_subsets(problem.expected.shape):
-        if not near(problem.got, _spread(problem.got, axes), problem.tolerance):
+        if not near(problem.got, _broadcast_mean(problem.got, axes), problem.tolerance):
             continue
         for word, reduce in _REDUCE.items():
             candidate = np.broadcast_to(reduce(problem.expected, axis=axes, keepdims=True), problem.expected.shape)
@@ -191,13 +191,13 @@ def _summed_and_spread(problem: Problem) -> Iterator[str]:
                 return
 
 
-def _spread(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """`array` if it is the same all along `axes`."""
+def _broadcast_mean(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """The mean of `array` over `axes`, broadcast back: equal to `array` if that is constant along them."""
     return np.broadcast_to(array.mean(axis=axes, keepdims=True), array.shape)
 
 
 def _wrong_axis(problem: Problem) -> Iterator[str]:
-    """An input summed over one axis, where it must be summed over another."""
+    """An input summed over the wrong axis."""
     for name, array in problem.inputs.items():
         sums = {axes: array.sum(axis=axes) for axes in axis_subsets(array.shape)}
         used = [axes for axes, total in sums.items() if near(problem.got, total, problem.tolerance)]

@@ -1,4 +1,4 @@
-"""Wrong by a constant: a factor or an offset, for the whole array or for each row, and where it may come from."""
+"""Wrong by a constant factor or offset, for the whole array or for each row, and where it may come from."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from autograder.diagnosis.relations.evidence import Problem, first_of, informati
 from autograder.values import number
 
 ENOUGH = 6
-"""Entries that are not 0, at least, to speak of a factor that has no name."""
+"""Fewest nonzero entries for which an unnamed factor is reported."""
 MOST_INPUTS = 6
 SHORTEST = 3
-"""Entries that differ by the same amount, at least."""
+"""Fewest entries for which a constant offset is reported."""
 SHORTEST_MULTIPLE = 4
-"""Entries along an axis for a factor: any three that add up to 0 and are at right angles to x are a multiple of
-each other."""
+"""Fewest entries along an axis for a factor: three that sum to 0 and are orthogonal to x are always parallel."""
 
 
 def constants(problem: Problem) -> Iterator[str]:
-    """A factor for all, a lost sign, a factor that is an input, an offset, a term that is an input, one per row."""
+    """One factor for all entries, lost signs, an input as factor, an offset, an input as term, one constant per row."""
     if problem.same_shape and np.isfinite(problem.got).all():
         yield from first_of(
             _factor(problem),
@@ -48,14 +47,15 @@ def _factor(problem: Problem) -> Iterator[str]:
 
 
 def sentence(words: str) -> str:
-    """`words` with a full stop, where they do not end in a question."""
+    """`words` with a full stop, unless they end in a question mark."""
     return words if words.endswith("?") else f"{words}."
 
 
 def factor_words(factor: float, problem: Problem, reference: np.ndarray) -> str | None:
-    """What is said of a result that is `factor` times `reference`; None where the factor has no name.
+    """How a result that is `factor` times `reference` is described; None if the factor has no name.
 
-    A single number is 2 times another by chance: of such a reference, only the factors that count something are said.
+    A single number can be 2 times another by chance, so for an uninformative reference only factors that are sizes
+    count.
     """
     if not telling(reference):
         return None
@@ -70,7 +70,7 @@ def factor_words(factor: float, problem: Problem, reference: np.ndarray) -> str 
 
 
 def sizes(problem: Problem) -> dict[int, list[str]]:
-    """What each number of the call counts: 3 is the number of rows of X."""
+    """What each number in the call counts; for example, 3 is the number of rows of X."""
     found: dict[int, list[str]] = {}
     for name, array in problem.inputs.items():
         labels = {1: ["entries"], 2: ["rows", "columns"]}.get(array.ndim)
@@ -89,21 +89,21 @@ _Same = Callable[[float, float], bool]
 
 
 def _count_words(factor: float, counts: dict[int, list[str]], same: _Same) -> str | None:
-    """A factor n or 1/n that counts something."""
+    """Words for a factor n or 1/n, if n is a size in the call."""
     for size in sorted(counts):
         if same(factor, size):
             why = f"is a division by {size} missing (a mean, not a sum)?"
             why = "is a division by 2 missing, or a factor 2 too many?" if size == 2 else why
-            return f"is {size} times too large, and {size} is {_also(counts[size])}: {why}"
+            return f"is {size} times too large, and {size} is {_counted_things(counts[size])}: {why}"
         if same(factor, 1 / size):
             why = f"is it divided by {size} where it must not be (a sum, not a mean)?"
             why = "is it divided by 2 where it must not be, or is a factor 2 missing?" if size == 2 else why
-            return f"is {size} times too small, and {size} is {_also(counts[size])}: {why}"
+            return f"is {size} times too small, and {size} is {_counted_things(counts[size])}: {why}"
     return None
 
 
 def _other_words(factor: float, counts: dict[int, list[str]], same: _Same) -> str | None:
-    """A factor 2, √n or n/m, or one over it."""
+    """Words for a factor 2, √n, n/m or an inverse of these."""
     if same(factor, 2):
         return "is 2 times too large"
     if same(factor, 0.5):
@@ -111,32 +111,32 @@ def _other_words(factor: float, counts: dict[int, list[str]], same: _Same) -> st
     for size in sorted(counts):
         if same(factor**2, size):
             why = f"is a factor 1/√{size} missing?"
-            return f"is √{size} times too large, and {size} is {_also(counts[size])}: {why}"
+            return f"is √{size} times too large, and {size} is {_counted_things(counts[size])}: {why}"
         if same(factor**2, 1 / size):
             why = f"is it scaled by 1/√{size} once too often?"
-            return f"is √{size} times too small, and {size} is {_also(counts[size])}: {why}"
+            return f"is √{size} times too small, and {size} is {_counted_things(counts[size])}: {why}"
     return _ratio_words(factor, counts, same)
 
 
 def _ratio_words(factor: float, counts: dict[int, list[str]], same: Callable[[float, float], bool]) -> str | None:
-    """Divided by one count where another belongs; by n − 1, for a variance, where n belongs."""
+    """Words for a division by one size instead of another, or by n − 1 instead of n in a variance."""
     for right in sorted(counts):
         for used in (right - 1, *sorted(counts)):
             if used > 1 and used != right and same(factor, right / used):
-                what = f"{right} is {_also(counts[right])}"
+                what = f"{right} is {_counted_things(counts[right])}"
                 return (
                     f"is {right}/{used} times what is expected, and {what}: is it divided by {used} instead of {right}?"
                 )
         for ratio in ((right - 1) / right, right / (right - 1)):
             if same(factor**2, ratio):
                 said = f"{right - 1}/{right}" if ratio < 1 else f"{right}/{right - 1}"
-                what = f"{right} is {_also(counts[right])}"
+                what = f"{right} is {_counted_things(counts[right])}"
                 return f"is √({said}) times what is expected, and {what}: is a variance divided by n − 1, not n?"
     return None
 
 
-def _also(what: list[str]) -> str:
-    """What a number counts: the first of all, and one more that does not belong to the upstream gradient."""
+def _counted_things(what: list[str]) -> str:
+    """What a number counts: the first entry, and the next one that is not about the upstream gradient."""
     more = [words for words in what[1:] if not words.endswith(" of g")]
     return f"{what[0]} (and {more[0]})" if more else what[0]
 
@@ -149,7 +149,7 @@ def _lost_sign(problem: Problem) -> Iterator[str]:
 
 
 def _input_factor(problem: Problem) -> Iterator[str]:
-    """got · x = expected, or got = expected · x, for an input x that varies."""
+    """got · x = expected, or got = expected · x, for an input x that is not constant."""
     for name, array in _spread_inputs(problem):
         if near(problem.got * array, problem.expected, problem.tolerance):
             if informative(array) and telling(problem.expected):
@@ -170,7 +170,7 @@ def _other_factor(problem: Problem) -> Iterator[str]:
 
 
 def _input_term(problem: Problem) -> Iterator[str]:
-    """got + x = expected, or got = expected + x."""
+    """got + x = expected, or got = expected + x, for an input x that is not constant."""
     for name, array in _spread_inputs(problem):
         if near(problem.got, array, problem.tolerance):
             continue
@@ -181,12 +181,12 @@ def _input_term(problem: Problem) -> Iterator[str]:
 
 
 def _spread_inputs(problem: Problem) -> list[tuple[str, np.ndarray]]:
-    """The first inputs that broadcast to the result's shape as they are."""
+    """The first inputs that broadcast to the result's shape."""
     return [(name, array) for name, array in problem.inputs.items() if _spreads(array, problem)][:MOST_INPUTS]
 
 
 def _spreads(array: np.ndarray, problem: Problem) -> bool:
-    """Whether `array` broadcasts to the result's shape as it is."""
+    """Whether `array` broadcasts to the result's shape."""
     fits = zip(array.shape[::-1], problem.got.shape[::-1], strict=False)
     return array.ndim <= problem.got.ndim and all(a in (1, b) for a, b in fits)
 
@@ -201,7 +201,7 @@ def _offset(problem: Problem) -> Iterator[str]:
 
 
 def _along_an_axis(problem: Problem) -> Iterator[str]:
-    """Right up to one number for each row: a term that is the same along an axis (a mean), or such a factor."""
+    """Right up to one number per row: a term that is constant along an axis (such as a mean), or a factor."""
     for axis in reversed(range(problem.got.ndim)):
         others = problem.got.size // max(problem.got.shape[axis], 1)
         if problem.got.shape[axis] < SHORTEST or others < 2 or not _varies(problem, axis):
@@ -219,7 +219,7 @@ def _along_an_axis(problem: Problem) -> Iterator[str]:
 
 
 def _varies(problem: Problem, axis: int) -> bool:
-    """Whether each row along `axis` is wrong, and has entries that differ: else there is less to say, or more."""
+    """Whether each row along `axis` is wrong and is not constant; otherwise another relation says more."""
     spread = np.ptp(problem.expected, axis=axis)
     each_wrong = problem.wrong is not None and problem.wrong.any(axis=axis).all()
     return bool(each_wrong and np.all(spread > 1e-6 * np.abs(problem.expected).max(axis=axis)))
@@ -232,7 +232,7 @@ def _axis_words(axis: int, ndim: int) -> str:
 
 
 def _constant(gap: np.ndarray, problem: Problem, axis: int | None = None) -> bool:
-    """Whether `gap` is the same along `axis` (everywhere, without one), and not 0."""
+    """Whether `gap` is constant along `axis` (or everywhere, if None) and not 0."""
     if not np.isfinite(gap).all():
         return False
     spread = np.abs(gap - gap.mean(axis=axis, keepdims=True))
@@ -243,7 +243,7 @@ def _constant(gap: np.ndarray, problem: Problem, axis: int | None = None) -> boo
 
 
 def _proportional(problem: Problem, axis: int) -> bool:
-    """Whether each row along `axis` is a multiple of the expected one, which has enough entries that are not 0."""
+    """Whether each row along `axis` is a multiple of the expected one, which has enough nonzero entries."""
     got, expected = np.moveaxis(problem.got, axis, -1), np.moveaxis(problem.expected, axis, -1)
     peaks = np.abs(expected).argmax(axis=-1, keepdims=True)
     factors = np.take_along_axis(got, peaks, -1) / np.take_along_axis(expected, peaks, -1)

@@ -1,4 +1,4 @@
-"""What the answer itself is: all zeros, nan, an input returned as it came, the answer for another question."""
+"""Answers recognised by themselves: all zeros, nan, an unchanged input, the answer to another question."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autograder.diagnosis.relations.places import place
 from autograder.wording import enumeration
 
 UnitAnswer = Callable[[], Any]
-"""What the expected value would be for an upstream gradient of all ones."""
+"""Computes the expected value for an upstream gradient of ones."""
 
 LAST_DIGITS = 14
-"""Right to so many digits, a float64 is off by what its last bits cannot hold."""
+"""With this many digits right, a float64 is wrong only in its last bits."""
 
 
 def not_finite(problem: Problem) -> Iterator[str]:
-    """nan or inf where a number is expected: how many, and on which inputs."""
+    """nan or inf where a finite number is expected: in how many entries, and for which inputs."""
     if problem.wrong is None:
         return
     broken = ~np.isfinite(problem.got) & np.isfinite(problem.expected)
@@ -39,13 +39,13 @@ def not_finite(problem: Problem) -> Iterator[str]:
 
 
 def zeros(problem: Problem) -> Iterator[str]:
-    """Zero everywhere, where something is expected."""
+    """Zero everywhere, where several nonzero entries are expected."""
     if problem.same_shape and problem.got.size > 1 and not problem.got.any() and np.count_nonzero(problem.expected) > 1:
         yield f"{problem.name} is 0 in every entry, and what is expected is not."
 
 
 def unit_gradient(problem: Problem, with_unit_g: UnitAnswer | None) -> Iterator[str]:
-    """The answer for g = 1: the upstream gradient does not enter."""
+    """The answer for g = 1: the upstream gradient is not used."""
     answer = _unit_answer(problem, with_unit_g)
     if answer is None or not problem.differs(answer):
         return
@@ -62,27 +62,27 @@ def _unit_answer(problem: Problem, with_unit_g: UnitAnswer | None) -> np.ndarray
         return None
     try:
         answer = as_floats(with_unit_g())
-    except Exception:  # the reference need not be defined for such a g: then there is nothing to compare with
+    except Exception:  # the reference need not be defined for such a g
         return None
     return answer if answer is not None and answer.shape == problem.expected.shape else None
 
 
 def an_input(problem: Problem) -> Iterator[str]:
-    """One of the arguments, returned as it came."""
+    """One of the arguments, returned unchanged."""
     for name, array in problem.inputs.items():
-        if _as_it_came(problem.got, array) and telling(array) and problem.differs(array):
+        if _is_unchanged(problem.got, array) and telling(array) and problem.differs(array):
             yield f"{problem.name} is {name} itself, unchanged."
             return
 
 
-def _as_it_came(got: np.ndarray, array: np.ndarray) -> bool:
-    """Whether all entries are the same, to the last bit, or to that of a float32: nothing was computed."""
+def _is_unchanged(got: np.ndarray, array: np.ndarray) -> bool:
+    """Whether all entries are equal to the last bit of float64 or float32, so that nothing was computed."""
     with np.errstate(over="ignore"):
         return np.array_equal(got, array) or np.array_equal(got, array.astype(np.float32))
 
 
 def precision(problem: Problem) -> Iterator[str]:
-    """Right to a few digits, and no further."""
+    """Right, but only to a few digits."""
     if problem.wrong is None or not telling(problem.expected):
         return
     gap = np.abs(problem.got - problem.expected)

@@ -1,4 +1,4 @@
-"""One wrong output: the relations that hold, the most telling first."""
+"""Finds the relations that hold for one wrong output, the most telling first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.diagnosis.relations.places import places
 from autograder.values import dtype_of
 
 MOST = 2
-"""Sentences: more is not read."""
+"""Most sentences; learners do not read more."""
 
 
 @np.errstate(all="ignore")
@@ -30,14 +30,14 @@ def explain(
     inputs: Mapping[str, Any] | None = None,
     with_unit_g: UnitAnswer | None = None,
 ) -> list[str]:
-    """What `got`, one output called `name`, is instead of `expected`: at most two sentences, the most telling first.
+    """Say how `got`, one output called `name`, relates to `expected`: at most two sentences, the most telling first.
 
     Args:
-        inputs: the arguments of the call by name, arrays and others, `g` being the upstream gradient.
-        with_unit_g: gives the expected value had `g` been all ones; it may raise.
+        inputs: the arguments of the call by name, arrays and others; `g` is the upstream gradient.
+        with_unit_g: computes the expected value for a `g` of ones; it may raise.
 
     Returns:
-        An empty list where the two are equal or nothing holds for certain. Arrays that are complex or of more than
+        An empty list if the two are equal or no relation is certain. Arrays that are complex or have more than
         `MAX_ENTRIES` entries are not searched.
     """
     sentences = _sentences(got, expected, name, rtol, atol, inputs or {}, with_unit_g)
@@ -72,7 +72,7 @@ def _sentences(
 
 
 def _relations(problem: Problem, with_unit_g: UnitAnswer | None) -> Iterator[str]:
-    """From what the answer is to how it relates to the right one; where it is wrong only if nothing explains all."""
+    """First what the answer is, then how it relates to the right one; where it is wrong only if nothing explains it."""
     for whole in (not_finite(problem), zeros(problem), precision(problem)):
         found = list(whole)
         if found:
@@ -91,5 +91,5 @@ def _relations(problem: Problem, with_unit_g: UnitAnswer | None) -> Iterator[str
 
 
 def _real(array: np.ndarray) -> np.ndarray:
-    """The real part of a complex array whose imaginary part is 0."""
+    """The real part of a complex array without imaginary part; other arrays unchanged."""
     return array.real if array.dtype.kind == "c" and not array.imag.any() else array

@@ -1,4 +1,4 @@
-"""Several outputs of one call: in another order, wrong in the same way, or right for some only."""
+"""Relations of several outputs of one call: swapped, wrong in the same way, or only some of them wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def explain_outputs(
     inputs: Mapping[str, Any] | None = None,
     with_unit_g: Callable[[], Sequence[np.ndarray]] | None = None,
 ) -> list[str]:
-    """As `explain`, for all the outputs of one call; `with_unit_g` gives all the expected values for g = 1."""
+    """Like `explain`, for all outputs of one call; `with_unit_g` computes all expected values for g = 1."""
     if not len(got) == len(expected) == len(names):
         return []
     right = [_equal(mine, theirs, rtol, atol) for mine, theirs in zip(got, expected, strict=True)]
@@ -34,7 +34,7 @@ def explain_outputs(
         unit = None if with_unit_g is None else lambda: with_unit_g()[index]
         return explain(got[index], expected[index], name=name, rtol=rtol, atol=atol, inputs=inputs, with_unit_g=unit)
 
-    taken = _in_anothers_place(got, expected, wrong, rtol, atol)
+    taken = _expected_of_another(got, expected, wrong, rtol, atol)
     swapped = sorted(taken) == sorted(taken.values())
     sentences = _order(taken, names) if swapped else []
     wrong = [index for index in wrong if not (swapped and index in taken)]
@@ -57,17 +57,17 @@ def _are(names: Sequence[str]) -> str:
     return f"{enumeration(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def _in_anothers_place(
+def _expected_of_another(
     got: Sequence[np.ndarray], expected: Sequence[np.ndarray], wrong: list[int], rtol: float, atol: float
 ) -> dict[int, int]:
-    """The wrong outputs that are what is expected of another one, and of which; zeros only with others."""
+    """Wrong outputs that equal the expected value of another output, with its index; zeros count only beside others."""
     taken = {}
     for index in wrong:
         for other, theirs in enumerate(expected):
             if other != index and _equal(got[index], theirs, rtol, atol):
                 taken[index] = other
                 break
-    certain = {index: other for index, other in taken.items() if _certain(expected[other])}
+    certain = {index: other for index, other in taken.items() if _is_telling(expected[other])}
     return taken if certain and sorted(taken) == sorted(taken.values()) else certain
 
 
@@ -78,13 +78,13 @@ def _order(taken: dict[int, int], names: Sequence[str]) -> list[str]:
     return [f"What is returned as {names[index]} is what is expected of {names[taken[index]]}." for index in taken]
 
 
-def _certain(array: np.ndarray) -> bool:
+def _is_telling(array: np.ndarray) -> bool:
     floats = as_floats(array)
     return floats is not None and telling(floats)
 
 
 def _equal(got: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> bool:
-    """Whether an output is right; where it is a single number, whatever its dtype."""
+    """Whether an output is right; the dtype of a single number is ignored."""
     if got.shape != expected.shape or got.dtype.kind not in "biufc" or expected.dtype.kind not in "biufc":
         return False
     if got.ndim and got.dtype.newbyteorder("=") != expected.dtype.newbyteorder("="):

@@ -1,4 +1,4 @@
-"""Where an answer is wrong: which entries, rows or columns, and what the inputs are there."""
+"""Says where an answer is wrong: in which entries, rows or columns, and what the inputs are there."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from autograder.values import number
 from autograder.wording import agreeing, enumeration
 
 ENOUGH = 100
-"""So many sets as large as the one to explain there must be, or that it is where an input is negative is chance."""
+"""A set of entries is explained by an input's sign only if this many sets of its size exist; else it may be chance."""
 SOME = 15
-"""The same for sets that stand out by themselves: the entry that an index names in each row."""
+"""The same for explanations that are unlikely by themselves, such as the entry that an index names in each row."""
 FEW = 3
 _ROW, _COLUMN = ("row", "rows"), ("column", "columns")
 
 
 def places(problem: Problem) -> Iterator[str]:
-    """Right in some entries and wrong in others: which ones, and how."""
+    """Right in some entries and wrong in others: which, and how."""
     wrong = problem.wrong
     if wrong is None or wrong.all() or not wrong.any() or not np.isfinite(problem.expected).all():
         return
     name, count = problem.name, int(np.count_nonzero(wrong))
     share = f"({count:,} of {wrong.size:,} entries)"
-    there = _there(problem, wrong)
+    there = _describe_wrong(problem, wrong)
     where = next(_by_index(wrong, problem), None) or (None if _right_zeros(problem, wrong) else place(wrong, problem))
     if where:
         yield sentence(
@@ -44,15 +44,15 @@ def places(problem: Problem) -> Iterator[str]:
 
 
 def _right_zeros(problem: Problem, wrong: np.ndarray) -> bool:
-    """Whether the right entries, more than one, are those where 0 is expected, and no other entry is 0."""
+    """Whether exactly the entries where 0 is expected are right, at least two of them, and no other is 0."""
     right = np.count_nonzero(~wrong) > 1 and not np.any(problem.expected[~wrong])
     return bool(right and np.all(problem.got[wrong] != 0) and np.all(problem.expected[wrong] != 0))
 
 
 def place(mask: np.ndarray, problem: Problem, *, extremes: bool = False) -> str | None:
-    """The words for exactly the entries of `mask`, from "where" or "in" on; None if nothing simple fits.
+    """Words for exactly the entries of `mask`, starting with "where" or "in"; None if nothing simple fits.
 
-    `extremes`: also "where |x| is 709 or more", for entries that an overflow spoils.
+    `extremes`: also try "where |x| is 709 or more", for entries that an overflow spoils.
     """
     finders = [_by_sign(mask, problem), _by_maximum(mask, problem), _by_index(mask, problem)]
     if extremes:
@@ -61,7 +61,7 @@ def place(mask: np.ndarray, problem: Problem, *, extremes: bool = False) -> str 
 
 
 def _by_sign(mask: np.ndarray, problem: Problem) -> Iterator[str]:
-    """Where an input is 0, negative, positive; of all entries, or of those in which something is expected."""
+    """Where an input is 0, negative or positive, among all entries or among those that are expected to be nonzero."""
     nonzero = problem.expected != 0
     for name, array in problem.inputs.items():
         if array.shape != mask.shape:
@@ -76,14 +76,14 @@ def _by_sign(mask: np.ndarray, problem: Problem) -> Iterator[str]:
         }
         for words, chosen in conditions.items():
             special = words in ("0", "not 0")
-            if np.array_equal(mask, chosen) and (special or _ways(mask) >= ENOUGH):
+            if np.array_equal(mask, chosen) and (special or _sets_of_that_size(mask) >= ENOUGH):
                 yield f"where {name} is {words}"
-            elif np.array_equal(mask, chosen & nonzero) and not special and _ways(mask[nonzero]) >= ENOUGH:
+            elif np.array_equal(mask, chosen & nonzero) and not special and _sets_of_that_size(mask[nonzero]) >= ENOUGH:
                 yield f"where {name} is {words} and something other than 0 is expected"
 
 
 def _by_maximum(mask: np.ndarray, problem: Problem) -> Iterator[str]:
-    """The largest entry along an axis, or the slices in which it is tied."""
+    """At the largest entry along an axis, or where that is tied."""
     for name, array in problem.inputs.items():
         if array.shape != mask.shape or not array.size or array.ndim == 0 or np.isnan(array).any():
             continue
@@ -94,17 +94,17 @@ def _by_maximum(mask: np.ndarray, problem: Problem) -> Iterator[str]:
             tied = largest.sum(axis=axis, keepdims=True) > 1
             if tied.any() and np.array_equal(mask, largest & tied):
                 yield f"where the maximum of {name} along axis {axis} is tied"
-            elif _ways(mask) >= ENOUGH and np.array_equal(mask, largest):
+            elif _sets_of_that_size(mask) >= ENOUGH and np.array_equal(mask, largest):
                 yield f"where {name} has its maximum along axis {axis}"
 
 
 def _by_index(mask: np.ndarray, problem: Problem) -> Iterator[str]:
-    """The rows that an input of integers names: never, once, more than once; or the entry that it names in each row."""
+    """At rows that an integer input names never, once or repeatedly, or at the entry that it names in each row."""
     for name, array in problem.inputs.items():
         index = problem.arguments.get(name)
         if not isinstance(index, np.ndarray) or index.dtype.kind not in "iu" or not array.size or mask.ndim < 2:
             continue
-        if index.shape == mask.shape[:-1] and _within(array, mask.shape[-1]) and _ways(mask) >= SOME:
+        if index.shape == mask.shape[:-1] and _within(array, mask.shape[-1]) and _sets_of_that_size(mask) >= SOME:
             named = np.arange(mask.shape[-1]) == index[..., None]
             if np.array_equal(mask, named):
                 yield f"at the entry that {name} names in each row"
@@ -115,14 +115,14 @@ def _by_index(mask: np.ndarray, problem: Problem) -> Iterator[str]:
 
 
 def _by_rows(mask: np.ndarray, name: str, times: np.ndarray) -> Iterator[str]:
-    """The rows by how many times each is named; in a few rows, much would be chance."""
+    """Rows by how often each is named; with few rows, most matches would be chance."""
     rows = _whole_slices(mask, 0)
     chosen = rows.reshape(-1, *[1] * (mask.ndim - 1))
     if not np.array_equal(mask, mask & chosen):
         return
     if np.array_equal(rows, times > 1):
         yield f"in the rows that {name} names more than once"
-    elif _ways(rows) < SOME:
+    elif _sets_of_that_size(rows) < SOME:
         return
     elif np.array_equal(rows, times == 1):
         yield f"in the rows that {name} names once"
@@ -148,7 +148,7 @@ def _by_extremes(mask: np.ndarray, problem: Problem) -> Iterator[str]:
 
 
 def _by_slices(mask: np.ndarray) -> Iterator[str]:
-    """Whole rows, columns or planes; along several axes, only the border."""
+    """In whole rows, columns or planes; along several axes only if they form the border."""
     if mask.ndim < 2 or min(mask.shape) < 2:
         return
     whole = [_whole_slices(mask, axis) for axis in range(mask.ndim)]
@@ -164,12 +164,12 @@ def _by_slices(mask: np.ndarray) -> Iterator[str]:
 
 
 def _whole_slices(mask: np.ndarray, axis: int) -> np.ndarray:
-    """For each index along `axis`, whether all of its entries are in `mask`."""
+    """For each index along `axis`, whether its whole slice is in `mask`."""
     return np.asarray(mask.all(axis=tuple(other for other in range(mask.ndim) if other != axis)))
 
 
 def _slice_words(chosen: np.ndarray, axis: int, ndim: int) -> str:
-    """The slices of `chosen` in words; empty if they are too many to list."""
+    """The slices of `chosen` in words; empty if there are too many to list."""
     indices, length = np.flatnonzero(chosen).tolist(), chosen.size
     one, many = {(2, 0): _ROW, (2, 1): _COLUMN, (4, 2): _ROW, (4, 3): _COLUMN}.get(
         (ndim, axis), (f"slice along axis {axis}", f"slices along axis {axis}")
@@ -222,14 +222,14 @@ def _by_entries(mask: np.ndarray) -> Iterator[str]:
         yield f"at {enumeration([str(index).replace(' ', '') for index in indices.tolist()])}"
 
 
-def _there(problem: Problem, wrong: np.ndarray) -> str:
-    """What the wrong entries are, after "there"; empty if nothing simple fits."""
+def _describe_wrong(problem: Problem, wrong: np.ndarray) -> str:
+    """What the wrong entries are, as words after "there"; empty if nothing simple fits."""
     got, expected = problem.got[wrong], problem.expected[wrong]
     if not got.any():
         return "it is 0"
     if not np.isfinite(got).all():
         return ""
-    copied = _copied(problem, wrong, got)
+    copied = _equal_input(problem, wrong, got)
     if not expected.any():
         return f"0 is expected{copied and ', and ' + copied}"
     if copied:
@@ -244,8 +244,8 @@ def _there(problem: Problem, wrong: np.ndarray) -> str:
     return ""
 
 
-def _copied(problem: Problem, wrong: np.ndarray, got: np.ndarray) -> str:
-    """The input that the wrong entries come from, where the answer is not that input as a whole."""
+def _equal_input(problem: Problem, wrong: np.ndarray, got: np.ndarray) -> str:
+    """Words for the input that the wrong entries equal, unless the whole answer equals it."""
     for name, array in problem.inputs.items():
         if array.shape != wrong.shape or not telling(got) or near(problem.got, array, problem.tolerance):
             continue
@@ -257,7 +257,7 @@ def _copied(problem: Problem, wrong: np.ndarray, got: np.ndarray) -> str:
     return ""
 
 
-def _ways(mask: np.ndarray) -> float:
-    """How many sets of as many entries there are: one in so many matches by chance."""
+def _sets_of_that_size(mask: np.ndarray) -> float:
+    """The number of sets with as many entries as `mask`; a random one equals it with probability 1 over that."""
     count = int(np.count_nonzero(mask))
     return math.comb(mask.size, count) if min(count, mask.size - count) < 10 else math.inf

@@ -1,1 +1,1 @@
-"""A submission's functions, called within limits: its process, what goes to it and comes back, calls prefetched."""
+"""Calls a submission's functions within limits: its process, the transport, prefetched calls."""

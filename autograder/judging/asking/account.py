@@ -1,26 +1,26 @@
-"""What one submission may use, and has used by now: all of its processes together, whatever restarts them."""
+"""What one submission may use, and how much of it is left: all of its processes together, across restarts."""
 
 from __future__ import annotations
 
 from autograder.judging.asking.time_budget import TimeBudget
 
 SUBMISSION_SECONDS = 180.0
-"""What all calls of one submission may take together: many calls just below their own limit end here."""
+"""Most time that all calls of one submission may take together, against many calls just below their own limit."""
 PROCESSOR_SECONDS = 300.0
-"""The processor time that all of its processes may use together."""
+"""Most processor time that all its processes may use together."""
 RETURNED_BYTES = 256 * 2**20
-"""What all calls may return together: the judge keeps the answers to visible inputs until the hidden ones are there."""
+"""Most bytes that all calls may return: the judge keeps visible answers until the hidden ones have arrived."""
 
 
 class Account:
-    """The account of one submission, kept by all of its runs."""
+    """The budgets of one submission, shared by all of its runs."""
 
     def __init__(self) -> None:
         self.time_budget = TimeBudget()
-        """What may be spent on reading it, judging it and naming what is wrong."""
+        """Processor time for decoding, comparing and diagnosing its answers."""
         self.most_call_seconds = self.call_seconds = SUBMISSION_SECONDS
-        """What there is, and what is left of it, for calls."""
+        """Seconds allowed, and seconds left, for calls."""
         self.processor_seconds = PROCESSOR_SECONDS
-        """What is left for its processes."""
+        """Processor seconds left for its processes."""
         self.returned = 0
-        """Bytes that its calls have returned."""
+        """Bytes that its calls have returned so far."""

@@ -1,4 +1,4 @@
-"""Trusted functions in the place of a submission's, called in this process."""
+"""Trusted functions in place of a submission's, called in this process."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from autograder.worker.messages import Answer, Call
 
 
 class LocalRun:
-    """Functions of ours, which meet the wire format and the rules that a submission's meet.
+    """Runs our own functions under the same wire format and rules as a submission's.
 
     Args:
-        functions: by the names of their exercises.
-        module: what scenarios see as the submission.
-        scenarios: by their names.
+        functions: by name of the exercise.
+        module: passed to scenarios as the submission.
+        scenarios: by name.
     """
 
     def __init__(
@@ -39,9 +39,9 @@ class LocalRun:
         self._ended: dict[str, Crashed] = {}
 
     def ask(self, request: Call, seconds: float) -> Answer:
-        """The answer to a call, however long that takes.
+        """The answer to a call; there is no time limit.
 
-        Raises `Crashed`, at once if it did so before, where something cannot cross to another process.
+        Raises `Crashed` if a value cannot cross the wire format, and from then on at once for the same function.
         """
         name = called(request)
         if name in self._ended:
@@ -54,11 +54,11 @@ class LocalRun:
             raise self._ended[name] from None
 
     def forget(self) -> None:
-        """Nothing: there is one process, and what is ours has no need to remember."""
+        """Do nothing: there is only one process, and our functions keep no state."""
 
 
 class _Functions:
-    """A program of functions that are there already."""
+    """A program whose functions are given rather than defined by cells."""
 
     def __init__(self, functions: dict[str, Callable[..., Any]], module: Any) -> None:
         self.module = module
@@ -72,14 +72,14 @@ class _Functions:
 
 
 class _LocalDispatcher(Dispatcher):
-    """Caller and dispatcher in one process; what one tells the other still goes through the wire format."""
+    """Caller and dispatcher in one process; values still pass through the wire format."""
 
     def __init__(self) -> None:
         super().__init__(forbidden=[])
         self._passed: list[Callable[..., Any]] = []
 
     def asked(self, request: Call) -> Answer:
-        """The answer to one call. `WireError` where a question or an answer cannot cross."""
+        """The answer to one call. Raises `WireError` if the request or the answer cannot be encoded."""
         self._passed.clear()
         args, kwargs = wire.decode(wire.encode([request["args"], request["kwargs"]], self._pass), self.revive)
         answer = self.call(called(request), args, kwargs, request["name"] if request["do"] == "scenario" else "")

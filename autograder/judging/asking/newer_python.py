@@ -1,6 +1,6 @@
-"""Whether a cell is Python of a newer version than this one, told by writing what is new in it the old way.
+"""Detects cells written for a newer Python than this one, by rewriting their new syntax in the old way.
 
-An answer is given only where all of the cell is Python then: nothing is guessed from a word alone. What counts: PEP 695
+A cell counts only if all of it parses after the rewriting, so nothing is guessed from a keyword alone. Covered: PEP 695
 and 701 (3.12), 696 (3.13), 750 and 758 (3.14).
 """
 
@@ -17,7 +17,7 @@ from autograder.worker.execution import parsed
 from autograder.worker.lines import lines_of
 
 MOST = 50_000
-"""Characters of a cell that are looked at."""
+"""Longer cells, in characters, are not examined."""
 _STRING = re.compile(r"(?i:(?P<prefix>[furbt]{0,2}))(?P<quote>\"\"\"|'''|\"|')")
 _PARAMETERS = re.compile(r"^[ \t]*(?:(?:async[ \t]+)?def|class|type)[ \t]+\w+[ \t]*(?=\[)", re.MULTILINE)
 _ALIAS = re.compile(r"^([ \t]*)type[ \t]+(?=\w+[ \t]*=(?!=))", re.MULTILINE)
@@ -26,41 +26,41 @@ _DEBUGGED = re.compile(r"(?<![=!<>])=\s*$")
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
-class _NoString(ValueError):
-    """A text that is no f-string of any version."""
+class _MalformedFString(ValueError):
+    """The text is not an f-string of any version."""
 
 
 @dataclass(frozen=True)
 class Newer:
-    """A cell that is Python of a newer version alone."""
+    """A cell that only a newer Python can parse."""
 
     version: str
-    """The first that can read all of it, as `3.12`."""
+    """The first version that can parse all of it, such as `3.12`."""
     readable: str
-    """The cell without the statements at its top level that this version cannot read, with as many lines."""
+    """The cell with the top-level statements that this Python cannot parse blanked out; line numbers are unchanged."""
     lost_definition: bool
-    """Whether one of those defines something."""
+    """Whether one of those statements is a definition."""
 
 
 def newer(source: str, running: tuple[int, int] = sys.version_info[:2]) -> Newer | None:
-    """What is newer in a cell; None if it is Python here, or of no version."""
+    """The newer Python that a cell needs, and what of it runs here; None if all of it does, or no version parses it."""
     if len(source) > MOST or _is_python(source):
         return None
     text = source
-    for version, write_the_old_way in _NEWS:
+    for version, write_the_old_way in _REWRITES:
         if version > running:
             try:
                 text = write_the_old_way(text)
                 body = parsed(text).body
             except SyntaxError:
                 continue
-            except (_NoString, ValueError, RecursionError, MemoryError):
+            except (_MalformedFString, ValueError, RecursionError, MemoryError):
                 return None
-            return Newer(f"{version[0]}.{version[1]}", *_readable(source, body))
+            return Newer(f"{version[0]}.{version[1]}", *_without_unreadable(source, body))
     return None
 
 
-def _readable(source: str, body: list[ast.stmt]) -> tuple[str, bool]:
+def _without_unreadable(source: str, body: list[ast.stmt]) -> tuple[str, bool]:
     lines, lost = lines_of(source), False
     starts: dict[int, list[ast.stmt]] = {}
     for one in body:
@@ -84,37 +84,37 @@ def _is_python(text: str, read: Callable[[str], object] = parsed) -> bool:
     return True
 
 
-def _of_3_12(text: str) -> str:
+def _without_3_12_syntax(text: str) -> str:
     return _ALIAS.sub(r"\1", _without_parameters(_without_f_strings(text, "f"), defaults=False))
 
 
-def _of_3_13(text: str) -> str:
+def _without_3_13_syntax(text: str) -> str:
     return _ALIAS.sub(r"\1", _without_parameters(text, defaults=True))
 
 
-def _of_3_14(text: str) -> str:
-    return _EXCEPT.sub(_in_brackets, _without_f_strings(text, "t"))
+def _without_3_14_syntax(text: str) -> str:
+    return _EXCEPT.sub(_parenthesized, _without_f_strings(text, "t"))
 
 
-def _in_brackets(caught: re.Match[str]) -> str:
-    """`except (A, B):` for `except A, B:`; others stay."""
+def _parenthesized(caught: re.Match[str]) -> str:
+    """Rewrite `except A, B:` as `except (A, B):`; leave others unchanged."""
     kinds = caught[2].strip()
     several = kinds.find(",", 1) > 0 and "(" not in kinds[: kinds.find(",", 1)]
     return f"{caught[1]} ({kinds}):" if several else caught[0]
 
 
-_NEWS: tuple[tuple[tuple[int, int], Callable[[str], str]], ...] = (
-    ((3, 12), _of_3_12),
-    ((3, 13), _of_3_13),
-    ((3, 14), _of_3_14),
+_REWRITES: tuple[tuple[tuple[int, int], Callable[[str], str]], ...] = (
+    ((3, 12), _without_3_12_syntax),
+    ((3, 13), _without_3_13_syntax),
+    ((3, 14), _without_3_14_syntax),
 )
 
 
 def _without_parameters(text: str, *, defaults: bool) -> str:
-    """Without `[T: int]` behind the names that a text defines; with `T = int` in it only if `defaults` are known."""
+    """Remove type parameters, `[T: int]`, after defined names; those with a default, `T = int`, only if `defaults`."""
     parts, end, beyond = list[str](), 0, 0
     for match in _PARAMETERS.finditer(text):
-        if match.start() < beyond:  # in brackets that were looked at: once is enough
+        if match.start() < beyond:  # inside brackets that were already scanned
             continue
         close = beyond = _closing(text, match.end())
         inside = text[match.end() + 1 : close - 1]
@@ -129,7 +129,7 @@ def _as_many_lines(text: str) -> str:
 
 
 def _closing(text: str, place: int) -> int:
-    """Where what the bracket at `place` opens has ended; the text's end if it does not."""
+    """The index after the bracket that closes the one at `place`; the end of the text if none does."""
     waiting: list[str] = []
     while place < len(text):
         here = text[place]
@@ -147,7 +147,7 @@ def _closing(text: str, place: int) -> int:
 
 
 def _without_f_strings(text: str, kind: str) -> str:
-    """The text with `""` in the place of each f-string, or t-string, whose expressions are Python."""
+    """Replace each f-string (or t-string, by `kind`) whose expressions are valid Python with `""`."""
     parts, end, place = list[str](), 0, 0
     while place < len(text):
         if text[place] == "#":
@@ -173,7 +173,7 @@ def _line_end(text: str, place: int) -> int:
 
 
 def _plain_string(text: str, place: int, quote: str) -> int:
-    """Where the string whose quote is at `place` has ended."""
+    """The index after the string whose opening quote is at `place`."""
     place += len(quote)
     while place < len(text) and not text.startswith(quote, place):
         if len(quote) == 1 and text[place] == "\n":
@@ -183,7 +183,7 @@ def _plain_string(text: str, place: int, quote: str) -> int:
 
 
 def _f_string(text: str, place: int, quote: str, kind: str) -> int:
-    """Where the f-string has ended whose text begins at `place`. Raises `_NoString`."""
+    """The index after the f-string whose contents begin at `place`. Raises `_MalformedFString`."""
     while place < len(text):
         if text.startswith(quote, place):
             return place + len(quote)
@@ -195,13 +195,13 @@ def _f_string(text: str, place: int, quote: str, kind: str) -> int:
             place = _field(text, place + 1, kind)
         else:
             place += 2 if text[place] == "\\" else 1
-    raise _NoString
+    raise _MalformedFString
 
 
 def _field(text: str, place: int, kind: str) -> int:
-    """Where the `{field}` has ended that begins at `place`, which is behind its brace. Raises `_NoString`."""
+    """The index after the replacement field whose contents begin at `place`. Raises `_MalformedFString`."""
     start, waiting = place, list[str]()
-    parts = list[str]()  # of the expression, each f-string as `""`: what is in it was looked at, and is not again
+    parts = list[str]()  # pieces of the expression; nested f-strings, already checked, become `""`
     while place < len(text):
         here = text[place]
         if not waiting and (here in "}:" or re.match(r"![rsa]\s*[:}]", text[place : place + 8])):
@@ -225,7 +225,7 @@ def _field(text: str, place: int, kind: str) -> int:
             place += 1
     expression = _DEBUGGED.sub("", "".join([*parts, text[start:place]]))
     if not _is_python(f"({expression}\n)", ast.parse):
-        raise _NoString
+        raise _MalformedFString
     place += 2 * text.startswith("!", place)
     if text.startswith(":", place):
         place += 1
@@ -235,5 +235,5 @@ def _field(text: str, place: int, kind: str) -> int:
             else:
                 place += 1
     if not text.startswith("}", place):
-        raise _NoString
+        raise _MalformedFString
     return place + 1

@@ -1,13 +1,12 @@
-"""Calls that a worker makes before the checks ask for them, so that a class is not graded one round trip at a time.
+"""Calls that a worker makes before checks ask for them, which saves a class one round trip per call.
 
-Checks draw their inputs from the class's salt, so that nearly all of them call every submission with the same
-arguments. These calls are noted once, with the solutions in the place of a submission: the questions, and nothing of
-the answers. A submission is asked for the calls of all exercises at once, on visible inputs or on hidden ones; a check
-that then asks for one of them finds its answer. One that asks for something else (it passes on what the submission
-returned, or a function) is answered by a call of its own.
+Checks draw their inputs from the class's salt, so nearly all of them call every submission with the same arguments. The
+judge records these calls once, on the reference: the requests, not the answers. It then requests the calls of all
+exercises at once, for visible or for hidden inputs, and a check that makes one of them finds its answer ready. A call
+that depends on the submission (its argument is an earlier answer, or a function) is made when the check asks for it.
 
-The calls on visible inputs are handed to the worker, whose forks have them from the start. Those on hidden inputs go to
-a process when all has been heard of it that is shown to anyone.
+The worker gets the visible calls before it forks. The hidden ones are sent to a process only once everything that
+learners may be shown has been collected from it.
 """
 
 from __future__ import annotations
@@ -24,51 +23,51 @@ from autograder.worker import wire
 from autograder.worker.messages import Answer, Call
 
 SHORT = 64
-"""Bytes of an answer that says no more than that the process is stale."""
+"""Most bytes of an answer that only says that the process is stale."""
 
 
 def is_stale(answer: Answer) -> bool:
-    """Whether a call was not made, since an earlier one has kept what this one must not have."""
+    """Whether a call was refused because an earlier one left state in the process that this one must not find."""
     return answer.get("stale") is True
 
 
 @dataclass(frozen=True)
 class PrefetchedCall:
-    """A call that a check will make."""
+    """A call that a check is known to make."""
 
     key: Key
-    """What it asks."""
+    """Identifies the function and its arguments."""
     request: Call
 
 
 @dataclass(frozen=True)
 class PrefetchedCheck:
-    """The calls that one check will make, as far as they can be known.
+    """The calls that one check is known to make.
 
-    A call that depends on what the submission has answered is not among them, nor is one with a function or an object.
+    Not included: calls that depend on the submission's answers, and calls with a function or an object as argument.
     """
 
     calls: tuple[PrefetchedCall, ...]
     whole: bool
-    """Whether these are all."""
+    """Whether the check makes no other calls."""
 
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """What the checks of an exercise ask of every submission, on visible or on hidden inputs; equal to itself alone."""
+    """The calls that an exercise's checks make of every submission, on visible or on hidden inputs."""
 
     checks: Sequence[PrefetchedCheck]
     request: bytes
-    """The frame that asks for all of these calls; empty where there are none."""
+    """The frame that requests all of these calls; empty if there are none."""
 
 
-def known_to_workers(exercise: str, checks: Sequence[PrefetchedCheck]) -> Questions:
-    """The questions where the workers know them by the name of the exercise."""
+def stored_questions(exercise: str, checks: Sequence[PrefetchedCheck]) -> Questions:
+    """Questions that the workers have stored under the exercise's name."""
     return Questions(checks, _if_any(checks, wire.encode({"do": "prefetched", "exercise": exercise})))
 
 
-def told_when_asked(checks: Sequence[PrefetchedCheck]) -> Questions:
-    """The questions where nobody knows them before. `WireError` if they are too many for a frame."""
+def sent_questions(checks: Sequence[PrefetchedCheck]) -> Questions:
+    """Questions whose calls are sent with the request. Raises `WireError` if they do not fit in a frame."""
     return Questions(checks, _if_any(checks, wire.encode({"do": "calls", "checks": requests(checks)})))
 
 
@@ -77,12 +76,12 @@ def _if_any(checks: Sequence[PrefetchedCheck], request: bytes) -> bytes:
 
 
 def requests(checks: Sequence[PrefetchedCheck]) -> list[list[Call]]:
-    """The requests of each check."""
+    """Each check's requests."""
     return [[call.request for call in check.calls] for check in checks]
 
 
 def request_key(request: Call) -> Key | None:
-    """What tells a request from others; None where it holds more than data: a function, an object."""
+    """A key that is equal for equal requests; None if an argument is not data."""
     try:
         return request["name"], request.get("needs", ""), key_of(request["args"]), key_of(request["kwargs"])
     except wire.WireError:
@@ -90,27 +89,27 @@ def request_key(request: Call) -> Key | None:
 
 
 class Prefetched:
-    """The answers of one submission to what the checks of one exercise will ask, check by check, in order."""
+    """One submission's answers to the prefetched calls of one exercise's checks, in order."""
 
     def __init__(self, questions: Questions, transport: Transport) -> None:
         self._transport = transport
         self._checks = deque(questions.checks)
-        """Those that have not begun."""
+        """Checks that have not begun."""
         self._frames: deque[list[bytes]] = deque()
-        """The answers that they will get."""
+        """The answers for those checks."""
         self._calls: deque[tuple[PrefetchedCall, bytes]] = deque()
-        """What the check that runs now has not asked for yet, with the answers."""
+        """Calls, with their answers, that the current check has not made yet."""
         self._decisive = all(check.whole for check in questions.checks)
         self.size = 0
-        """Bytes of the answers."""
+        """Total bytes of the answers."""
         self.seconds = 0.0
-        """How long they took."""
+        """Seconds that the answers took."""
 
     def gather(self, seconds: float, together: float) -> bytes:
-        """Receive the answers to calls that were requested, each within `seconds`, all within `together`: their digest.
+        """Receive the answers to the requested calls, each within `seconds`, all within `together`; return their hash.
 
         Raises:
-            DeadlinePassed, ChannelClosed, WireError: as a transport does. Which of the calls is at fault is not known.
+            DeadlinePassed, ChannelClosed, WireError: as a transport does. Which call is at fault is unknown.
         """
         clock, most = self._transport.clock, self._transport.received + FUNCTION_BYTES
         start = clock.now()
@@ -126,12 +125,12 @@ class Prefetched:
         return _digest(itertools.chain(*self._frames))
 
     def begin(self) -> None:
-        """Go on to the next check."""
-        self._decisive = self._decisive and not self._calls  # an answer that no one has read decides nothing
+        """Move to the next check."""
+        self._decisive = self._decisive and not self._calls  # an answer that a check did not read decides nothing
         self._calls = deque(zip(self._checks.popleft().calls, self._frames.popleft(), strict=True))
 
     def answer(self, request: Call) -> Answer | None:
-        """The answer to `request` if it was prefetched. `WireError` if it cannot be read."""
+        """The prefetched answer to `request`, or None. Raises `WireError` if it cannot be decoded."""
         if not self._calls or self._calls[0][0].key != request_key(request):
             self._decisive = False
             return None
@@ -143,21 +142,21 @@ class Prefetched:
 
     @property
     def stale(self) -> bool:
-        """Whether the process says that it must not be asked this: another one, in which no call was made, can be."""
+        """Whether the process refused the calls because it is stale: a new process can make them."""
         first = next(itertools.chain(*self._frames), b"")
         return 0 < len(first) <= SHORT and is_stale(self._transport.read(first))
 
     @property
     def decisive(self) -> bool:
-        """Whether the answers that were gathered are all that the checks have looked at, each of them read.
+        """Whether the checks read every gathered answer and asked for nothing else.
 
-        Then, and only then, equal answers have equal verdicts.
+        Only then do equal answers imply equal verdicts.
         """
         return self._decisive and not (self._checks or self._calls)
 
 
 def _digest(frames: Iterable[bytes]) -> bytes:
     digest = hashlib.sha256()
-    for frame in frames:  # each says how long it is
+    for frame in frames:  # unambiguous: each frame begins with its length
         digest.update(frame)
     return digest.digest()

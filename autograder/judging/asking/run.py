@@ -1,4 +1,4 @@
-"""The functions of one submission, called within limits, and what is known of them while they are judged."""
+"""Calls one submission's functions within limits, in one process for each environment that its exercises need."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from autograder.worker.wire import WireError
 from course.syllabus import Environment, Exercise
 
 SETTLED_SECONDS = 0.25
-"""Where calls take longer, it is worth asking how much of that was the submission's own time."""
+"""Calls that take longer are worth asking how much of it was the submission's own time."""
 
 
 class Run(Protocol):
-    """Functions that checks call: a submission's, or others in their place."""
+    """Functions that checks call: a submission's, or ours in their place."""
 
     source: SourceText
     prefetched: Prefetched | None
-    """The calls that were prefetched for the exercise that is judged now."""
+    """The prefetched calls of the exercise that is being judged."""
 
     def ask(self, request: Call, seconds: float) -> Answer:
-        """The answer to a call. Raises `LearnerError` where there is none within `seconds`."""
+        """The answer to a call. Raises `LearnerError` if there is none within `seconds`."""
 
     def forget(self) -> None:
-        """Have the calls that follow made where nobody remembers the earlier ones, if there is such a place."""
+        """Make later calls in a process that remembers no earlier ones, if the run has processes."""
 
 
 def request_of(
@@ -45,7 +45,7 @@ def request_of(
     scenario: str = "",
     forbidden: tuple[str, ...] = (),
 ) -> Call:
-    """A call of `name`, or of a `scenario` that exercises it; neither may call `forbidden`."""
+    """A request to call `name`, or a `scenario` that uses it; neither may call `forbidden`."""
     if not scenario:
         return CallFunction(do="call", name=name, args=args, kwargs=kwargs or {}, forbidden=list(forbidden))
     return CallScenario(
@@ -54,15 +54,15 @@ def request_of(
 
 
 def called(request: Call) -> str:
-    """The function of the submission that a call is about."""
+    """The name of the submission's function that a request is about."""
     return request["needs"] if request["do"] == "scenario" else request["name"]
 
 
 class SubmissionRun:
-    """The functions of one submission, callable until the run is closed.
+    """One submission's functions in one environment, callable until the run is closed.
 
-    A call that hangs or kills its process costs its own exercise: that exercise is not called again, and the
-    submission is loaded afresh for the others.
+    A call that hangs or kills its process costs only its own exercise: that is not called again, and the submission is
+    reloaded for the others.
     """
 
     def __init__(self, process: SubmissionProcess) -> None:
@@ -71,21 +71,20 @@ class SubmissionRun:
         self.source = SourceText(process.submission, process.problems)
         self.prefetched: Prefetched | None = None
         self._gathered: dict[Questions, tuple[Prefetched, bytes]] = {}
-        """Answers that no check has looked at yet, and their digest."""
+        """Answers that no check has looked at yet, with their hash."""
         self._in_step = True
-        """Whether it has said as much as it was asked, so far: if not, it is asked about one exercise at a time."""
+        """Whether it has sent one answer per request so far; if not, it is asked about one exercise at a time."""
         self._ended: dict[str, TimedOut | Crashed] = {}
         self._returned: dict[str, int] = {}
-        self._in_a_hurry: set[str] = set()
-        """Exercises that have used up a limit of time already: what they are asked again has less."""
+        self._was_slow: set[str] = set()
+        """Exercises that have exceeded a time limit once; later calls get less time."""
 
     def prefetch(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bytes | None:
-        """Have the calls made that the checks of the first of these exercises will ask for.
+        """Make the known calls of the first exercise's checks, and return a hash of all answers.
 
-        Those of the others are made in the same breath: a round trip costs as much as many calls.
-
-        Returns a digest of all answers of the first. Where one of its calls has gone wrong nothing is prefetched, and
-        there is none: which one it was, they show when each is made by itself.
+        The other exercises' calls are sent in the same round trip, which costs as much as many calls. If a call of the
+        first exercise fails, nothing is prefetched and the result is None: calls made separately then show which one
+        failed.
         """
         _, questions = wanted[0]
         if questions not in self._gathered and self._gather(wanted):
@@ -94,9 +93,10 @@ class SubmissionRun:
         return digest
 
     def _gather(self, wanted: Sequence[tuple[Exercise, Questions]]) -> bool:
-        """Have the calls made that the checks of these exercises will ask for, until one goes wrong.
+        """Make the known calls of these exercises' checks, until one fails.
 
-        True where it is worth trying once more: the first could not be asked in the process that there was.
+        Returns True if it is worth one more try, because the process was stale for the first exercise and has been
+        replaced.
         """
         transport = self.process.in_step()
         if transport is None or wanted[0][0].name in self._ended or self.account.call_seconds <= 0:
@@ -116,15 +116,15 @@ class SubmissionRun:
                     digest = prefetched.gather(exercise.seconds, self.account.call_seconds)
                     stale = prefetched.stale
             except DeadlinePassed:
-                self._in_a_hurry.add(exercise.name)
+                self._was_slow.add(exercise.name)
                 self.close(grace=0.0)
             except ChannelClosed:
                 self.close()
             except WireError:
-                self._fall_out_of_step(together)
+                self._discard_gathered(together)
             else:
                 if stale:
-                    self._start_again()
+                    self._restart()
                     return questions is wanted[0][1]
                 self._gathered[questions] = prefetched, digest
                 if self.account.returned <= RETURNED_BYTES:
@@ -134,17 +134,17 @@ class SubmissionRun:
             self._returned[exercise.name] = returned
             return False
         if len(together) > 1 and transport.out_of_step():
-            self._fall_out_of_step(together)
+            self._discard_gathered(together)
         return False
 
-    def _start_again(self) -> None:
-        """End a process that has kept what the exercise must not have which is asked about next, and load another."""
+    def _restart(self) -> None:
+        """Replace a process that holds state which the next exercise must not find."""
         self.close()
-        with contextlib.suppress(TimedOut):  # as the next call says
+        with contextlib.suppress(TimedOut):  # the next call reports it
             self.process.loaded()
 
-    def _fall_out_of_step(self, together: Sequence[tuple[Exercise, Questions]]) -> None:
-        """Forget answers among which there may be some that nobody asked for: they would pass for those to others."""
+    def _discard_gathered(self, together: Sequence[tuple[Exercise, Questions]]) -> None:
+        """Drop gathered answers, because an unrequested one among them would shift the others."""
         self._in_step = False
         for _, questions in together:
             self._gathered.pop(questions, None)
@@ -153,7 +153,7 @@ class SubmissionRun:
     def ask(self, request: Call, seconds: float) -> Answer:
         """The worker's answer to a call.
 
-        Raises `TimedOut` or `Crashed`, at once, if a call of the same function did so before.
+        Raises `TimedOut` or `Crashed`, at once if an earlier call of the same function did.
         """
         name = called(request)
         if name in self._ended:
@@ -167,23 +167,23 @@ class SubmissionRun:
             raise Crashed(f"All calls have returned more than {RETURNED_BYTES >> 20} MiB; {name} was not called.")
         answer = self._prefetched_answer(request)
         if answer is None or is_stale(answer):
-            answer = self._asked(name, request, seconds)
+            answer = self._call_now(name, request, seconds)
         if is_stale(answer):
-            self._start_again()
-            answer = self._asked(name, request, seconds)
+            self._restart()
+            answer = self._call_now(name, request, seconds)
         return answer
 
     def _prefetched_answer(self, request: Call) -> Answer | None:
         try:
             return self.prefetched.answer(request) if self.prefetched else None
-        except WireError:  # as it will be again
+        except WireError:  # the separate call fails the same way
             return None
 
-    def _asked(self, name: str, request: Call, seconds: float) -> Answer:
-        """The answer to a call, asked for now."""
+    def _call_now(self, name: str, request: Call, seconds: float) -> Answer:
+        """Make a call now and return its answer."""
         transport = self.process.loaded()
         whole = self.account.call_seconds < seconds
-        allowed = max(1.0, seconds * HURRY) if name in self._in_a_hurry else seconds
+        allowed = max(1.0, seconds * HURRY) if name in self._was_slow else seconds
         try:
             with self._accounted(name):
                 return transport.ask(request, min(allowed, self.account.call_seconds))
@@ -199,7 +199,7 @@ class SubmissionRun:
             self.prefetched = None
             how = self.process.how_it_ended()
             if how is None:
-                return self._asked(name, request, seconds)
+                return self._call_now(name, request, seconds)
             error = Crashed(f"The process ended while {name} ran: it {how}.")
         except WireError as unreadable:
             error = Crashed(f"{name} sent something that cannot be read: {clean(str(unreadable), 100)}.")
@@ -208,12 +208,12 @@ class SubmissionRun:
         raise error
 
     def forget(self) -> None:
-        """Have the calls that follow made in a new process, which runs the cells again and remembers nothing."""
+        """Make later calls in a new process, which runs the cells again and remembers nothing."""
         self.process.renew()
 
     @contextlib.contextmanager
     def _accounted(self, name: str) -> Iterator[None]:
-        """Count what a call of `name` takes of the submission's time, and what it returns."""
+        """Charge the submission for the time that a call of `name` takes and the bytes that it returns."""
         transport = self.process.transport
         assert transport is not None
         clock, start, before = transport.clock, transport.clock.now(), transport.received
@@ -228,13 +228,13 @@ class SubmissionRun:
             self.account.returned += received
 
     def close(self, grace: float = 0.5) -> None:
-        """End the submission's process and all that it started; `grace` seconds to end by itself."""
+        """End the submission's process and everything it started, after `grace` seconds to exit by itself."""
         self.prefetched = None
         self.process.close(grace)
 
 
 class SubmissionRuns:
-    """One submission in as many workers as its exercises need: one that has NumPy alone, one that has PyTorch, too."""
+    """One submission's runs, one per environment: NumPy alone, or NumPy and PyTorch."""
 
     def __init__(
         self,
@@ -251,11 +251,11 @@ class SubmissionRuns:
         self._runs: dict[Environment, SubmissionRun] = {}
 
     def of(self, environment: Environment) -> SubmissionRun:
-        """The run in the worker that has `environment`, its cells run.
+        """The run in the worker for `environment`, after its cells have run.
 
         Raises:
             PackageMissing: the environment is not installed here.
-            WorkerLost: the cells take too long, or the worker cannot serve them.
+            WorkerLost: the cells take too long, or the worker cannot run them.
         """
         if environment not in self._runs:
             exercises = [exercise for exercise in self._workers.lesson.exercises if exercise.environment == environment]
@@ -279,18 +279,18 @@ class SubmissionRuns:
         return self._runs[environment]
 
     def source_of(self, environment: Environment) -> SourceText:
-        """The submission's text, and what befell its cells where this environment is, once they have run there."""
+        """The submission's text, with the problems of its cells in this environment, after they have run there."""
         return self._runs[environment].source
 
     def seal(self) -> None:
-        """Take no further note of what befalls the cells: from now on processes know what nobody may be shown."""
+        """Record no further problems of cells: from now on, processes know hidden inputs."""
         for run in self._runs.values():
             run.process.seal()
 
     def problems(self) -> list[CellProblem]:
-        """What befell the cells. An import that one environment lacks and another has is no problem.
+        """Cells that failed, without imports that another environment could satisfy and without refused calls.
 
-        Nor is a call that is refused while cells run: an exercise that needs what it would have made says so.
+        An exercise that needs the result of a refused call reports that itself.
         """
         found: dict[tuple[int, str], CellProblem] = {}
         lacking = [{p.cell.number for p in run.process.problems if p.import_only} for run in self._runs.values()]
@@ -303,10 +303,9 @@ class SubmissionRuns:
         return list(found.values())
 
     def newer_than_graded(self, exercises: Iterable[Exercise], shown: str) -> list[str]:
-        """What befell the cells that should define one of these exercises, where an earlier cell did: that one counts.
+        """Sentences on cells that failed to redefine one of these exercises, so that an earlier definition was graded.
 
-        What befell them where an exercise is not graded, without its packages, is no matter. `shown` has what is said
-        already.
+        Only the exercise's own environment counts. Sentences that `shown` already contains are left out.
         """
         graded = [(self._runs[one.environment], one.name) for one in exercises if one.environment in self._runs]
         tried = [run.source.failed_to_redefine(name) for run, name in graded]
@@ -316,17 +315,17 @@ class SubmissionRuns:
         return list(dict.fromkeys(said))
 
     def kept_out(self, exercises: Iterable[Exercise], shown: str) -> list[str]:
-        """What is said of cells that define one of these exercises and that a cell magic keeps out of the notebook."""
+        """Sentences on cells that define one of these exercises but do not run because of a cell magic."""
         graded = [(self._runs[one.environment], one.name) for one in exercises if one.environment in self._runs]
         said = [run.source.kept_out(name) for run, name in graded if f"{name} is not defined: cell" not in shown]
         return list(dict.fromkeys(filter(None, said)))
 
     def slow_cells(self) -> list[str]:
-        """The cells that every check waits for."""
+        """Sentences on slow cells, which run again for every check."""
         slow = {label: how_long for run in self._runs.values() for label, how_long in run.process.slow.items()}
         return [f"{label} {how_long}: each check runs it again." for label, how_long in slow.items()]
 
     def close(self) -> None:
-        """End the submission's processes."""
+        """End all of the submission's processes."""
         for run in self._runs.values():
             run.close()

@@ -1,4 +1,4 @@
-"""What a submission's own text says of a function that is missing, of an exception and of its place."""
+"""Explains missing functions and exceptions from a submission's source text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autograder.submission import Cell, Submission
 from autograder.worker.execution import WENT_ON, Failure
 
 ALIKE = 0.8
-"""How much a name resembles the one that is meant; `relu_vpj`, `Relu_vjp` and `my_relu_vjp` do."""
+"""Least similarity (`difflib`) of a misspelt name: `relu_vpj`, `Relu_vjp` and `my_relu_vjp` qualify."""
 
 MOST_LOOKED_AT = 50_000
-"""Characters of a cell in which calls are looked for."""
+"""Characters of a cell that are searched."""
 MOST_NAMES = 2000
-"""Names that are compared with one that is missing; a file may have a million."""
+"""Defined names that are compared with a missing one; a file may have a million."""
 MOST_LINES = 2000
-"""Lines of a cell that are looked at, of those which have a name in them."""
+"""Matching lines of a cell that are examined."""
 _NO_CODE = re.compile(r'""".*?"""|\'\'\'.*?\'\'\'|#[^\n]*', re.DOTALL)
 _DEFINED = re.compile(r"^(?:async\s+)?def\s+(\w+)", re.MULTILINE)
 
@@ -33,69 +33,69 @@ class CellProblem:
 
     cell: Cell
     text: str
-    """What happened, as a sentence without its full stop."""
+    """The problem, as a sentence without a full stop."""
     import_only: bool = False
-    """Whether all that failed was an import."""
+    """Whether a failed import is the only problem."""
     refused: bool = False
-    """Whether all that failed were calls that are refused while cells run: experiments, for the most part."""
+    """Whether the only problem is a call that is refused while cells run; most are experiments."""
 
 
 class SourceText:
-    """The text of one submission, and what befell its cells.
+    """The source text of one submission, with the problems of its cells.
 
     Args:
-        problems: of the cells that did not run to their end, so far as they have run.
+        problems: of the cells that failed so far; the list may grow.
     """
 
     def __init__(self, submission: Submission, problems: list[CellProblem]) -> None:
         self._submission = submission
         self._problems = problems
         self.consulted = False
-        """Whether something was said that depends on this text."""
+        """Whether anything was said that depends on this text."""
 
     def tried_to_define(self, name: str) -> CellProblem | None:
-        """What befell the last cell that should define `name`; None if there is no such cell, or it ran."""
+        """The problem of the last failed cell that should define `name`; None if no such cell failed."""
         self.consulted = True
-        problems = [problem for problem in self._problems if _is_to_define(problem.cell, name)]
+        problems = [problem for problem in self._problems if _should_define(problem.cell, name)]
         return max(problems, key=lambda problem: problem.cell.number, default=None)
 
     def failed_to_redefine(self, name: str) -> CellProblem | None:
-        """What befell the last of all cells that should define `name`; None if it ran, or its definitions did."""
+        """The problem of the last cell that should define `name`; None if it ran, or lost only other statements."""
         problem = self._failed_to_define(name)
         return None if problem is None or problem.text.endswith(WENT_ON) else problem
 
     def _failed_to_define(self, name: str) -> CellProblem | None:
-        """What befell the last of all cells that should define `name`; None if it ran."""
+        """The problem of the last cell that should define `name`; None if it ran."""
         problem = self.tried_to_define(name)
-        last = max((cell.number for cell in self._submission.cells if _is_to_define(cell, name)), default=0)
+        last = max((cell.number for cell in self._submission.cells if _should_define(cell, name)), default=0)
         return problem if problem is not None and problem.cell.number == last else None
 
     def why_missing(self, name: str, others: Iterable[str] = ()) -> str:
-        """Why there is no function `name`: the cell that should define it, and what befell it.
+        """Why there is no function `name`: the cell that should define it, and its problem.
 
-        A name that is much like it may be what its owner means, unless it is among `others`.
+        Suggests a similarly named function of the submission, unless that is one of `others`.
         """
-        problem = self._failed_to_define(name)  # where a later cell ran, it is that one which left no function
+        problem = self._failed_to_define(name)  # if a later cell ran, that one left no function
         if problem is not None:
-            return f"{name} is not defined: {problem.text}.{self._what_came_before(problem.text, problem)}"
-        last = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
-        made_anew = self._class_made_after(name, last)
-        if made_anew is not None:
+            return f"{name} is not defined: {problem.text}.{self._earlier_problem(problem.text, problem)}"
+        last = max((cell for cell in self._submission.cells if _should_define(cell, name)), key=_number, default=None)
+        remade = self._class_redefined_after(name, last)
+        if remade is not None:
             return (
-                f"{name} is not defined: {made_anew.label} makes the class anew, without what cells below had attached "
+                f"{name} is not defined: {remade.label} makes the class anew, without what cells below had attached "
                 "to it. Run those again."
             )
         if last is not None and _only_assigns(last, name):
             return f"{name} is not defined as a function: {last.label} has given that name to something else."
         why = f"{name} is not defined: there is no function of that name in {self._submission.name}."
-        hidden = self._where_it_does_not_run(name)
+        hidden = self._why_not_run_here(name)
         if hidden:
             return f"{name} is not defined: {hidden}"
-        like = self._like(name, others)
+        like = self._similar_names(name, others)
         return f"{why} There is {like[0]}: is that it?" if like else why
 
-    def _where_it_does_not_run(self, name: str) -> str:
-        """Why a definition that is there is none: its cell is no code, or nobody but the file itself runs it."""
+    def _why_not_run_here(self, name: str) -> str:
+        """Why a definition in the file did not run: its cell is not code, or only running the file executes it."""
         written = re.compile(rf"^([ \t]*)(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
         for cell in self._submission.no_code:
             if not written.search(cell.source[:MOST_LOOKED_AT]):
@@ -114,7 +114,7 @@ class SourceText:
         return ""
 
     def kept_out(self, name: str) -> str:
-        """A sentence on a cell that defines `name` and that a cell magic keeps out of the notebook; "" for none."""
+        """A sentence on a cell that defines `name` but does not run because of a cell magic; "" if there is none."""
         written = re.compile(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", re.MULTILINE)
         for cell in self._submission.no_code:
             if written.search(cell.source[:MOST_LOOKED_AT]) and takes_the_body(cell.source):
@@ -122,7 +122,7 @@ class SourceText:
         return ""
 
     def defined_again(self, name: str) -> str:
-        """A sentence on the cells that define a function, where there are several; empty where there is one."""
+        """A sentence saying which cell counts, if several define a function; empty otherwise."""
         written = re.compile(rf"(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b")
         found = [cell for cell in self._submission.cells if any(map(written.match, _lines_with(name, cell)))]
         self.consulted = True
@@ -130,8 +130,8 @@ class SourceText:
             return ""
         return f" {found[0].label} defines {name}, too: what counts is the last one, {found[-1].label}."
 
-    def _like(self, name: str, others: Iterable[str]) -> list[str]:
-        """The defined name that is most like `name`, if one is; only names about as long as it can be."""
+    def _similar_names(self, name: str, others: Iterable[str]) -> list[str]:
+        """The defined name most similar to `name`, if any; considers only names of similar length."""
         longest = (2 / ALIKE - 1) * len(name)
         shortest = len(name) ** 2 / longest
         known = self._defined_names.difference(others)
@@ -139,7 +139,7 @@ class SourceText:
 
     @cached_property
     def _defined_names(self) -> set[str]:
-        """The functions that the submission defines, the first of very many."""
+        """The functions that the submission defines; the first `MOST_NAMES`."""
         matches = (match[1] for cell in self._submission.cells for match in _DEFINED.finditer(cell.source))
         found: set[str] = set()
         for name in matches:
@@ -148,8 +148,8 @@ class SourceText:
                 break
         return found
 
-    def _class_made_after(self, name: str, attached: Cell | None) -> Cell | None:
-        """The cell that defines the class of a method again, after the one that attaches the method; None if none."""
+    def _class_redefined_after(self, name: str, attached: Cell | None) -> Cell | None:
+        """The cell that redefines a method's class after the cell that attached the method; None if there is none."""
         owner = name.rpartition(".")[0]
         if not owner or attached is None:
             return None
@@ -158,8 +158,8 @@ class SourceText:
         return next((one for one in later if any(map(made.match, _lines_with(owner, one)))), None)
 
     def calls(self, name: str, among: Iterable[str]) -> str:
-        """The first of these functions that the definition of `name` calls by its name; empty if none."""
-        cell = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
+        """The first function in `among` that the definition of `name` calls by name; empty if none."""
+        cell = max((cell for cell in self._submission.cells if _should_define(cell, name)), key=_number, default=None)
         source = cell.source[:MOST_LOOKED_AT] if cell else ""
         definition = rf"^(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b.*(?:\n(?:[ \t#)].*|))*"
         block = re.search(definition, source, re.MULTILINE)
@@ -169,27 +169,27 @@ class SourceText:
         return called
 
     def other_order(self, name: str, parameters: Sequence[str]) -> str:
-        """A sentence where `name` takes the parameters that it is called with, in another order; else empty."""
-        cell = max((cell for cell in self._submission.cells if _is_to_define(cell, name)), key=_number, default=None)
+        """A sentence, if `name` takes its parameters in another order than it is called with; empty otherwise."""
+        cell = max((cell for cell in self._submission.cells if _should_define(cell, name)), key=_number, default=None)
         taken = _parameters(cell.source, name) if cell and len(cell.source) <= MOST_LOOKED_AT else []
         if taken == list(parameters) or sorted(taken) != sorted(parameters):
             return ""
         return f"{name} is called with ({', '.join(parameters)}), in this order, and yours takes ({', '.join(taken)})."
 
     def says(self, text: str) -> bool:
-        """Whether the submission's own source has this text in it: then it tells nothing of what it was called with."""
+        """Whether the submission's source contains this text, so that showing it reveals nothing about inputs."""
         self.consulted = True
         return any(text in cell.source for cell in self._submission.cells)
 
     def hint_about(self, failure: Failure) -> str:
-        """For an undefined name: what befell the cell that would have defined it. For a tuple: what gives it."""
+        """For a NameError, the problem of the cell that would define the name; for a tuple from `grad`, a tip."""
         self.consulted = True
         if failure.kind == "TypeError" and "can be converted to an index" in failure.message and self.says("grad("):
             return "\nIs one factor a tuple? torch.autograd.grad gives one, even for one tensor: (g,) = grad(…)"
-        return self._what_came_before(failure.message) if failure.kind == "NameError" else ""
+        return self._earlier_problem(failure.message) if failure.kind == "NameError" else ""
 
-    def _what_came_before(self, message: str, known: CellProblem | None = None) -> str:
-        """What befell the first cell that has a name which is not defined, as a line; `known` is said already."""
+    def _earlier_problem(self, message: str, known: CellProblem | None = None) -> str:
+        """A line on the first failed cell that mentions the undefined name; `known` was already reported."""
         match = re.search(r"name '(\w+)' is not defined", message)
         if match is None:
             return ""
@@ -200,7 +200,7 @@ class SourceText:
 
 
 def _parameters(source: str, name: str) -> list[str]:
-    """What a function takes, or a class when it is called, by name; nothing where that cannot be read."""
+    """The parameter names of a function or a class's `__init__`; empty if the source cannot be parsed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -216,7 +216,7 @@ def _parameters(source: str, name: str) -> list[str]:
 
 
 def defined_later(message: str, cell: Cell, cells: Iterable[Cell]) -> Cell | None:
-    """The cell below `cell` that defines the name which is not defined, by Python's message; None if none does."""
+    """The cell below `cell` that defines the name in a NameError's `message`; None if none does."""
     match = re.search(r"name '(\w+)' is not defined", message)
     if match is None:
         return None
@@ -234,7 +234,7 @@ def _number(cell: Cell) -> int:
 
 
 def _only_assigns(cell: Cell, name: str) -> bool:
-    """Whether the cell has `name = ...`, as in `backward = backward(c)`, and is not where `name` is written."""
+    """Whether the cell only assigns to `name`, as in `backward = backward(c)`, and is not that exercise's own cell."""
     known = re.escape(name)
     written = re.search(rf"^[ \t]*(?:async\s+)?(?:def|class)\s+{known}\b", cell.source, re.MULTILINE)
     return (
@@ -242,7 +242,7 @@ def _only_assigns(cell: Cell, name: str) -> bool:
     )
 
 
-def _is_to_define(cell: Cell, name: str) -> bool:
+def _should_define(cell: Cell, name: str) -> bool:
     if cell.exercise == name:
         return True
     known = re.escape(name)
@@ -251,7 +251,7 @@ def _is_to_define(cell: Cell, name: str) -> bool:
 
 
 def _lines_with(text: str, cell: Cell) -> Iterator[str]:
-    """The lines of a cell that have `text` in them, the first of very many: a cell may be a million lines."""
+    """The lines of a cell that contain `text`, up to `MOST_LINES`, because a cell may have a million."""
     source, end = cell.source, 0
     for _ in range(MOST_LINES):
         place = source.find(text, end)

@@ -1,4 +1,4 @@
-"""The process that a submission runs in: its cells run, and run again after a crash."""
+"""The process that runs a submission's cells, and runs them again after a crash."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from autograder.worker.wire import WireError
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 CELL_SECONDS = 10.0
 LOAD_SECONDS = 60.0
-"""What all cells may take together, for one environment; those that run again after a crash included."""
+"""Time for all cells together in one environment, including reruns after a crash."""
 TOGETHER_BYTES = 96 * 2**10
-"""What requests that are sent at once may take: it fits into a stream's buffer, so that neither end waits to write."""
+"""Most bytes of requests sent at once: they fit in the stream's buffer, so that neither side blocks on writing."""
 SLOW_CELL_SECONDS = 1.0
-"""A cell that takes longer is worth a word to those who wait for it at each check."""
+"""A cell that takes longer is reported, because every check waits for it."""
 HURRY = 0.1
-"""The share of a limit that is left for finding out which of several cells, or calls, has used it up."""
+"""Share of a time limit that is left for finding which of several cells or calls exceeded it."""
 
 
 class SubmissionProcess:
-    """The process in which a submission's cells have run, started again after a crash until the last `close`.
+    """A process in which a submission's cells have run; it is restarted after a crash, until the last `close`.
 
-    Or where a check wants one that remembers nothing (`renew`): the time of the cells is not the submission's, then.
-    A cell that hangs or kills its process is left out from then on.
+    `renew` restarts it for a check that needs a process without memory; that rerun of the cells is not charged to the
+    submission. A cell that hangs or kills its process is left out from then on.
 
     Args:
         scenarios: source of the lesson's scenarios, which run beside the submission; empty if it has none.
-        forbidden_in: functions that some exercise forbids, by their full names, and which exercises.
-        at_cell: is told the label of each cell when its turn has come. Then they are sent one by one: of those that are
-            sent at once, answers may be held until a slow one has ended, and it is not known which that is.
-        account: what the submission may use; an account of its own if not given.
+        forbidden_in: full names of functions that some exercise forbids, with the names of those exercises.
+        at_cell: called with each cell's label before it runs. Cells are then sent one by one, because answers to cells
+            sent together may arrive only after a slow one has ended.
+        account: the submission's budgets; a new account by default.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class SubmissionProcess:
     ) -> None:
         self.account = account or Account()
         self.problems: list[CellProblem] = []
-        """What befell the cells; the same list, however often they run."""
+        """Problems of the cells; the same list object across reruns."""
         self.slow: dict[str, str] = {}
-        """The cells that take longer than others, by label, and in words how long."""
+        """Slow cells by label, with how long they took, in words."""
         self.submission = submission
         self._at_cell = at_cell
         self._worker = worker
@@ -71,24 +71,24 @@ class SubmissionProcess:
         self._lost_a_worker = False
         self._seconds_left = LOAD_SECONDS
         self._last_load = 0.0
-        """What the cells took when they last ran to the end."""
+        """Seconds that the last load took."""
         self._left_out: dict[int, CellProblem] = {}
         self._readable: dict[int, str] = {}
-        """What runs of cells that are of a newer Python than this one."""
-        self._told: dict[int, CellProblem] = {}
-        """What there is to say of those."""
+        """By number of a cell for a newer Python: the part of its source that runs here."""
+        self._too_new: dict[int, CellProblem] = {}
+        """The problems reported for those cells."""
         self._sealed = False
         self._suspect: int | None = None
-        """The first of the cells among which one has hung, until that one is found."""
+        """First of the cells among which one hung, until that one is found."""
         self._one_by_one = at_cell is not None
 
     @property
     def transport(self) -> Transport | None:
-        """The way to the functions, where the cells have run and nothing has ended their process."""
+        """The transport to the functions; None unless the cells have run and their process is alive."""
         return self._transport
 
     def in_step(self) -> Transport | None:
-        """The same, to a submission that has said no more than it was asked; one that has is started again."""
+        """Like `transport`, but first restarts a process that sent something unrequested."""
         if self._transport is not None and self._transport.out_of_step():
             self.close(grace=0.0)
             with contextlib.suppress(TimedOut):
@@ -96,28 +96,28 @@ class SubmissionProcess:
         return self._transport
 
     def load(self) -> None:
-        """Run the cells now rather than at the first call. `WorkerLost` if they take too long, or to read them does."""
+        """Run the cells now. Raises `WorkerLost` if they, or decoding their answers, take too long."""
         try:
             self.loaded()
         except TimedOut as error:
             raise WorkerLost(str(error).removesuffix("."), "timeout") from None
 
     def loaded(self) -> Transport:
-        """The way to the functions; the cells run where they have not yet.
+        """The transport to the functions, after running the cells if necessary.
 
         Raises:
             TimedOut: the cells take too long.
-            WorkerLost: there is no worker to run them, or it cannot.
+            WorkerLost: no worker can run them.
         """
         if self._transport is None:
-            with _worker_needed():  # until it has started, on a busy machine for long: no submission's time
+            with _isolation_error_as_worker_lost():  # starting may take long on a busy machine and is not charged
                 self._worker.ready()
         while self._transport is None:
             if self._seconds_left <= 0:
                 raise TimedOut(f"The cells did not run within {LOAD_SECONDS:g} seconds.")
             if self.account.processor_seconds <= 0:
                 raise TimedOut(f"The submission has used its {PROCESSOR_SECONDS:g} seconds of processor time.")
-            with _worker_needed():  # which waits where a machine has no room for it: no submission's time either
+            with _isolation_error_as_worker_lost():  # waits for room on the machine, which is not charged either
                 self._connection = self._worker.open(self.account.processor_seconds)
             transport = Transport(self._connection)
             start = transport.clock.now()
@@ -129,25 +129,25 @@ class SubmissionProcess:
         return self._transport
 
     def seal(self) -> None:
-        """Let `problems` and `slow` be what they are, whatever befalls the cells if they run again."""
+        """Leave `problems` and `slow` unchanged from now on, even if the cells run again."""
         self._sealed = True
 
     def renew(self) -> None:
-        """Have the next call made in a new process; the cells may take as long again as they have just taken."""
+        """Make the next call in a new process; the cells get as much extra time as they last took."""
         if self._transport is not None:
             self._seconds_left += self._last_load
-            self._at_cell = None  # what runs now is a check, and not the cells
+            self._at_cell = None  # from now on a check runs, not the cells
             self.close()
 
     def close(self, grace: float = 0.5) -> None:
-        """End the process and all that it started; `grace` seconds to end by itself."""
+        """End the process and everything it started, after `grace` seconds to exit by itself."""
         if self._connection is not None:
             self._worker.close(self._connection, grace)
             self.account.processor_seconds -= self._connection.processor_seconds
         self._connection = self._transport = None
 
     def how_it_ended(self) -> str | None:
-        """How the submission's process ended, in words; None if its worker ended instead, which may happen once."""
+        """How the process ended, in words; None if its worker was lost instead, which is tolerated once."""
         connection = self._connection
         self.close()
         if connection is not None and connection.ended is not None:
@@ -158,13 +158,13 @@ class SubmissionProcess:
         return None
 
     def _load_once(self, transport: Transport, until: float) -> Transport | None:
-        """Run every cell in a fresh process; None if one of them ended it."""
-        if self._scenarios:  # before the submission's own code, which may change what they import
+        """Run every cell in a new process; None if one of them ended it."""
+        if self._scenarios:  # before the submission's code, which may change what they import
             self._prepare(transport, until, {"do": "scenarios", "source": self._scenarios})
         if self._forbidden_in:
             self._prepare(transport, until, {"do": "watch", "forbidden_in": self._forbidden_in})
         if not self._sealed:
-            self.problems[:] = [*self._left_out.values(), *self._told.values()]
+            self.problems[:] = [*self._left_out.values(), *self._too_new.values()]
         cells = [cell for cell in self.submission.cells if cell.number not in self._left_out]
         answers = self._run_cells(transport, cells, until)
         for cell in cells:
@@ -191,7 +191,7 @@ class SubmissionProcess:
         return transport
 
     def _run_cells(self, transport: Transport, cells: list[Cell], until: float) -> Iterator[Answer]:
-        """The answers of the cells, which are sent all at once until one of them has been at fault."""
+        """The cells' answers; all cells are sent at once until one of them fails that way."""
         requests = [self._cell_request(cell) for cell in cells]
         frames = [] if self._one_by_one else [wire.encode(request) for request in requests]
         together = not self._one_by_one and sum(map(len, frames)) <= TOGETHER_BYTES
@@ -217,14 +217,14 @@ class SubmissionProcess:
         }
 
     def _try_one_by_one(self, cell: Cell, error: Exception) -> None:
-        """Prepare to find which cell is at fault: this one, whose answer is the first that is lacking, or a later."""
+        """Arrange to run the cells one by one: this cell, the first without an answer, or a later one is at fault."""
         self._one_by_one = True
         if isinstance(error, DeadlinePassed):
             self._suspect = cell.number
         self.close(grace=0.0 if isinstance(error, DeadlinePassed) else 0.5)
 
     def _prepare(self, transport: Transport, until: float, request: LoadScenarios | Watch) -> None:
-        """Have our own code in the submission's process, before what the submission may change in it."""
+        """Run our own code in the process before the submission can interfere with it."""
         try:
             answer = transport.ask(request, until - transport.clock.now())
         except (DeadlinePassed, ChannelClosed, WireError):
@@ -252,14 +252,16 @@ class SubmissionProcess:
         self._note(self._left_out[cell.number])
 
     def _is_newer(self, cell: Cell, failure: Failure) -> bool:
-        """Whether a cell is of a newer Python, and runs again without the statements that this one cannot read."""
+        """Whether a cell needs a newer Python; if so, arrange to rerun it without the statements that need it."""
         if failure.kind not in SYNTAX_ERRORS or cell.number in self._readable or (found := newer(cell.source)) is None:
             return False
         self._readable[cell.number] = found.readable
         here = f"{sys.version_info[0]}.{sys.version_info[1]}"
         said = f"{failure.place or cell.label} needs Python {found.version} or newer, and work is graded with {here}"
         went_on = WENT_ON_AFTER_ALL if found.lost_definition else WENT_ON
-        self._told[cell.number] = CellProblem(cell, f"{said}: {failure.line}" + f"; {went_on}" * bool(found.readable))
+        self._too_new[cell.number] = CellProblem(
+            cell, f"{said}: {failure.line}" + f"; {went_on}" * bool(found.readable)
+        )
         self.close()
         return True
 
@@ -269,7 +271,7 @@ class SubmissionProcess:
 
 
 def what_happened(cell: Cell, failure: Failure, cells: Sequence[Cell] = ()) -> str:
-    """A failure of a cell, in words; `cells`: all of the submission, one of which may define a name too late."""
+    """A cell's failure in words; `cells`: all of the submission's, to find one that defines a name too late."""
     place = failure.place or cell.label
     if failure.kind in SYNTAX_ERRORS:
         line = f": {failure.line}" if failure.line else ""
@@ -281,8 +283,8 @@ def what_happened(cell: Cell, failure: Failure, cells: Sequence[Cell] = ()) -> s
 
 
 @contextlib.contextmanager
-def _worker_needed() -> Iterator[None]:
-    """`WorkerLost` where a backend says that it has no worker."""
+def _isolation_error_as_worker_lost() -> Iterator[None]:
+    """Turn `IsolationError`, a backend's lack of a worker, into `WorkerLost`."""
     try:
         yield
     except IsolationError as error:

@@ -1,7 +1,7 @@
-"""What the judge itself may spend on one submission: reading its answers, comparing them, naming what is wrong.
+"""Bounds the judge's own processor time for each submission: decoding, comparing and diagnosing its answers.
 
-Answers are bounded in size, but what is done with them need not take time in proportion: a check may sort them, pass
-them to a reference, search them for each other. So the judge's own processor time is bounded, too.
+Answers are bounded in size, but the work on them need not be linear in it: a check may sort them, pass them to a
+reference, or search them for each other.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from typing import TypeVar
 from autograder.judging.records.errors import TimedOut
 
 JUDGING_SECONDS = 120.0
-"""Of processor time. A right submission takes a few, the dearest lesson's."""
+"""Processor seconds. A right submission takes a few, even in the most expensive lesson."""
 STEP_SECONDS = 1.0
-"""Once all is spent, each further check has this much."""
+"""Processor seconds for each further check once the budget is spent."""
 TICK_SECONDS = 0.001
-"""A timer set to nothing would never ring."""
+"""Shortest timer, since setting one to 0 disables it."""
 T = TypeVar("T")
 
 
 class TimeBudget:
-    """The processor time that is left for judging one submission.
+    """The processor time left for judging one submission.
 
-    Counted by the process's clock, so that waiting for the submission costs nothing of it, nor does a busy machine. A
-    timer interrupts the work; it counts whole ticks, some of them another process's, so the clock decides. Python looks
-    at the timer between its own steps; one step of NumPy is bounded by the size of what it works on. Only the main
-    thread can be interrupted: anywhere else, and on Windows, there is no such bound.
+    It is measured with the process's CPU clock, so waiting for the submission or for a busy machine costs nothing. A
+    timer interrupts the work; it counts whole ticks, some of them other processes', so the clock decides whether time
+    is up. Python handles the signal between its own steps, and a single step of NumPy is bounded by the size of its
+    data. Only the main thread can be interrupted: in other threads, on Windows and in a browser there is no bound.
     """
 
     _working: TimeBudget | None = None
-    """Whose work goes on now, in this process."""
+    """The budget that is being spent in this process now."""
 
     def __init__(self, seconds: float = JUDGING_SECONDS) -> None:
         self._seconds = seconds
@@ -45,31 +45,31 @@ class TimeBudget:
 
     @contextmanager
     def spending(self) -> Iterator[None]:
-        """Work on what a submission has sent. `TimedOut` where that takes more than is left, wherever the work is."""
+        """Charge the work inside to this budget. Raises `TimedOut` in the middle of it when the budget is spent."""
         if not _can_interrupt():
             yield
             return
-        before = signal.signal(signal.SIGPROF, self._end)
+        before = signal.signal(signal.SIGPROF, self._on_timer)
         TimeBudget._working = self
-        self._go_on(self._left or STEP_SECONDS)
+        self._set_timer(self._left or STEP_SECONDS)
         try:
             yield
         finally:
-            TimeBudget._working = None  # a signal from now on comes too late
+            TimeBudget._working = None  # signals that arrive from now on are ignored
             signal.setitimer(signal.ITIMER_PROF, 0.0)
             signal.signal(signal.SIGPROF, before)
             self._left = min(self._left, max(0.0, self._until - time.process_time()))
 
-    def _go_on(self, seconds: float) -> None:
+    def _set_timer(self, seconds: float) -> None:
         self._until = time.process_time() + seconds
         signal.setitimer(signal.ITIMER_PROF, max(seconds, TICK_SECONDS), STEP_SECONDS)
 
-    def _end(self, number: int, frame: FrameType | None) -> None:
+    def _on_timer(self, number: int, frame: FrameType | None) -> None:
         if TimeBudget._working is not self:
             return
         left = self._until - time.process_time()
         if left > 0:
-            self._go_on(left)
+            self._set_timer(left)
             return
         self._left = 0.0
         self._until += STEP_SECONDS
@@ -79,7 +79,7 @@ class TimeBudget:
 
 
 def unhurried(compute: Callable[[], T]) -> T:
-    """What is computed once for a whole class, such as what a known mistake gives, at no submission's expense."""
+    """Call `compute` without charging the submission, for results that serve a whole class."""
     budget = TimeBudget._working
     if budget is None or not _can_interrupt():
         return compute()
@@ -90,11 +90,11 @@ def unhurried(compute: Callable[[], T]) -> T:
         return compute()
     finally:
         TimeBudget._working = budget
-        budget._go_on(max(left, TICK_SECONDS))
+        budget._set_timer(max(left, TICK_SECONDS))
 
 
 def _can_interrupt() -> bool:
-    """Not in a browser, where Python has the function, and no timer."""
+    """Whether a timer can interrupt this thread; in a browser, Python has the function but no timer."""
     return (
         sys.platform != "emscripten"
         and hasattr(signal, "setitimer")

@@ -1,4 +1,4 @@
-"""How requests reach a submission's process, and its answers the judge."""
+"""Sends requests to a submission's process and receives its answers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from autograder.worker.channel import ChannelClosed, DeadlinePassed
 from autograder.worker.messages import Answer, Request
 
 MAX_CALLBACKS = 100_000
-"""Call-backs that one call of a learner's function may make."""
+"""Most call-backs during one call of a learner's function."""
 CALLBACK_BYTES = 64 * 2**20
-"""What the arguments of these may be together: checks keep what their functions were called with."""
+"""Most bytes of call-back arguments during one call, because checks keep them."""
 CALLBACK_FREE = 16 * 2**10
-"""What the arguments of one call-back may be, beside twice what the call itself was given: a function of ours takes
-what it is made for, and not what would keep it busy for minutes."""
+"""Most bytes of one call-back's arguments, besides twice the size of the request; more could keep our code busy."""
 FUNCTION_BYTES = 64 * 2**20
-"""What all calls of one function may return together: the judge keeps answers until their exercise is judged."""
+"""Most bytes that all calls of one function may return, because answers are kept until the exercise is judged."""
 
 
 class Transport:
-    """Requests to a confined process. Functions among the arguments stay here and are called back.
+    """Sends requests to a confined process; functions among the arguments stay here and are called back.
 
-    Seconds are those of the process's own time, `clock`. `WorkerLost` where it gets too little of that.
+    Seconds are the process's own time, by `clock`. Raises `WorkerLost` if the process is starved of processor time.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.received = 0
-        """Bytes of the answers so far."""
+        """Bytes of answers received so far."""
         self.clock = connection.channel.clock
         self._channel = connection.channel
         self._functions: list[Callable[..., Any]] = []
@@ -41,8 +40,8 @@ class Transport:
         """The answer to `request`.
 
         Raises:
-            DeadlinePassed, ChannelClosed: there is none.
-            wire.WireError: it is not readable.
+            DeadlinePassed, ChannelClosed: no answer came.
+            wire.WireError: the answer cannot be decoded.
         """
         deadline, before = self.clock.now() + seconds, self.received
         self._functions.clear()
@@ -58,38 +57,38 @@ class Transport:
             if self.received - before > CALLBACK_BYTES:
                 raise wire.WireError(f"call-backs with more than {CALLBACK_BYTES >> 20} MiB of arguments")
             called_back = self._call_back(answer)
-            with _not_starved():
+            with _starved_as_worker_lost():
                 self._channel.send(called_back, deadline - self.clock.now())
         raise DeadlinePassed
 
     def send(self, frames: bytes, seconds: float) -> None:
-        """Send requests; as many answers will come. Raises as a channel does.
+        """Send frames of requests, each of which gets one answer. Raises as a channel does.
 
-        `WireError` where something has come that was not asked for: it would pass for an answer.
+        Raises `WireError` if unrequested data has arrived, since it would be taken for an answer.
         """
         if self.out_of_step():
             raise wire.WireError("something that was not asked for")
-        with _not_starved():
+        with _starved_as_worker_lost():
             self._channel.send(frames, seconds)
 
     def settle(self) -> None:
-        """Have the clock take off what the process has waited for a processor."""
-        with _not_starved():
+        """Make the clock subtract the time that the process has waited for a processor."""
+        with _starved_as_worker_lost():
             self.clock.settle()
 
     def out_of_step(self) -> bool:
-        """Whether something has come while nothing was asked."""
+        """Whether data has arrived although nothing was asked."""
         return self._channel.waiting()
 
     def receive(self, seconds: float) -> bytes:
-        """The frame of the next answer to what was sent. Raises as a channel does."""
-        with _not_starved():
+        """The frame of the next answer. Raises as a channel does."""
+        with _starved_as_worker_lost():
             frame = self._channel.receive(seconds)
         self.received += len(frame)
         return frame
 
     def read(self, frame: bytes) -> Answer:
-        """The answer in a frame. `WireError` if there is none."""
+        """Decode an answer. Raises `WireError` if the frame contains none."""
         answer = _answer(frame)
         if "callback" in answer:
             raise wire.WireError("a call-back to nothing")
@@ -111,16 +110,16 @@ class Transport:
             raise wire.WireError("a call-back with arguments that are none")
         try:
             return wire.encode({"value": self._functions[number](*args, **kwargs), "failure": None}, self._refer)
-        except LearnerError:  # it has taken more time than there is
+        except LearnerError:  # the submission's time ran out
             raise
-        except Exception as error:  # the submission's arguments may be anything: the error is its own to see
+        except Exception as error:  # its arguments may be the cause, so the submission sees the error
             message = FUNCTION.sub("the function", str(error))[:1000]
             return wire.encode({"value": None, "failure": [type(error).__name__, message]})
 
 
 @contextlib.contextmanager
-def _not_starved() -> Iterator[None]:
-    """`WorkerLost` where the other end does not get the processor time that it could use."""
+def _starved_as_worker_lost() -> Iterator[None]:
+    """Turn `Starved` into `WorkerLost`."""
     try:
         yield
     except Starved as error:
@@ -128,11 +127,11 @@ def _not_starved() -> Iterator[None]:
 
 
 FUNCTION = re.compile(r"(?<![\w.<>])[\w.<>]+\(\)")
-"""A function in Python's words about its arguments: the name of one of ours could say what the right answer is."""
+"""A function in Python's messages about arguments: the name of one of ours could give away the right answer."""
 
 
 def revive(tag: str, arguments: list[Any]) -> wire.Handle:
-    """What an answer refers to and is no data: an object that stays with the submission."""
+    """Decode a reference in an answer: a handle to an object that stays with the submission."""
     match tag, arguments:
         case "handle", [int(number), str(name)]:
             return wire.Handle(number, name[:80])

@@ -1,1 +1,1 @@
-"""What checks are written with: fixtures, expectations, draws; and the plugin that runs one and keeps what it saw."""
+"""Tools for writing checks (fixtures, expectations, draws), and the pytest plugin that runs and records them."""

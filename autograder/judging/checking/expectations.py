@@ -1,7 +1,7 @@
-"""What checks say: values that must agree, properties that must hold, errors that must be raised.
+"""What checks expect: values that must agree, properties that must hold, errors that must be raised.
 
 A failed expectation is recorded and the check goes on, so that the diagnosis sees everything that the learner's
-functions returned. The plugin fails the check at its end; the first failure is the one that is shown.
+functions returned. At its end the plugin fails the check with the first failure.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from autograder.values import summarise
 
 
 def exercise(name: str, *, visible: bool = True, promise: str = "value") -> Callable[[Any], Any]:
-    """Mark a check (or an oracle) as one of the exercise `name`.
+    """Mark a function as a check (or an oracle) of the exercise `name`.
 
-    `visible=False`: only on hidden inputs. `promise`: `"value"` (the judge compares numbers) or `"instrumented"`
+    `visible=False`: run it on hidden inputs only. `promise`: `"value"` (the judge compares numbers) or `"instrumented"`
     (our code measured beside the submission: hard to fake, not impossible).
     """
     if promise not in ("value", "instrumented"):
@@ -44,7 +44,7 @@ def expect_close(
     Tensors count as arrays.
 
     Args:
-        names: what the outputs are called in feedback; as many as `expected` has, where it is a tuple.
+        names: of the outputs, for feedback; one per item if `expected` is a tuple.
         case: the kind of input, in words.
         rtol, atol: as in `numpy.allclose`.
     """
@@ -57,7 +57,7 @@ def expect_close(
         names = (call.function if call else "the result",)
     problems = tuple(_problems(got, expected, names, rtol, atol, call))
     right = bool(problems) and all(
-        mismatch(_typed(mine, its), its, name=name, rtol=rtol, atol=atol) is None
+        mismatch(_in_type_of(mine, its), its, name=name, rtol=rtol, atol=atol) is None
         for name, mine, its in paired(got, expected, names)
     )
     cost = OF_ANOTHER_TYPE if right else 1.0
@@ -65,19 +65,19 @@ def expect_close(
 
 
 def expect(condition: bool, message: str, *, case: str = "", instead: str = "") -> None:
-    """Expect a property; `message` says what is wrong when it does not hold, `instead` in which way, to tell mistakes.
+    """Expect a property; `message` says what is wrong if it does not hold.
 
-    Two mistakes without the property look the same where nothing else is compared and nothing is said of them.
+    `instead` says in which way it fails. This tells mistakes apart where nothing else is compared.
     """
     _expect_property(bool(condition), bool(condition) or instead, message, case)
 
 
 def _expect_property(condition: bool, got: Any, message: str, case: str) -> None:
-    """`got` tells one way not to have the property from another."""
+    """Record whether a property holds; `got` distinguishes the ways in which it can fail."""
     record = current_record()
     call = record.calls[-1] if record.calls else None
     problems = () if condition else (message,)
-    comparison = Comparison(got, True, (), case, call, 0.0, 0.0, problems, property_only=True, place=_place_of_asking())
+    comparison = Comparison(got, True, (), case, call, 0.0, 0.0, problems, property_only=True, place=_place_in_check())
     record.note(comparison)
 
 
@@ -98,10 +98,10 @@ def expect_raises(
         expect(False, f"{name} {what}; a {kind.__name__} was expected.", case=case)
 
 
-def _place_of_asking() -> tuple[str, int]:
-    """The file and the line of the innermost code outside of this module; the file from its lesson's folder on.
+def _place_in_check() -> tuple[str, int]:
+    """The file and line of the innermost frame outside this module.
 
-    So it is the same wherever a course lies.
+    The path starts at the lesson's folder, so that it is the same wherever the course is installed.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
@@ -110,7 +110,7 @@ def _place_of_asking() -> tuple[str, int]:
 
 
 def as_arrays(value: Any) -> Any:
-    """The value with its tensors as arrays; a dtype that NumPy lacks (bfloat16) as float32."""
+    """The value with tensors as arrays; a dtype that NumPy lacks (bfloat16) becomes float32."""
     if isinstance(value, tuple | list):
         return type(value)(as_arrays(item) for item in value)
     if isinstance(value, dict):
@@ -122,7 +122,7 @@ def as_arrays(value: Any) -> Any:
 
 
 def has_tensors(value: Any) -> bool:
-    """Whether there is a PyTorch tensor in a value."""
+    """Whether a value contains a PyTorch tensor."""
     if isinstance(value, tuple | list):
         return any(map(has_tensors, value))
     if isinstance(value, dict):
@@ -131,13 +131,13 @@ def has_tensors(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def _typed(got: Any, expected: Any) -> Any:
-    """What was returned in the type of what is expected, if no value changes: a dtype; 1 for True, 5.0 for 5."""
+def _in_type_of(got: Any, expected: Any) -> Any:
+    """`got` in the type or dtype of `expected`, if that changes no value (True for 1, 5 for 5.0); otherwise `got`."""
     if isinstance(expected, bool):
         return bool(got) if type(got) is int and got in (0, 1) else got
     if type(expected) is int and isinstance(got, float | np.floating):
         return int(got) if got.is_integer() else got
-    typed = np.ndarray | np.generic  # 0-d arrays become scalars as soon as they are computed with
+    typed = np.ndarray | np.generic  # arithmetic turns 0-d arrays into scalars
     arrays = isinstance(got, typed) and isinstance(expected, typed)
     if not arrays or not {got.dtype.kind, expected.dtype.kind} <= set("fiu"):
         return got

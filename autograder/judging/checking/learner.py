@@ -18,16 +18,16 @@ from autograder.worker.messages import Answer
 from course.syllabus import Lesson
 
 STUB = re.compile(r"(([\w.]+)(?: \([^)]*\))?): your code here")
-"""What a stub says, of itself or of a part."""
+"""The message of a stub, for a whole exercise or for a part of it."""
 _ON_META = re.compile(r"\bmeta tensors?\b|\bdevices?\b.*\bmeta\b")
-"""What PyTorch says of a tensor without numbers."""
+"""PyTorch's error messages about tensors on the device "meta", which have no numbers."""
 
 
 class Learner:
-    """`learner.matmul_vjp(g, A, B)` calls the learner's function, elsewhere, and returns plain data.
+    """`learner.matmul_vjp(g, A, B)` calls the function in the submission's process and returns plain data.
 
-    `learner.scenario.chain(5)` runs a scenario beside the submission: for what cannot cross a process.
-    Raises a `LearnerError` when there is no value; an argument that the call changed is recorded as a failure.
+    `learner.scenario.chain(5)` runs a scenario beside the submission, for objects that cannot cross a process boundary.
+    Both raise a `LearnerError` if there is no value. An argument that the call changed is recorded as a failure.
     """
 
     def __init__(self, lesson: Lesson, run: Run, reference: Reference) -> None:
@@ -37,20 +37,20 @@ class Learner:
 
     @property
     def scenario(self) -> _Scenarios:
-        """The lesson's scenarios, for the exercise that the check belongs to."""
+        """The lesson's scenarios, run on the exercise of the current check."""
         return _Scenarios(self)
 
     def forget(self) -> None:
-        """Have what follows asked of a new process, which has run the cells and remembers no call.
+        """Make later calls in a new process, which has run the cells and remembers no earlier call.
 
-        For a question whose answer an earlier one tells. Handles of the old process are good for nothing any more. The
-        process may know the visible inputs of all checks all the same: what must not be known is hidden, too.
+        Use it when the answer to an earlier question gives away the next one. Handles of the old process become
+        invalid. The new process may still know all visible inputs, so anything it must not know has to be hidden.
         """
         self._run.forget()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
-            exercise = self._lesson.whole.exercise(name)  # one may ask for what the course gives
+            exercise = self._lesson.whole.exercise(name)  # a check may call an exercise that the course provides
         except KeyError:
             raise AttributeError(f"{self._lesson.slug} has no exercise {name!r}") from None
 
@@ -67,7 +67,7 @@ class Learner:
         return call
 
     def run_scenario(self, name: str, args: tuple[Any, ...]) -> Any:
-        """What the scenario `name` returns; `LearnerError` if it raises or the exercise is not there."""
+        """The result of the scenario `name`. Raises `LearnerError` if it raises or the exercise is missing."""
         record = current_record()
         exercise = self._lesson.exercise(record.exercise)
         names = _argument_names(inspect.signature(self._reference.scenarios[name]), (None, *args), {})[1:]
@@ -84,13 +84,13 @@ class Learner:
         failure, forbidden = answer.get("failure"), answer.get("forbidden")
         called = answer.get("called")
         if failure is not None and isinstance(called, list) and called:
-            raise _does_the_work(name, called[0], read_failure(failure))
+            raise _forbidden_call(name, called[0], read_failure(failure))
         if failure is not None:
             raise explain(name, read_failure(failure), forbidden, self._run)
         changed = answer.get("changed")
         if isinstance(changed, list):
             said = {i for i in changed if isinstance(i, int)}
-            touched = [name for i, name in enumerate(names) if i in said]  # each once, however often it was said
+            touched = [name for i, name in enumerate(names) if i in said]  # each name once, even if reported twice
             if touched:
                 self._record_change(name, touched)
         replaced = answer.get("replaced")
@@ -115,7 +115,7 @@ class Learner:
 
 
 class _Scenarios:
-    """Attribute access to the scenarios of a learner's lesson."""
+    """Attribute access to a lesson's scenarios."""
 
     def __init__(self, learner: Learner) -> None:
         self._learner = learner
@@ -125,17 +125,17 @@ class _Scenarios:
 
 
 def _argument_names(signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """What a call's arguments are called, those without a name by their number."""
+    """The parameter name of each argument; "argument 2" for positional ones beyond the signature."""
     parameters = list(signature.parameters) if signature else []
     positional = [parameters[i] if i < len(parameters) else f"argument {i + 1}" for i in range(len(args))]
     return positional + list(kwargs)
 
 
 def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerError:
-    """The error that stands for an exception of the learner's function; on hidden inputs it is not shown."""
+    """The error that reports an exception of the learner's function; its message is never shown for hidden inputs."""
     where = f" ({failure.place})" if failure.place else ""
-    if failure.kind == "NotImplementedError" and not _of_others(failure.message, run):
-        return Missing(_not_written(name, failure.message, where) + run.source.defined_again(name))
+    if failure.kind == "NotImplementedError" and not _raised_by_library(failure.message, run):
+        return Missing(_unwritten_message(name, failure.message, where) + run.source.defined_again(name))
     if _ON_META.search(failure.message) and not run.source.says(failure.message):
         why = "which has a shape and no numbers: make it on the CPU"
         return Raised(f"{name} makes or uses a tensor on the device 'meta', {why}{where}.", failure)
@@ -159,21 +159,21 @@ def explain(name: str, failure: Failure, forbidden: Any, run: Run) -> LearnerErr
     return Raised(message + line + again + run.source.hint_about(failure), failure)
 
 
-def _does_the_work(name: str, called: Any, failure: Failure) -> Forbidden:
-    """The error that stands for a call which the exercise forbids."""
+def _forbidden_call(name: str, called: Any, failure: Failure) -> Forbidden:
+    """The error that reports a call to a function that the exercise forbids."""
     what = text_of(called, 80)
     where = f" ({failure.place})" if failure.place else ""
     call = f"{what}, which does this exercise's work" if what else "a function that does this exercise's work"
     return Forbidden(f"{name} calls {call}{where}. Write it yourself.")
 
 
-def _of_others(message: str, run: Run) -> bool:
-    """Whether a NotImplementedError does not stand in the submission: PyTorch raises some, wherever it is used."""
+def _raised_by_library(message: str, run: Run) -> bool:
+    """Whether a NotImplementedError comes from a library, such as PyTorch, rather than from the submission."""
     return bool(message) and not STUB.fullmatch(message) and not run.source.says(message)
 
 
-def _not_written(name: str, message: str, where: str) -> str:
-    """What is not written yet: the exercise, a part of it, or another one that it uses."""
+def _unwritten_message(name: str, message: str, where: str) -> str:
+    """Message that names what is unwritten: the exercise, a part of it, or another exercise that it uses."""
     stub = STUB.fullmatch(message)
     if stub is None:
         return f"{name} is not written yet: it ends in a NotImplementedError{where}."

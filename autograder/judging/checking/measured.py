@@ -1,6 +1,6 @@
-"""Expectations of what a scenario brings back: a dict of values, and of sentences that say what is wrong.
+"""Expectations about the dict that a scenario returns: values, and sentences that describe faults.
 
-Under a sentence stands a bool: whether it is so. The learner is told the sentence, not the name of a value.
+The value of a sentence is a bool, true if the fault is there. Learners are shown the sentence, not the names of values.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _Answer = TypeVar("_Answer")
 
 
 def shown_as(call: Callable[[], _Answer], values: Mapping[str, Any], *, tensors: bool = False) -> _Answer:
-    """What the call of a scenario returns; feedback shows these values in place of its arguments.
+    """Return `call()`, which runs a scenario; feedback shows `values` in place of the scenario's arguments.
 
-    Together they are a case that a reader can paste. A text that is an expression of the others is written as one.
+    Together the values are a case that a reader can paste. A text that is an expression of the others is shown as code.
     """
     calls = current_record().calls
     before = len(calls)
@@ -31,11 +31,11 @@ def shown_as(call: Callable[[], _Answer], values: Mapping[str, Any], *, tensors:
 
 @contextmanager
 def on_case(case: str) -> Iterator[None]:
-    """Let feedback name the case where the calls inside do not come back."""
+    """Name the case in feedback if a call inside ends the check."""
     record = current_record()
     record.asked = case
     yield
-    record.asked = ""  # and stays where a call ended the check
+    record.asked = ""  # not in a `finally`: it keeps the case where a call ended the check
 
 
 def agree(
@@ -47,10 +47,10 @@ def agree(
     tensors: Mapping[str, Any] | None = None,
     **tolerance: float,
 ) -> None:
-    """Expect of a scenario what it gives with the reference; `tolerance` as for `compare`.
+    """Expect a scenario to give the same on the learner's functions as on the reference; `compare` takes `tolerance`.
 
     Args:
-        tensors: what feedback shows in place of the arguments, as PyTorch tensors.
+        tensors: shown in feedback, as PyTorch tensors, in place of the arguments.
     """
 
     def ask() -> Any:
@@ -63,7 +63,7 @@ def agree(
 
 
 def compare(got: Any, expected: Any, *, case: str, rtol: float = 1e-9, atol: float = 1e-12) -> None:
-    """Expect the sentences and the values that are expected; values say less where a sentence has told."""
+    """Expect the same sentences and, if all of them agree, the same values."""
     if not fine(got, expected, case=case):
         return
     got, expected = ({name: of[name] for name in of if type(expected.get(name)) is not bool} for of in (got, expected))
@@ -72,7 +72,7 @@ def compare(got: Any, expected: Any, *, case: str, rtol: float = 1e-9, atol: flo
 
 
 def fine(got: Any, expected: Any, *, case: str) -> bool:
-    """Expect of each sentence what is expected of it, as a rule that it is not so; whether all are as expected."""
+    """Expect each sentence's truth value to be the expected one, usually False; return whether all are."""
     sentences = [name for name, value in expected.items() if isinstance(value, bool)]
     for sentence in sentences:
         expect(got[sentence] is expected[sentence], f"{sentence}.", case=case)

@@ -1,4 +1,4 @@
-"""The modules of a folder as one text, for a process that has no such folder: a worker never sees the lessons."""
+"""Joins the modules of a folder into one source text for a worker, which never sees the lessons' folder."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ FUTURE = "from __future__ import annotations\n"
 
 
 def one_text(folder: Path, files: Iterable[Path] | None = None) -> str:
-    """These modules of a folder, or all, as one, each once and after those of the folder that it imports from.
+    """The source of these modules (default: all of the folder), each once and after the modules that it imports.
 
-    So they share their names: none of them may define what another one has. Empty where there is no module.
+    All modules share one namespace, so no two may define the same name. Empty if there is no module.
     """
     package = ".".join(re.escape(part) for part in folder.parts[-2:])
     beside = re.compile(rf"^from [\w.]*\b{package}\.(\w+) import (?:\([^)]*\)|[^(\n]*)\n", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixtures of the checks, and what becomes of a check's record."""
+"""The pytest plugin: the fixtures that checks use, and the recording of what each check sees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from course.syllabus import Lesson
 
 @dataclass(frozen=True)
 class CheckId:
-    """Which check an item is."""
+    """Identifies a check: its exercise, name, kind of input and promise."""
 
     exercise: str
     name: str
@@ -32,7 +32,7 @@ class CheckId:
 
     @property
     def in_words(self) -> str:
-        """Its name as one reads it: `relu at zero`."""
+        """Its name for readers: `relu at zero`."""
         return self.name.removeprefix("test_").replace("_", " ")
 
 
@@ -40,16 +40,16 @@ IDENTITY = pytest.StashKey[CheckId | None]()
 
 
 class Checks:
-    """The checks of one lesson; `run` is the submission whose functions the `learner` fixture calls."""
+    """The checks of one lesson; the `learner` fixture calls the functions of `run`."""
 
     def __init__(self, lesson: Lesson, reference: Reference, salt: str) -> None:
         self.lesson = lesson
         self.salt = salt
         self.run: Run | None = None
         self.lost: WorkerLost | None = None
-        """Set when a check could not be run to its end, by no fault of the submission."""
+        """The error, if a check could not finish through no fault of the submission."""
         self.records: dict[str, Record] = {}
-        """What the checks saw that pytest itself has run, by the item's id."""
+        """By item id, the records of the checks that pytest itself ran."""
         self._reference = reference
 
     @pytest.fixture
@@ -64,19 +64,19 @@ class Checks:
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
-        """Random inputs: the same for everyone on visible cases, the class's own on hidden ones."""
+        """Draws inputs from the check's name, and for hidden inputs from the class's salt too."""
         return self._random(request.node)
 
     @pytest.fixture
     def inputs(self) -> str:
-        """Whether this is the visible or the hidden run of a check."""
+        """Which run of a check this is: "visible" or "hidden"."""
         return "visible"
 
     def observe(self, item: pytest.Function, enough: Callable[[Record], bool] | None = None) -> Record:
-        """Run one check, until it is `enough`, and return what it saw: its function, called with its fixtures' values.
+        """Call one check's function with its fixtures, until it is `enough`, and return the record.
 
-        pytest's own set-up and tear-down cost more than most checks, and our fixtures need neither. `TypeError` where
-        a check asks for a fixture that is none of ours.
+        This skips pytest's set-up and tear-down, which cost more than most checks and which our fixtures do not need.
+        Raises `TypeError` if the check asks for a fixture that does not exist.
         """
         values: dict[str, Callable[[], Any]] = {
             "learner": self._learner,
@@ -91,13 +91,13 @@ class Checks:
         arguments = {name: given[name] if name in given else values[name]() for name in asked}
         check = identify(item)
         assert check is not None
-        with self._watching(check, enough) as record:
+        with self._recording(check, enough) as record:
             item.obj(**arguments)
         return record
 
     @contextmanager
-    def _watching(self, check: CheckId, enough: Callable[[Record], bool] | None = None) -> Iterator[Record]:
-        """Collect what a check sees, and how it ends."""
+    def _recording(self, check: CheckId, enough: Callable[[Record], bool] | None = None) -> Iterator[Record]:
+        """Record what a check sees and how it ends."""
         technique = self.lesson.exercise(check.exercise).technique
         measured = check.promise == "instrumented" or check.name in technique
         with recording(check.visible, check.exercise, measured, enough, check.in_words) as record:
@@ -123,7 +123,7 @@ class Checks:
         return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little"))
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Run each check on visible and on hidden inputs; one that draws no numbers has only visible ones."""
+        """Run each check on visible and hidden inputs; on visible ones only if it draws no random numbers."""
         marker = metafunc.definition.get_closest_marker("exercise")
         if marker is None or "learner" not in metafunc.fixturenames:
             return
@@ -135,11 +135,11 @@ class Checks:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-        """Collect what the check sees, and fail it with its first failure."""
+        """Record what the check sees, and fail it with its first failure."""
         check = identify(pyfuncitem)
         if check is None or "learner" not in pyfuncitem.fixturenames:
             return (yield)
-        with self._watching(check) as record:
+        with self._recording(check) as record:
             yield
         self.records[pyfuncitem.nodeid] = record
         if not record.passed:
@@ -148,7 +148,7 @@ class Checks:
 
 
 def identify(item: Any) -> CheckId | None:
-    """The check that a pytest item is; None if it belongs to no exercise."""
+    """The check that a pytest item represents; None if it belongs to no exercise."""
     if IDENTITY not in item.stash:
         marker = item.get_closest_marker("exercise")
         params = item.callspec.params if hasattr(item, "callspec") else {}
@@ -162,7 +162,7 @@ def identify(item: Any) -> CheckId | None:
 
 
 def _unusable(record: Record) -> Comparison:
-    """What a check could not work with: an answer of a kind that its contract does not allow."""
+    """The failure of a check that raised because the answer is of a kind that the contract does not allow."""
     call = record.calls[-1] if record.calls else None
     what = f"what {call.function} returned" if call else "the answer"
     problem = f"The check could not use {what} ({record.raised}). See the contract for what it returns."

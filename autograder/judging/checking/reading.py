@@ -1,4 +1,4 @@
-"""Importing a lesson's own files, with one line that says what is wrong with one, and where."""
+"""Imports a lesson's own files, turning errors into one line that says what is wrong and where."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from autograder.judging.records.errors import CheckError, LearnerError
 from autograder.places import Places
 
 FOLDERS = ("checks", "mistakes")
-"""Whose files are named with their lesson."""
+"""Folders whose files are named together with their lesson."""
 
 
 @contextmanager
 def reading(file: Path) -> Iterator[None]:
-    """Raise `CheckError` with the place in `file` for whatever its import inside raises."""
+    """Turn whatever importing `file` raises into a `CheckError` that names the line."""
     try:
         yield
-    except LearnerError:  # a submission's time was up meanwhile
+    except LearnerError:  # the submission's time ran out during the import
         raise
     except Exception as error:
         if not file.exists():

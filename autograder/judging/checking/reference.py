@@ -1,4 +1,4 @@
-"""The `reference` fixture: a lesson's own solutions, loaded by path and only in the judge's process."""
+"""The `reference` fixture: a lesson's solutions, imported by path and only in the judge's process."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from autograder.worker import wire
 from course.syllabus import Lesson, whole_lessons
 
 KNOWN_BYTES = 256 * 2**20
-"""What the arguments of remembered answers may take together."""
+"""Most bytes that the arguments of cached answers may take together."""
 SLOW_TO_IMPORT = ("torch",)
-"""Imported when a solution first uses them: most exercises of a lesson may do without."""
+"""Imported lazily, because most exercises of a lesson do not use it."""
 
 
 @cache
 def load_module(path: Path) -> ModuleType:
-    """Import a file by its path, under a name of its own. `FileNotFoundError` if it is not there."""
+    """Import a file by its path under a unique module name, once. Raises `FileNotFoundError` if it does not exist."""
     return _load(path)
 
 
 def _load(path: Path, text: str | None = None) -> ModuleType:
-    """The file as a module; with `text`, that text as if it were the file's."""
+    """Import the file as a module; if `text` is given, execute that in place of the file's own."""
     spec = importlib.util.spec_from_file_location(f"backprop_{path.parent.name}_{path.stem}", path)
     if spec is None or spec.loader is None or not path.exists():
         raise FileNotFoundError(path)
     module = importlib.util.module_from_spec(spec)
-    with _put_off(path.read_text(encoding="utf-8") if text is None else text):
+    with _lazy_imports(path.read_text(encoding="utf-8") if text is None else text):
         if text is None:
             spec.loader.exec_module(module)
         else:
@@ -52,14 +52,14 @@ def _load(path: Path, text: str | None = None) -> ModuleType:
 
 
 def misconceptions_of(slug: str) -> list[Misconception]:
-    """The misconceptions of a lesson."""
+    """The known mistakes of a lesson."""
     exercises = [exercise.name for exercise in whole_lessons()[slug].exercises]
     files = files_of(Places().mistakes(slug), exercises)
     return [known for file in files for known in misconceptions_in(load_module(file))]
 
 
 def function_of(known: Misconception, slug: str) -> Callable[..., Any]:
-    """A misconception of a lesson as a function. Raises `EditError` where an edit of it is out of date."""
+    """A known mistake of a lesson as a function. Raises `EditError` if one of its edits is out of date."""
     if known.function is not None:
         return known.function
     source = Places().source(slug)
@@ -68,9 +68,9 @@ def function_of(known: Misconception, slug: str) -> Callable[..., Any]:
 
 
 class Reference:
-    """`reference.matmul_vjp(g, A, B)`: the right answer, computed once for equal arguments.
+    """Computes right answers: `reference.matmul_vjp(g, A, B)`, cached by the values of the arguments.
 
-    `reference.scenario.chain(5)` is what a scenario gives with the solutions in the place of a submission.
+    `reference.scenario.chain(5)` runs a scenario on the solutions instead of a submission.
     """
 
     def __init__(self, lesson: Lesson, root: Path | None = None) -> None:
@@ -85,27 +85,27 @@ class Reference:
 
     @cached_property
     def signatures(self) -> dict[str, inspect.Signature]:
-        """The parameters of each exercise."""
+        """Each exercise's signature, by name."""
         return {name: inspect.signature(function) for name, function in self.implementations.items()}
 
     @cached_property
     def scenarios(self) -> dict[str, Callable[..., Any]]:
-        """The lesson's scenarios by name, as a worker has them; none where it has no folder of them."""
+        """The lesson's scenarios by name, as a worker has them; empty if it has none."""
         if not self.scenario_source:
             return {}
         module = ModuleType(f"backprop_{self._lesson.slug}_scenarios")
         vars(module)["__file__"] = str(self._scenario_folder)
-        with _put_off(self.scenario_source):
+        with _lazy_imports(self.scenario_source):
             exec(compile(self.scenario_source, str(self._scenario_folder), "exec"), vars(module))
         return vars(module)
 
     @cached_property
     def scenario_source(self) -> str:
-        """Their source, for a worker."""
+        """The scenarios' source, for a worker."""
         return one_text(self._scenario_folder)
 
     def misconceptions(self, exercises: Iterable[str] | None = None) -> list[Misconception]:
-        """The known mistakes of these exercises, or of all. `CheckError` where a file of them cannot be read."""
+        """The known mistakes of these exercises (default: all). Raises `CheckError` if a file cannot be imported."""
         names = [one.name for one in self._lesson.exercises] if exercises is None else list(exercises)
         found: list[Misconception] = []
         for file in files_of(self._mistakes, names):
@@ -119,7 +119,7 @@ class Reference:
         return _Scenarios(self)
 
     def local(self, path: str = "", replacement: Any = None) -> LocalRun:
-        """A run of the solutions in this process, with what stands at `path` (`Tensor.backward`) replaced."""
+        """Run the solutions in this process, with the function or method at `path` (`Tensor.backward`) replaced."""
         if not path:
             return LocalRun(self.implementations, self.module, self.scenarios)
         module = _load(self._source)
@@ -128,7 +128,7 @@ class Reference:
         return LocalRun(self._implementations(module), module, self.scenarios)
 
     def local_text(self, text: str) -> LocalRun:
-        """A run, in this process, of a changed text of the solutions. Raises whatever that text raises."""
+        """Run an edited source of the solutions in this process. Raises whatever executing it raises."""
         module = _load(self._source, text)
         return LocalRun(self._implementations(module), module, self.scenarios)
 
@@ -138,30 +138,30 @@ class Reference:
         return self._source.read_text(encoding="utf-8")
 
     def local_codes(self, codes: Iterable[CodeType]) -> LocalRun:
-        """A run, in this process, of statements that take the place of the solutions' own. Raises what they raise."""
+        """Run compiled statements in place of the solutions, in this process. Raises whatever they raise."""
         module = ModuleType(self.module.__name__)
         vars(module)["__file__"] = str(self._source)
-        with _put_off(self.text):
+        with _lazy_imports(self.text):
             for code in codes:
                 exec(code, vars(module))
         return LocalRun(self._implementations(module), module, self.scenarios)
 
     def mistaken(self, known: Misconception) -> LocalRun:
-        """A run of the solutions with a misconception in them. `EditError` where an edit of it is out of date."""
+        """Run the solutions with a known mistake in them. Raises `EditError` if one of its edits is out of date."""
         if known.function is not None:
             return self.local(known.replaces, known.function)
         return self.local_text(edited(self.text, known.edits))
 
     def answer(self, key: list[Any], compute: Callable[[], Any]) -> Any:
-        """What `compute` returns; the same again for an equal key, where the key is data."""
+        """The result of `compute()`, cached if `key` is data."""
         try:
             known = key_of(key)
-        except wire.WireError:  # functions and other objects: nothing to recognise them by
-            return compute()  # of the submission's own data, maybe: at its expense
+        except wire.WireError:  # the key contains functions or other objects
+            return compute()  # not cached: it may depend on the submission, so it counts against the submission's time
         if known not in self._known:
             self._known[known] = _frozen(compute())
             self._known_bytes += size_of(known)
-            while self._known_bytes > KNOWN_BYTES and len(self._known) > 1:  # submissions' answers may be arguments
+            while self._known_bytes > KNOWN_BYTES and len(self._known) > 1:  # keys may hold submissions' answers
                 oldest = next(iter(self._known))
                 del self._known[oldest]
                 self._known_bytes -= size_of(oldest)
@@ -176,11 +176,11 @@ class Reference:
 
     def _implementations(self, module: ModuleType) -> dict[str, Callable[..., Any]]:
         found = {}
-        for exercise in self._lesson.whole.exercises:  # checks of one may compare with another
+        for exercise in self._lesson.whole.exercises:  # a check may compare with another exercise
             try:
                 found[exercise.name] = operator.attrgetter(exercise.name)(module)
             except AttributeError:
-                continue  # its checks say so
+                continue  # the exercise's checks report it
         return found
 
 
@@ -195,8 +195,8 @@ class _Scenarios:
         return lambda *args: self._reference.answer(["scenario", name, list(args)], lambda: function(module, *args))
 
 
-class _Later(ModuleType):
-    """Stands for a module until it is used."""
+class _LazyModule(ModuleType):
+    """A module that is imported at the first access to one of its attributes."""
 
     _real: ModuleType | None = None
 
@@ -205,32 +205,32 @@ class _Later(ModuleType):
             if sys.modules.get(self.__name__) is self:
                 del sys.modules[self.__name__]
             self._real = importlib.import_module(self.__name__)
-        return getattr(self._real, name)  # asked each time: a scenario may put something else in its place
+        return getattr(self._real, name)  # looked up each time: a scenario may replace an attribute
 
 
 @contextmanager
-def _put_off(text: str) -> Iterator[None]:
-    """Let `import torch` in this text, which is loaded meanwhile, cost nothing until the text uses it.
+def _lazy_imports(text: str) -> Iterator[None]:
+    """While `text` is being imported, make its `import torch` lazy: torch loads when the text first uses it.
 
-    `from torch.autograd import …` uses it at once, and after what only stands for torch it would load torch.autograd a
-    second time, which ends the process.
+    `from torch.autograd import …` uses torch at once; with the placeholder in `sys.modules` it would load
+    torch.autograd twice, which crashes the process. So a text with such an import gets no placeholder.
     """
     absent = [
         name
         for name in SLOW_TO_IMPORT
         if name not in sys.modules and not re.search(rf"^(import|from) {name}\.", text, re.MULTILINE)
     ]
-    sys.modules.update({name: _Later(name) for name in absent})
+    sys.modules.update({name: _LazyModule(name) for name in absent})
     try:
         yield
     finally:
         for name in absent:
-            if isinstance(sys.modules.get(name), _Later):
+            if isinstance(sys.modules.get(name), _LazyModule):
                 del sys.modules[name]
 
 
 def _frozen(value: Any) -> Any:
-    """The value with its arrays read-only: it is shared by all submissions."""
+    """A copy of the value with read-only arrays, because all submissions share it."""
     if isinstance(value, np.ndarray):
         value = value.copy()
         value.flags.writeable = False

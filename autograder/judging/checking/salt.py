@@ -6,18 +6,18 @@ import hashlib
 import secrets
 
 PUBLIC_SALT = "learning alone"
-"""The salt of those who belong to no class."""
+"""The salt of learners who belong to no class."""
 ENOUGH_BITS = 60
-"""What a salt should take to guess: one hidden input that came out would let anyone try salts at home."""
+"""Strength that a salt should have: with one leaked hidden input, anyone can try salts at home."""
 _COST, _BLOCKS = 2**16, 8
-"""Of scrypt: 64 MiB and some 0.2 s for each guess (https://www.rfc-editor.org/rfc/rfc7914)."""
+"""Cost of scrypt: 64 MiB and about 0.2 s per guess (https://www.rfc-editor.org/rfc/rfc7914)."""
 
 
 def class_key(salt: str) -> str:
-    """What a class's hidden inputs are drawn from, and all that grading processes know of its salt.
+    """Derive the key from which hidden inputs are drawn; grading processes get the key and never the salt.
 
-    It is slow to compute, so that a salt cannot be found by trying words; so it is computed once a command. The public
-    salt stays what it is.
+    It is slow on purpose, so that a salt cannot be guessed from a word list, and is computed once per command. The
+    public salt is its own key.
     """
     if salt == PUBLIC_SALT:
         return salt
@@ -28,7 +28,7 @@ def class_key(salt: str) -> str:
 
 
 def fingerprint(key: str) -> str:
-    """What results record of a class's key: enough to see that it changed, and no shorter way to the salt."""
+    """The hash of a class's key that results record: it shows that the key changed, and does not speed up guessing."""
     return hashlib.sha256(f"backprop key {key}".encode()).hexdigest()[:16]
 
 
@@ -38,7 +38,7 @@ def new_salt() -> str:
 
 
 def guesses_in_bits(salt: str) -> float:
-    """How many guesses a salt takes, as a power of two: by zxcvbn's lists of words, dates and patterns."""
+    """Strength of a salt in bits: log2 of the guesses that zxcvbn's word lists, dates and patterns need."""
     from zxcvbn import zxcvbn  # slow to import: its lists
 
     return float(zxcvbn(salt[:72])["guesses_log10"]) / 0.30103

@@ -1,1 +1,1 @@
-"""From what checks saw to what a learner is told: evidence of known mistakes, relations, the smallest failing case."""
+"""From what checks saw to what a learner is told: known mistakes, relations, the smallest failing case."""

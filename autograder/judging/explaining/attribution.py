@@ -1,4 +1,4 @@
-"""Which known mistakes explain what the checks saw of an answer."""
+"""Finds the known mistakes that explain what the checks saw of an answer."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from autograder.judging.records.errors import Missing
 from autograder.judging.records.record import Comparison, Record
 
 TELLING = ("RecursionError", "TimeoutError")
-"""Ways to end that say what went wrong, where a check compared nothing."""
+"""Exceptions that can identify a mistake even if the check compared nothing."""
 PASSING_IS_WORTH = 0.25
-"""How many known mistakes a check that passes rules out, beside one that fails: by this, and by what each takes, the
-order is decided in which they are looked at."""
+"""Estimate of how many mistakes a passing check rules out, relative to a failing one; sorts the checks."""
 
 
 def explaining(
     records: list[Record], misconceptions: dict[Misconception, Evidence], thorough: bool
 ) -> tuple[list[Misconception], Record | None]:
-    """The known mistakes that give every value that the learner's functions returned.
+    """The known mistakes that give every value that the learner's functions returned, and the record that shows them.
 
-    `records` may be of the first checks alone, the visible ones.
+    That record is of the first failing check that the mistake fails too: other checks may fail only for a dtype.
+    `records` may be those of the first checks alone, the visible ones.
 
-    Two mistakes in one function are no known mistake. Then those count that give every value of a check that fails,
-    and are contradicted by none; the first such check that has just one, whose record comes with it. A mistake that a
-    check does not see does not explain why it fails: there, a dtype alone may be wrong.
+    Two mistakes in one function match no known mistake. Then the result is the mistakes that give every value of one
+    failing check and contradict no other, for the first such check where they all have the same message.
     """
     failing = sorted((i for i, r in enumerate(records) if not r.passed), key=lambda i: order_of_showing(records[i]))
     possible = {known: theirs for known, theirs in misconceptions.items() if theirs.may_be_in(records)}
-    # what else fails is tried last where a check takes long: most mistakes do not get there
+    # if checks are slow, compare the other failing ones last: most mistakes are ruled out before
     last = [] if thorough else failing[1:]
     order = _cheapest_first(records, failing, last)
     found = [
@@ -42,14 +41,14 @@ def explaining(
         )
         and any(not theirs[i].passed for i in failing)
     ]
-    if found:  # where the dtype is wrong as well, a check that fails for the dtype alone does not show the mistake
+    if found:  # if the dtype is wrong as well, some checks fail for that alone
         telling = [i for i in failing if not found[0][1][i].passed]
         return [known for known, _ in found], records[telling[0]]
     values_wrong = [j for j in failing if has_wrong_values(records[j])]
     for i in failing if thorough else failing[:1]:
-        if not _tells(records[i]) or _is_one_bit(records[i]):
+        if not _can_identify(records[i]) or _fails_one_property(records[i]):
             continue
-        # what a property alone tells may follow from wrong values, so it has to account for those as well
+        # a failing property may follow from wrong values, so a mistake has to explain those as well
         properties_alone = records[i].ended_by is None and not has_wrong_values(records[i])
         to_explain = values_wrong if properties_alone else []
         order = _cheapest_first(records, [i], last)
@@ -61,7 +60,7 @@ def explaining(
                 j not in to_explain
                 if theirs.is_known_to_pass(records[j], j)
                 else (j != i or (theirs.same_as(records[i], i) and not theirs[i].passed))
-                and _may_be_beside(records[j], theirs[j])
+                and _is_compatible(records[j], theirs[j])
                 and not (j in to_explain and theirs[j].passed)
                 for j in order
             )
@@ -72,23 +71,23 @@ def explaining(
 
 
 def _cheapest_first(records: list[Record], telling: list[int], last: list[int]) -> list[int]:
-    """The numbers of all checks in the order that rules out most in least time, but `last`; `telling` tell most.
+    """Numbers of all checks, ordered to rule out the most mistakes in the least time; those in `last` come last.
 
-    All have to fit a known mistake, so the order decides on what is run, and on nothing else.
+    `telling`: checks that rule out the most. Every check has to match, so the order affects only which checks run.
     """
     takes = {i: record.seconds / (1 if i in telling else PASSING_IS_WORTH) for i, record in enumerate(records)}
     return sorted(takes, key=lambda i: (i in last, takes[i], i))
 
 
-def _tells(record: Record) -> bool:
-    """Whether what one check saw can tell a mistake from another: that something was raised, many have in common."""
+def _can_identify(record: Record) -> bool:
+    """Whether a check's record can identify a mistake; an exception alone has too many possible causes."""
     if record.ended_by is None or ending(record) in TELLING:
         return True
     return has_wrong_values(record)
 
 
-def _is_one_bit(record: Record) -> bool:
-    """Whether all that a check has against an answer is one property that does not hold: many mistakes have that."""
+def _fails_one_property(record: Record) -> bool:
+    """Whether a check's only failure is one property, which many mistakes lack."""
     return len(record.failures) == 1 < len(record.comparisons) and record.failures[0].property_only
 
 
@@ -96,10 +95,10 @@ def has_wrong_values(record: Record) -> bool:
     return any(not failure.property_only for failure in record.failures)
 
 
-def _may_be_beside(mine: Record, theirs: Record) -> bool:
-    """Whether nothing that a check saw contradicts a known mistake.
+def _is_compatible(mine: Record, theirs: Record) -> bool:
+    """Whether a known mistake may be one of several in an answer: nothing that the check saw contradicts it.
 
-    Where that mistake makes nothing wrong, another one may; what was not answered contradicts nothing.
+    Where the mistake gives right values, another one may give wrong values; what was not reached contradicts nothing.
     """
     if theirs.ended_by is not None and mine.ended_by is None:
         return False
@@ -112,7 +111,7 @@ def _may_be_beside(mine: Record, theirs: Record) -> bool:
 
 
 def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
-    """Comparisons by case, kind and number: where a property fails its case may end, and the next ones come earlier."""
+    """Comparisons by case, kind and index: a failing property may end its case early and shift the next ones."""
     counts: Counter[tuple[str, bool]] = Counter()
     found = {}
     for comparison in record.comparisons:
@@ -123,5 +122,5 @@ def _by_case(record: Record) -> dict[tuple[str, bool, int], Comparison]:
 
 
 def order_of_showing(record: Record) -> tuple[bool, bool]:
-    """What is wrong before what is not written yet, visible cases before hidden ones."""
+    """Sort key: wrong answers before unwritten ones, visible checks before hidden ones."""
     return isinstance(record.ended_by, Missing) and not record.failures, not record.visible

@@ -1,7 +1,7 @@
 """From what an exercise's checks saw to what the learner is told.
 
-In this order: the known mistake that computes the same, the relation between the answer and the right one, and
-the smallest failing case with both side by side.
+The message has, in this order: the known mistake that gives the same values, the relation between the answer and the
+right one, and the smallest failing case with both side by side.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autograder.judging.records.summary import summary
 from autograder.judging.records.withheld import said_of
 
 MOST_LINES = HEIGHT - 1
-"""Of a message: who puts it together may add a line, on a helper that is wrong."""
+"""Most lines of a message; the caller may add one about a wrong helper."""
 MOST_PROBLEMS = 2
-"""Outputs of which it is said in words that they are wrong."""
+"""Most wrong outputs that are described in words."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Diagnosis:
     message: str
     misconceptions: tuple[str, ...] = ()
     code: str = ""
-    """A program that makes the call which is shown, with every digit; empty where none can be written."""
+    """A program that makes the shown call, with every digit; empty if none can be written."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What was found that explains an answer, and the known mistakes that it is made of, if any."""
+    """An explanation found by a search, and the known mistakes that it combines, if any."""
 
     message: str
     misconceptions: tuple[str, ...] = ()
@@ -54,13 +54,11 @@ def diagnose(
     guess: bool = True,
     search: Callable[[], Explanation | None] | None = None,
 ) -> Diagnosis:
-    """The diagnosis of the checks' `records`; `misconceptions` maps each known mistake to what the checks see of it.
+    """Diagnose an exercise from its checks' `records`; `misconceptions` maps each known mistake to its evidence.
 
-    Without `guess`, nothing is said of how the answer is related to the right one. `search` is asked where no known
-    mistake gives the answer.
-
-    Not `thorough`, where a check takes long: known mistakes are tried on the failing check that is shown, and one that
-    differs there is not tried on others.
+    Without `guess`, no relation between the answer and the right one is reported. `search` is called if no known
+    mistake gives the answer. If not `thorough`, because checks take long, a mistake that differs from the answer in the
+    failing check that is shown is not tried on the other checks.
     """
     found, explained = explaining(records, misconceptions, thorough)
     named = list(dict.fromkeys(known.says for known in found))
@@ -103,5 +101,5 @@ def diagnose(
 
 
 def _room(lines: Sequence[str], last: Sequence[str]) -> int:
-    """How many lines a case may have between those that stand before it and those that stand after it."""
+    """Lines left for a case between the `lines` above it and those below it, `last`."""
     return MOST_LINES - sum(line.count("\n") + 1 for line in (*lines, *last))

@@ -1,4 +1,4 @@
-"""What the checks see of a known mistake, and whether they saw the same of an answer."""
+"""Compares what the checks see of a known mistake with what they saw of an answer."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from autograder.judging.records.record import Comparison, Record, paired
 from autograder.values import summarise
 
 DATA = (np.ndarray, np.generic, bool, int, float, complex, str, bytes, type(None))
-"""What has a value to compare, or is made of such."""
+"""Types that are compared by value; of other objects only the kind is compared."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _PLAIN_WORD = re.compile(r"(?<!\S)[a-z]+(?=[,.:;]?(?:\s|$))")
-"""A word of a message that is no name of the learner's, most likely: all lower case, and nothing but letters."""
+"""A word of an error message that is probably not an identifier: only lower-case letters."""
 
 
 class Evidence(Sequence[Record]):
-    """What the checks see of a known mistake: one record a check, made when it is first looked at.
+    """What the checks see of a known mistake: one record per check, made when first needed.
 
-    Most mistakes differ from the learner's in the first failing check, so the others need not be run, and early in it,
-    so it need not be run to its end.
+    Most mistakes differ from the answer early in the first failing check, so that check is cut short there and the
+    others do not run at all.
 
     Args:
-        observe: runs the check of a number until what it saw is enough.
-        rejected_by: the numbers of the visible checks that the mistake fails, where that is known beforehand.
+        observe: runs check number `i`, until a predicate on its record is true if one is given.
+        rejected_by: numbers of the visible checks that the mistake fails; None if unknown.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Evidence(Sequence[Record]):
         self._rejected_by = rejected_by
         self._records: list[Record | None] = [None] * checks
         self._begun: dict[int, Record] = {}
-        """Of checks that ended early, what was seen till then."""
+        """The partial records of checks that were cut short."""
 
     def __len__(self) -> int:
         return len(self._records)
@@ -53,23 +53,23 @@ class Evidence(Sequence[Record]):
         return self._records[i]
 
     def accepted_by(self, checks: int) -> list[int]:
-        """The first checks, visible ones, that are known to accept the mistake; none where that is not known."""
+        """Numbers below `checks`, all of visible checks, that are known to accept the mistake; empty if unknown."""
         return [] if self._rejected_by is None else [i for i in range(checks) if i not in self._rejected_by]
 
     def presume(self, i: int, record: Record) -> None:
-        """Let check `i`, which is known to accept the mistake, have seen this of it, and not be run."""
+        """Take `record` as what check `i`, which is known to accept the mistake, sees of it, instead of running it."""
         assert self._rejected_by is not None
         assert i not in self._rejected_by
         self._records[i] = record
 
     def may_be_in(self, records: Sequence[Record]) -> bool:
-        """Whether the answer of these records fails all visible checks that the mistake is known to fail."""
+        """Whether the answer fails every visible check that the mistake is known to fail."""
         return self._rejected_by is None or all(
             not record.passed for i, record in enumerate(records) if record.visible and i in self._rejected_by
         )
 
     def may_be_all_of(self, records: Sequence[Record]) -> bool:
-        """Whether the mistake is known to fail all visible checks that this answer fails, but for its dtype maybe."""
+        """Whether the mistake is known to fail every visible check that costs this answer more than a deduction."""
         return self._rejected_by is None or all(
             i in self._rejected_by
             for i, record in enumerate(records)
@@ -77,26 +77,27 @@ class Evidence(Sequence[Record]):
         )
 
     def is_known_to_pass(self, mine: Record, i: int) -> bool:
-        """Whether check `i`, of which `mine` is the answer's record, is known to be passed by the mistake."""
+        """Whether the mistake is known to pass check `i`, where `mine` is the answer's record of it."""
         return self._rejected_by is not None and mine.visible and i not in self._rejected_by
 
     def same_as(self, mine: Record, i: int) -> bool:
-        """Whether check `i` saw of the learner's answer, in `mine`, what it sees of the mistake.
+        """Whether check `i` sees the same of the mistake as it saw of the answer, in `mine`.
 
-        It ends where it sees something else, once: run again for another answer, it goes on to its end.
+        The first such run is cut short at the first difference. If another answer begins alike, the check runs to its
+        end.
         """
         if self._records[i] is None and i not in self._begun:
-            record = self._observe(i, lambda theirs: not _last_is_same(mine, theirs))
+            record = self._observe(i, lambda theirs: not _last_matches(mine, theirs))
             if record.cut:
                 self._begun[i] = record
             else:
                 self._records[i] = record
-        if self._records[i] is None and not _begins_like(mine, self._begun[i]):
+        if self._records[i] is None and not _has_prefix(mine, self._begun[i]):
             return False
         return _same_record(mine, self[i])
 
     def agrees_until(self, mine: Record, i: int, last: int) -> bool:
-        """Whether the mistake gives the same in check `i` up to comparison `last`, and something wrong."""
+        """Whether the mistake gives the answer's values in check `i` up to comparison `last`, some of them wrong."""
         if self._records[i] is None and not self._reaches(i, last):
             self.same_as(mine, i)
         begun = self._records[i] or self._begun[i]
@@ -111,19 +112,19 @@ class Evidence(Sequence[Record]):
         return i in self._begun and len(self._begun[i].comparisons) > last
 
 
-def _last_is_same(mine: Record, begun: Record) -> bool:
+def _last_matches(mine: Record, begun: Record) -> bool:
     number = len(begun.comparisons)
     return number <= len(mine.comparisons) and same_comparison(mine.comparisons[number - 1], begun.comparisons[-1])
 
 
-def _begins_like(mine: Record, begun: Record) -> bool:
-    """Whether all comparisons of a check that ended early are the first ones of another record."""
+def _has_prefix(mine: Record, begun: Record) -> bool:
+    """Whether the comparisons of a check that was cut short are a prefix of another record's."""
     fewer = len(begun.comparisons) <= len(mine.comparisons)
     return fewer and all(map(same_comparison, mine.comparisons, begun.comparisons))
 
 
 def _same_record(a: Record, b: Record) -> bool:
-    """Whether a check saw two implementations return the same values, call by call."""
+    """Whether a check ended the same way and compared the same values for two implementations."""
     if ending(a) != ending(b) or len(a.comparisons) != len(b.comparisons):
         return False
     if isinstance(a.ended_by, Raised) and isinstance(b.ended_by, Raised) and not _same_words(a.ended_by, b.ended_by):
@@ -132,20 +133,20 @@ def _same_record(a: Record, b: Record) -> bool:
 
 
 def says_why(record: Record) -> bool:
-    """Whether a check ended with an exception that says more than its kind, by which a known mistake can be told."""
+    """Whether a check ended with an exception whose message, and not only its kind, can identify a mistake."""
     return isinstance(record.ended_by, Raised) and bool(_words(record.ended_by))
 
 
 def _words(raised: Raised) -> list[str]:
-    """Without the plural's s, which a number decides: after 0 calls, after 1 call."""
+    """The plain words of a message, without a plural s, so that "after 0 calls" matches "after 1 call"."""
     return [word.removesuffix("s") for word in _PLAIN_WORD.findall(_QUOTED.sub("", raised.failure.message))]
 
 
 def _same_words(a: Raised, b: Raised) -> bool:
-    """Whether two exceptions of one kind say the same but for names and numbers: PyTorch has one kind for all it finds.
+    """Whether two exceptions of one kind have the same message, ignoring names and numbers.
 
-    One that says nothing is told apart by its kind alone, and so is a recursion without end: what it was at when the
-    stack was full depends on how much of that was in use before.
+    Messages matter because PyTorch raises RuntimeError for almost everything. An empty message matches any, and so does
+    a RecursionError, whose message depends on where the stack overflowed.
     """
     if a.failure.kind == "RecursionError":
         return True
@@ -154,7 +155,7 @@ def _same_words(a: Raised, b: Raised) -> bool:
 
 
 def ending(record: Record) -> str:
-    """How a check ended: a misconception that stands for an endless loop raises `TimeoutError`."""
+    """How a check ended; a known mistake that stands for an endless loop raises `TimeoutError`."""
     if isinstance(record.ended_by, Raised):
         return record.ended_by.failure.kind
     return "TimeoutError" if isinstance(record.ended_by, TimedOut) else type(record.ended_by).__name__
@@ -172,9 +173,9 @@ def same_comparison(a: Comparison, b: Comparison) -> bool:
 
 
 def _alike(mine: Any, its: Any, comparison: Comparison) -> bool:
-    """Whether two values are the same; of objects that are no data, all there is to compare is the kind."""
+    """Whether two values are the same; objects that are not data are compared by their kind only."""
     if isinstance(mine, tuple | list) and isinstance(its, tuple | list):
-        pairs = zip(mine, its, strict=False)  # a tuple and a list: the checks take one for the other, too
+        pairs = zip(mine, its, strict=False)  # a tuple and a list match, as they do in the checks
         return len(mine) == len(its) and all(_alike(*pair, comparison) for pair in pairs)
     if isinstance(mine, dict) and isinstance(its, dict):
         return mine.keys() == its.keys() and all(_alike(mine[key], its[key], comparison) for key in mine)
@@ -185,7 +186,7 @@ def _alike(mine: Any, its: Any, comparison: Comparison) -> bool:
 
 
 def _in_dtype_of(mine: Any, its: Any) -> Any:
-    """A mistake is the same mistake whether or not the dtype is also wrong."""
+    """`its` converted to the dtype of `mine`, since a wrong dtype does not make it another mistake."""
     if isinstance(mine, np.ndarray) and isinstance(its, np.ndarray) and {mine.dtype.kind, its.dtype.kind} <= set("fi"):
         with np.errstate(all="ignore"):
             return its.astype(mine.dtype)

@@ -1,4 +1,4 @@
-"""The known mistakes of a lesson, what its checks see of them, and what is wrong with an answer in their light."""
+"""A lesson's known mistakes, what its checks see of them, and the diagnosis of an answer from that."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from autograder.places import Places, file_of
 from course.syllabus import Exercise, Lesson
 
 SeenOfMistakes = dict[tuple[Misconception, str], Record]
-"""What visible checks see of known mistakes, by mistake and check: no salt is in their inputs."""
+"""Records of visible checks on known mistakes. Visible inputs do not depend on the salt, so judges can share them."""
 Observe = Callable[[int, Callable[[Record], bool] | None], Record]
 SLOW_SECONDS = 60.0
-"""An exercise that may take so long for one call (it trains networks) takes minutes with every known mistake."""
+"""Exercises with calls this slow (they train networks) would take minutes to compare with every known mistake."""
 
 
 class Observer(Protocol):
-    """What runs checks: the judge."""
+    """What `KnownMistakes` needs of a judge."""
 
     @property
     def lesson(self) -> Lesson: ...
@@ -46,12 +46,12 @@ class Observer(Protocol):
 
 
 class KnownMistakes:
-    """What the checks see of known mistakes, each run when that is first asked for.
+    """What the checks see of a lesson's known mistakes; each mistake runs when first needed.
 
     Args:
         judge: runs the checks.
-        places: where the mistakes are.
-        seen: what other judges of the lesson have seen of them; this one adds to it.
+        places: where the mistakes' files are.
+        seen: records that the lesson's judges share; this object adds to them.
     """
 
     def __init__(self, judge: Observer, places: Places, seen: SeenOfMistakes | None = None) -> None:
@@ -60,28 +60,27 @@ class KnownMistakes:
         self._seen = {} if seen is None else seen
         self._evidence: dict[Misconception, Evidence] = {}
         self._harmless: dict[tuple[str, tuple[str, ...], str], bool] = {}
-        """By helper, the known mistakes in it, and exercise: whether the exercise is right all the same."""
+        """By helper, known mistakes in it, and exercise: whether the exercise still passes its visible checks."""
         self._searches: dict[str, Search] = {}
 
     @cached_property
     def known(self) -> list[Misconception]:
-        """Those of the judge's exercises; read when the first answer is wrong."""
+        """The known mistakes of the judge's exercises; loaded when the first wrong answer comes."""
         return self._judge.reference.misconceptions(exercise.name for exercise in self._judge.lesson.exercises)
 
     def of(self, exercise: str) -> list[Misconception]:
-        """Those of one exercise."""
+        """The known mistakes of one exercise."""
         return [known for known in self.known if known.exercise == exercise]
 
     @cached_property
     def _rejections(self) -> Rejections:
-        """What is written of which visible checks reject which of them."""
+        """Which visible checks reject which mistakes, from the lesson's `rejections.toml`."""
         return written(self._places, self._judge.lesson.slug)
 
     def explain(self, exercise: Exercise, records: list[Record], *, guess: bool = True) -> Diagnosis:
-        """What is wrong, given what the checks saw; `guess`: and where that may come from.
+        """Diagnose an exercise from its checks' records; without `guess`, no mistake or relation is looked for.
 
-        Where they compared nothing, because something was raised, only the words of an exception tell one mistake from
-        another.
+        Mistakes are tried only if a check compared something or an exception's message can identify one.
         """
         comparable = any(record.comparisons or says_why(record) for record in records)
         evidence = {entry: self.evidence(entry) for entry in self.of(exercise.name)} if comparable and guess else {}
@@ -96,20 +95,20 @@ class KnownMistakes:
         )
 
     def does_no_harm(self, helper: str, named: Sequence[str], exercise: Exercise) -> bool:
-        """Whether an exercise passes its visible checks with the known mistakes that a helper of it has."""
+        """Whether an exercise still passes its visible checks if a helper has the `named` known mistakes."""
         key = helper, tuple(named), exercise.name
         if key not in self._harmless:
             mistakes = [known for known in self.known if known.exercise == helper and known.name in named]
             items = self._judge.items_of(exercise.name, True)
             self._harmless[key] = bool(mistakes) and all(
-                self._of_mistake(known, self._mistaken(known), item, None).passed
+                self._observe_mistake(known, self._run_of(known), item, None).passed
                 for known in mistakes
                 for item in items
             )
         return self._harmless[key]
 
     def search_of(self, exercise: str) -> Search:
-        """The search for slips and for two mistakes in an exercise; what it has found out serves all submissions."""
+        """The search for slips and pairs of mistakes in an exercise; its results are cached for all submissions."""
         if exercise not in self._searches:
             items = self._judge.items_of(exercise, True)
             self._searches[exercise] = Search(
@@ -122,39 +121,41 @@ class KnownMistakes:
         return self._searches[exercise]
 
     def evidence(self, known: Misconception) -> Evidence:
-        """What the checks see of a misconception."""
+        """What the checks see of a known mistake."""
         if known not in self._evidence:
             items = self._judge.items_of(known.exercise)
-            self._evidence[known] = Evidence(len(items), self._seen_by(known, items), self._rejecting(known, items))
+            self._evidence[known] = Evidence(
+                len(items), self._observer_of(known, items), self._rejecting_checks(known, items)
+            )
         return self._evidence[known]
 
-    def _seen_by(self, known: Misconception, items: list[pytest.Item]) -> Observe:
-        """What a check sees of a misconception, by the check's number: each run when it is first asked for."""
-        run = cache(lambda: self._mistaken(known))  # most are ruled out without it
-        return lambda i, enough: self._of_mistake(known, run(), items[i], enough)
+    def _observer_of(self, known: Misconception, items: list[pytest.Item]) -> Observe:
+        """A function that runs check number `i` on a known mistake."""
+        run = cache(lambda: self._run_of(known))  # lazy: most mistakes are ruled out without running
+        return lambda i, enough: self._observe_mistake(known, run(), items[i], enough)
 
-    def _mistaken(self, known: Misconception) -> Run:
+    def _run_of(self, known: Misconception) -> Run:
         try:
             return self._judge.reference.mistaken(known)
-        except LearnerError:  # the submission's time is up
+        except LearnerError:  # the submission's time ran out
             raise
         except Exception as error:
             file = file_of(self._places.mistakes(self._judge.lesson.slug), known.exercise)
             what = f"{known.name} in {file.parent.name}/{file.name} is no edit of the solution"
             raise CheckError(f"{what}: {type(error).__name__}: {error}; mend it") from None
 
-    def _rejecting(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
-        """The numbers of the visible checks that are known to reject a misconception; None where that is not known."""
+    def _rejecting_checks(self, known: Misconception, items: list[pytest.Item]) -> frozenset[int] | None:
+        """Numbers of the visible checks that are known to reject a mistake; None if unknown."""
         names = self._rejections.get((known.exercise, known.name))
         if names is None:
             return None
         checks = enumerate(map(identify, items))
         return frozenset(i for i, check in checks if check and check.visible and check.name in names)
 
-    def _of_mistake(
+    def _observe_mistake(
         self, known: Misconception, run: Run, item: pytest.Item, enough: Callable[[Record], bool] | None
     ) -> Record:
-        """What one check sees of a misconception, `run` in the place of a submission, until it is `enough`."""
+        """Run one check on a known mistake until it is `enough`; complete visible records are shared."""
         check = identify(item)
         assert check is not None
         shared = (known, check.name) if check.visible else None

@@ -1,8 +1,8 @@
-"""Which visible checks reject which known mistake: written down, so that a search for a name runs few of them.
+"""Reads `rejections.toml`: which visible checks reject which known mistake, so that a search runs few of them.
 
-Visible inputs are the same for everyone, so what a known mistake fails on them is known before anybody answers, and an
-answer that fails elsewhere is another mistake. `backprop build` writes the file, health rules compare it with what the
-checks say, and here it counts only for the text that it was made of. It decides no points.
+Visible inputs are the same for everyone, so this can be computed in advance, and an answer that fails other checks has
+another mistake. `backprop build` writes the file, the health rules verify it, and it is ignored once the lesson's code
+has changed. It does not affect points.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from autograder.places import Places
 
 REJECTED, ACCEPTED = "x", "."
 Rejections = dict[tuple[str, str], frozenset[str]]
-"""By exercise and known mistake, the names of the visible checks that reject it."""
+"""By exercise and known mistake: names of the visible checks that reject it."""
 
 
 def digest(places: Places, slug: str) -> str:
-    """A hash of the lesson's solution and modules, which decide what checks see of a known mistake.
+    """Hash of the lesson's solution and modules, which decide what checks see of a known mistake.
 
-    Without their comments, of which the notebook's text is made.
+    Comments are left out: they only affect the notebook's text.
     """
     found = hashlib.sha256()
     folder = places.folder(slug)
@@ -34,12 +34,12 @@ def digest(places: Places, slug: str) -> str:
 
 
 def is_of(places: Places, slug: str) -> bool:
-    """Whether the lesson's file is there, and was made of the text that there is now."""
+    """Whether the lesson's file exists and matches the lesson's current code."""
     return bool(_content(places, slug))
 
 
 def written(places: Places, slug: str) -> Rejections:
-    """What the lesson's file says; nothing where there is none, or one that was made of another text."""
+    """The contents of the lesson's file; empty if it is missing or out of date."""
     return {
         (exercise["name"], mistake): frozenset(
             name for name, mark in zip(exercise["checks"], marks, strict=True) if mark == REJECTED

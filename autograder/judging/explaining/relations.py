@@ -1,4 +1,4 @@
-"""How an answer is related to the right one: said only where every failing case that can tell has it."""
+"""Sentences that relate a wrong answer to the right one, if every failing case that is large enough agrees."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from autograder.wording import in_a_row
 _NUMBERS = re.compile(r"[√\d./]+")
 _RIGHT_AND_WRONG = re.compile(r" (?:is|are) right; .+ (?:is|are) not\.$")
 TELLING_ENTRIES = 6
-"""A case with fewer entries than that need not show a relation."""
+"""Fewer entries than this need not show a relation."""
 MOST_TRIED = 8
-"""Failing cases on which relations are looked for."""
+"""Most failing cases that are examined."""
 MOST_ENTRIES = 10_000
-"""Of all arguments of a call that is made once more, with other numbers: pages fetch what it answers."""
+"""Entries of all arguments beyond which a call is not repeated with other numbers: pages would fetch its answers."""
 
 
 def likeliest_relations(failures: list[Comparison], reference: Reference) -> list[str]:
-    """What relates an answer to the right one: only what every failing case has that is large enough to tell.
+    """Sentences that relate the answer to the right one; only relations that every large enough failing case has.
 
-    Small cases suggest coincidences: twice too large on two rows may be a forgotten mean or a forgotten half. So does
-    what holds on one of several.
+    Small cases suggest coincidences: twice too large on two rows could be a forgotten mean or a forgotten half. So does
+    a relation that holds in only one of several cases.
     """
     largest = sorted((one for one in failures if not one.property_only), key=_entries, reverse=True)[:MOST_TRIED]
     said = [(failure, _relations(failure, reference)) for failure in largest]
@@ -41,19 +41,19 @@ def likeliest_relations(failures: list[Comparison], reference: Reference) -> lis
     everywhere = [sentence for sentence in chosen if all(_holds(sentence, failure, *other) for other in said)]
     if failure is failures[0] or not failure.case or not everywhere:
         return everywhere
-    # in one line: what is right there may be wrong on the case that is shown below it
+    # on one line, because the case shown below may have other wrong outputs
     return [f"On {in_a_row(failure.case).removeprefix('on ')}: {' '.join(everywhere)}"]
 
 
 def _holds(sentence: str, of: Comparison, other: Comparison, found: list[str]) -> bool:
-    """Whether another case, of which so much was `found`, has the relation that a sentence says of one."""
+    """Whether the relation in `sentence`, found in case `of`, also holds in `other`, whose sentences are `found`."""
     if other.names == of.names and _RIGHT_AND_WRONG.search(sentence):
         return _wrong_outputs(other) == _wrong_outputs(of)
     return other is of or any(_kind_of(one) == _kind_of(sentence) for one in found)
 
 
 def _kind_of(sentence: str) -> str:
-    """What a sentence says without the numbers of its case, and without what may follow from them."""
+    """The sentence without its case's numbers and without its explanation."""
     return _NUMBERS.sub("#", re.split(r"[:(;,]", sentence)[0])
 
 
@@ -87,7 +87,7 @@ def _relations(comparison: Comparison, reference: Reference) -> list[str]:
 
 
 def unit_gradients(comparison: Comparison, reference: Reference) -> Callable[[], list[np.ndarray]] | None:
-    """The right answers had the upstream gradient been all ones; None if there is none, or the arguments are large."""
+    """Computes the right answers for an upstream gradient of ones; None if the call has none, or large arguments."""
     call = comparison.call
     if call is None or call.scenario or not call.arguments or call.arguments[0][0] != "g":
         return None

@@ -1,8 +1,8 @@
-"""Which slip of the reference, or which two known mistakes together, give what a submission answers on visible cases.
+"""Searches for one slip in the reference, or two known mistakes, that give a submission's visible answers.
 
-Both are searched for in the reference, changed in memory: nothing of the submission runs. Each change is tried on the
-failing visible check that takes least, and given up at the first value that differs, so that most cost a millisecond.
-What a change gives is the same for everybody, and kept.
+Each candidate is the reference, edited in memory; nothing of the submission runs. A candidate is tried on the fastest
+failing visible check and dropped at the first differing value, so most cost a millisecond. What checks see of a
+candidate is the same for every submission, and cached.
 """
 
 from __future__ import annotations
@@ -39,44 +39,43 @@ from autograder.judging.records.errors import LearnerError
 from autograder.judging.records.record import Comparison, Record, paired
 
 SEARCH_SECONDS = 1.5
-"""Of processor time, for one answer: changes that an earlier one has tried cost it nothing."""
+"""Processor time per answer; candidates that an earlier answer has tried are free."""
 MOST_GIVEN_UP = 3
-"""So many answers may use up their time before an exercise is not searched any more, unless as many did not: one that
-takes long in the check that all changes are tried on leaves its neighbours their names."""
+"""An exercise is no longer searched once this many answers, and at least as many as finished, ran out of time."""
 CHANGE_SECONDS = 0.5
-"""Of processor time, for one change in one check: a slip in the condition of a loop may never end."""
+"""Processor time per candidate and check: a slip in a loop's condition may never end."""
 AGAIN_SECONDS = 0.1
-"""Of processor time, until what did not end is asked to once more."""
+"""Processor time between repeated interrupts of a candidate that did not stop."""
 WORTH_SEARCHING = 10.0
-"""An exercise whose calls may take longer than so many seconds is not searched."""
+"""Exercises whose calls may take more seconds than this are not searched."""
 SAY_LITTLE = (
     *("a constant 0", "an index", "a condition", "an assignment", "one of several", "a slice", "a `with`"),
     *("two entries", "a function applied twice", "a constant of the other sign"),
 )
-"""Slips that only count where no other one gives the same: a term times 0 is a term left out."""
+"""Vague slips, named only if no other slip gives the same: a term times 0 is better described as a term left out."""
 SIGNS = {
     *("`+` in the place of `-`", "`-` in the place of `+`", "`-=` in the place of `+=`", "`+=` in the place of `-=`"),
     *("the operands of `-` in each other's place", "the sign turned round", "a minus sign left out"),
 }
-"""Slips that have a sign in common: often several of them give the same."""
+"""Slips that change a sign; often several of them give the same."""
 DECORATED = (ast.FunctionDef, ast.ClassDef)
 Observe = Callable[[Run, int, Callable[[Record], bool] | None], Record]
 
 
 class TooLong(BaseException):
-    """A changed reference goes on and on. Nothing that it may catch."""
+    """A candidate runs too long. A `BaseException`, so that the candidate cannot catch it."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A changed reference: what the change is called, or the known mistakes that it is made of."""
+    """An edited reference: the name of its slip, or the known mistakes that it combines."""
 
     words: str
     evidence: Evidence
     known: tuple[Misconception, ...] = ()
 
     def explains(self, order: list[tuple[int, Record]]) -> bool:
-        """Whether this gives what the visible checks saw; of what was raised, that something was."""
+        """Whether this gives what the visible checks saw; exceptions are compared by kind only."""
         return all(
             self.evidence[i].passed
             if mine.passed
@@ -88,20 +87,20 @@ class Candidate:
 
 
 class SearchEnded(Exception):
-    """A search ended before all was tried: what it has found need not be the only one."""
+    """The search ran out of time, so what it found may not be the only explanation."""
 
 
 class NoAnswer(LearnerError):
-    """Stands for what a changed reference would have given, had it come to an end."""
+    """Placeholder for what a candidate that did not finish would have given."""
 
 
 class Search:
-    """The changes of one exercise's reference, and what the checks see of them.
+    """The candidates for one exercise, and what the checks see of each.
 
     Args:
         known: the exercise's known mistakes.
-        visible: how many visible checks there are; they are the first ones.
-        observe: runs the check of a number on a run.
+        visible: the number of visible checks, which come first.
+        observe: runs a check, by its number, on a run.
     """
 
     def __init__(
@@ -116,14 +115,14 @@ class Search:
         self._pairs: list[Candidate] | None = None
         self._given_up: Counter[str] = Counter()
         self._finished: Counter[str] = Counter()
-        """For how many answers the search was too long, and for how many it came to its end."""
+        """By kind of candidate: how many searches ran out of time, and how many finished."""
 
     def variants(self) -> Iterator[Candidate]:
-        """The reference with one slip each. Ends early, with `SearchEnded`, where all of them take too long."""
+        """The candidates with one slip each. Raises `SearchEnded` when time runs out."""
         yield from self._bounded("variants", self.all_variants())
 
     def all_variants(self) -> list[Candidate]:
-        """The reference with one slip each."""
+        """The candidates with one slip each, without a limit of time."""
         if self._variants is None:
             program = Program(self._reference)
             self._variants = [
@@ -135,16 +134,16 @@ class Search:
         return self._variants
 
     def pairs(self) -> Iterator[Candidate]:
-        """The reference with two known mistakes each. Ends early, with `SearchEnded`, where all take too long."""
+        """The candidates with two known mistakes each. Raises `SearchEnded` when time runs out."""
         yield from self._bounded("pairs", self.all_pairs())
 
     def all_pairs(self) -> list[Candidate]:
-        """The reference with two known mistakes each, where their edits do not overlap."""
+        """The candidates with two known mistakes each whose edits do not overlap, without a limit of time."""
         if self._pairs is None:
             text = self._reference.text
             self._pairs = []
             for one, other in combinations([known for known in self._known if known.edits], 2):
-                with suppress(EditError, SyntaxError):  # one edit may leave no Python for the other
+                with suppress(EditError, SyntaxError):  # one edit may invalidate the other
                     both = edited(edited(text, one.edits), other.edits)
                     evidence = self._evidence(partial(self._reference.local_text, both))
                     self._pairs.append(Candidate("", evidence, (one, other)))
@@ -155,11 +154,11 @@ class Search:
         return Evidence(self._visible, lambda i, enough: self._bounded_record(run, i, enough))
 
     def _bounded_record(self, run: Callable[[], LocalRun], i: int, enough: Callable[[Record], bool] | None) -> Record:
-        """What one check sees, within limits; a record that is like no other where it cannot be seen."""
+        """One check's record, within limits; an unmatchable record if the candidate fails or takes too long."""
         try:
             with at_most(CHANGE_SECONDS), state_kept():
                 return self._observe(run(), i, enough)
-        except LearnerError:  # the submission's time is up
+        except LearnerError:  # the submission's time ran out
             raise
         except (Exception, TooLong):
             return Record(ended_by=NoAnswer("A changed reference gave no answer."))
@@ -179,26 +178,26 @@ class Search:
 def found_by_search(
     records: Sequence[Record], search: Search, known: dict[Misconception, Evidence]
 ) -> Explanation | None:
-    """What explains an answer that no known mistake gives: one slip, two known mistakes, or the first one of several.
+    """Explain an answer that no known mistake gives: by one slip, two known mistakes, or the first of several.
 
     Args:
-        records: of all checks; only those of visible ones are looked at.
-        known: the known mistakes, and what the checks see of each.
+        records: of all checks; only visible ones are used.
+        known: what the checks see of each known mistake.
     """
     visible = [(i, record) for i, record in enumerate(records) if record.visible]
-    failing = sorted((pair for pair in visible if not pair[1].passed), key=lambda pair: _telling_first(pair[1]))
+    failing = sorted((pair for pair in visible if not pair[1].passed), key=lambda pair: _most_telling_first(pair[1]))
     if not failing or not has_wrong_values(failing[0][1]):
         return None
     order = [*failing, *sorted((pair for pair in visible if pair[1].passed), key=lambda pair: pair[1].seconds)]
     return _two_known(order, search) or _one_variant(order, search) or _first_of_several(failing, known, records)
 
 
-def _telling_first(record: Record) -> tuple[bool, float]:
+def _most_telling_first(record: Record) -> tuple[bool, float]:
     return not has_wrong_values(record), record.seconds
 
 
 def _ends_like(mine: Record, theirs: Record) -> bool:
-    """Whether two answers are the same until each raises: in what words may depend on how it is written."""
+    """Whether two records agree up to exceptions of the same kind; messages may differ with the code's style."""
     if ending(mine) != ending(theirs) or len(mine.comparisons) != len(theirs.comparisons):
         return False
     return all(map(same_comparison, mine.comparisons, theirs.comparisons))
@@ -245,14 +244,14 @@ def _two_known(order: list[tuple[int, Record]], search: Search) -> Explanation |
 def _first_of_several(
     failing: list[tuple[int, Record]], known: dict[Misconception, Evidence], records: Sequence[Record]
 ) -> Explanation | None:
-    """The only known mistake that gives all of the smallest case that fails, with numbers that tell it from others."""
+    """The only known mistake that gives every value of the smallest failing case, if a value there is distinctive."""
     i, mine = failing[0]
     first = next(n for n, comparison in enumerate(mine.comparisons) if comparison.problems)
     case = mine.comparisons[first].case
     last = first
     while last + 1 < len(mine.comparisons) and mine.comparisons[last + 1].case == case:
         last += 1
-    if not any(_is_no_chance(comparison) for comparison in mine.comparisons[first : last + 1]):
+    if not any(_is_distinctive(comparison) for comparison in mine.comparisons[first : last + 1]):
         return None
     alike = {
         one.says
@@ -264,8 +263,8 @@ def _first_of_several(
     return Explanation(f"First, it seems: {alike.pop()}\nThat gives the smallest case that fails; there is more.")
 
 
-def _is_no_chance(comparison: Comparison) -> bool:
-    """Whether a wrong output has a number that two mistakes do not share by chance, as 96 or True may be."""
+def _is_distinctive(comparison: Comparison) -> bool:
+    """Whether a wrong output has a number that two mistakes would hardly share by chance, unlike 96 or True."""
     if not comparison.problems or comparison.property_only:
         return False
     triples = paired(comparison.got, comparison.expected, comparison.names)
@@ -279,7 +278,7 @@ def _is_no_chance(comparison: Comparison) -> bool:
 
 
 class Program:
-    """A lesson's source, of whose statements only those that a slip changes are compiled anew."""
+    """A lesson's source, compiled statement by statement, so that a slip recompiles only the statement it changes."""
 
     def __init__(self, reference: Reference) -> None:
         self._reference = reference
@@ -288,13 +287,13 @@ class Program:
         self._codes = [_compiled(node) for node in self.source.tree.body]
 
     def with_variant(self, variant: Variant) -> LocalRun:
-        """A run of the changed source, in this process."""
+        """Run the source with one slip in it, in this process."""
         changed = self.source.statement(variant.splice.start)
         start, end, splice = self.source.start(changed), self.source.end(changed), variant.splice
         text = self.source.slice(start, splice.start) + splice.text + self.source.slice(splice.end, end)
         (statement,) = ast.parse(text).body
         if isinstance(changed, DECORATED) and isinstance(statement, DECORATED):
-            statement.decorator_list = changed.decorator_list  # they stand before the text of a definition
+            statement.decorator_list = changed.decorator_list  # the sliced text begins after the decorators
         at = self.source.tree.body.index(changed)
         return self._reference.local_codes([*self._codes[:at], _compiled(statement), *self._codes[at + 1 :]])
 
@@ -306,7 +305,7 @@ def _compiled(statement: ast.stmt) -> CodeType:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` in what takes more processor time: again and again, as Python drops what a destructor raises."""
+    """Raise `TooLong` after so much processor time, repeatedly, because Python drops what a destructor raises."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise TooLong
@@ -323,7 +322,7 @@ def at_most(seconds: float) -> Iterator[None]:
             yield
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-    finally:  # of what comes while the timer is being stopped, there is one at most
+    finally:  # at most one more signal arrives while the timer is being stopped
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, before)
         sys.unraisablehook = hook
@@ -331,7 +330,7 @@ def at_most(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def state_kept() -> Iterator[None]:
-    """Leave PyTorch's switches as they were: a changed reference may forget to switch back."""
+    """Restore PyTorch's global switches, which an edited reference may fail to reset."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "is_grad_enabled"):
         yield

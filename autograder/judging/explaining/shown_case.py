@@ -1,4 +1,4 @@
-"""The case that is shown of an answer that is wrong: the call, what it should have given, and what it gave."""
+"""Renders the failing case that a learner is shown: the call, the expected values and the returned ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.case import readable, render_case, tells
+from autograder.diagnosis.case import is_self_explanatory, readable, render_case
 from autograder.diagnosis.code import case_code
 from autograder.diagnosis.equality import mismatch
 from autograder.judging.checking.reference import Reference
@@ -14,21 +14,21 @@ from autograder.judging.records.record import Call, Comparison, Record, paired
 from autograder.wording import in_a_row
 
 LEAST_ROOM = 5
-"""Lines for a case, however much is said before it."""
+"""Fewest lines for a case, however long the rest of the message is."""
 
 
 def smallest_case(first: Comparison, record: Record, reference: Reference, room: int) -> list[str]:
-    """The call that failed, with expected and got side by side; what a sentence says already, once."""
+    """The failing call with expected and got side by side, without outputs whose sentence already gives both."""
     if first.property_only:
         return [f"This was on: {in_a_row(first.case)}."] if first.case else []
     triples = paired(first.got, first.expected, first.names)
     wrong = [(name, got, expected) for name, got, expected in triples if is_wrong(name, got, expected, first)]
-    untold = [one for one in wrong if not _is_told_in_words(*one[1:])]
+    untold = [one for one in wrong if not _sentence_gives_both(*one[1:])]
     return call_shown(first.call, untold, record, reference, room, case=first.case, within=first)
 
 
-def _is_told_in_words(got: Any, expected: Any) -> bool:
-    """Whether the sentence on an output says both values: that on two numbers does, and that on two texts."""
+def _sentence_gives_both(got: Any, expected: Any) -> bool:
+    """Whether the sentence about an output already gives both values, as it does for two numbers or two texts."""
     return all(isinstance(one, str) or (is_numeric(one) and not np.ndim(one)) for one in (got, expected))
 
 
@@ -42,22 +42,22 @@ def call_shown(
     case: str,
     within: Comparison | None = None,
 ) -> list[str]:
-    """A call and what came of it, for a reader; nothing where there is nothing to tell.
+    """Render a call and its outputs; empty if there is nothing to show.
 
-    Of a scenario's arguments only those are told that are data of the case: a number, a name or a switch that is no
-    argument of the exercise belongs to the check.
+    Of a scenario's arguments, only data of the case is shown: a number, name or switch that is not an argument of the
+    exercise belongs to the check.
 
     Args:
-        outputs: name, got and expected of those that are shown.
+        outputs: name, got and expected of each output to show.
         room: how many lines there are.
-        within: the comparison whose tolerances say what is wrong.
+        within: the comparison whose tolerances decide what is wrong.
     """
     function, arguments = (call.function, call.arguments) if call else ("", ())
     if call and call.scenario:
         known = frozenset(dict(arguments)) if call.chosen else _parameters(record, reference)
         function, arguments = "", tuple(one for one in arguments if _is_shown(*one, known))
     if case and not (function or arguments or outputs):
-        return [f"This was on: {in_a_row(case)}."]  # nothing stands below it
+        return [f"This was on: {in_a_row(case)}."]  # nothing follows below
     tolerances = {} if within is None else {"rtol": within.rtol, "atol": within.atol}
     text = render_case(
         function,
@@ -72,7 +72,7 @@ def call_shown(
 
 
 def _is_shown(name: str, value: Any, parameters: frozenset[str]) -> bool:
-    return tells(value) or (name in parameters and readable(value))
+    return is_self_explanatory(value) or (name in parameters and readable(value))
 
 
 def is_wrong(name: str, got: Any, expected: Any, comparison: Comparison) -> bool:
@@ -84,13 +84,13 @@ def is_numeric(value: Any) -> bool:
 
 
 def _parameters(record: Record, reference: Reference) -> frozenset[str]:
-    """What the arguments of a record's exercise are called."""
+    """The parameter names of a record's exercise."""
     signature = reference.signatures.get(record.exercise)
     return frozenset(signature.parameters if signature else ())
 
 
 def code_of(call: Call | None) -> str:
-    """A program that makes a call of the learner's; a scenario's is none of theirs."""
+    """A program that makes this call; empty for a scenario, which a learner cannot call."""
     if call is None or call.scenario:
         return ""
     return case_code(call.function, call.arguments, positional=call.positional, tensors=call.tensors)

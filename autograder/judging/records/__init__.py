@@ -1,1 +1,1 @@
-"""What the steps hand on: errors, what a check saw, results. Data, and one line on it; nothing is asked or run here."""
+"""What the steps of judging pass on: errors, records, results. Plain data; nothing is asked or run here."""

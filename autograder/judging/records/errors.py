@@ -1,4 +1,4 @@
-"""What can go wrong with a learner's function, as the checks see it."""
+"""The errors that a call of a learner's function can end in, as checks see them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.wording import clean
 from autograder.worker.execution import Failure
 
 STARVED = "not graded: "
-"""How the message of a result begins whose submission did not get its share of the processors."""
+"""How the message begins in the result of a submission that did not get its share of the processors."""
 
 
 def is_starved(result: SubmissionResult) -> bool:
@@ -25,7 +25,7 @@ class LearnerError(Exception):
 
 
 class Missing(LearnerError):
-    """The function is not there, or has not been started."""
+    """The function does not exist, or is still a stub."""
 
     status: ExerciseStatus = "missing"
 
@@ -43,7 +43,7 @@ class Raised(LearnerError):
 
 
 class Forbidden(LearnerError):
-    """The function wanted a package that the lesson does not allow, or a call that the exercise does not."""
+    """The function used a package that the lesson forbids, or a call that the exercise forbids."""
 
     status: ExerciseStatus = "forbidden"
 
@@ -55,7 +55,7 @@ class TimedOut(LearnerError):
 
 
 class Crashed(LearnerError):
-    """The process that ran the function is gone."""
+    """The process that ran the function ended."""
 
 
 class WorkerLost(RuntimeError):
@@ -67,12 +67,12 @@ class WorkerLost(RuntimeError):
 
 
 def text_of(value: Any, limit: int) -> str:
-    """What a worker said, printable and short; empty where it is no text: to spell out other data may take minutes."""
+    """A worker's text, printable and cut to `limit`; empty if it is not a `str`: formatting others may take minutes."""
     return clean(value, limit) if type(value) is str else ""
 
 
 def read_failure(data: Any) -> Failure:
-    """A failure as the worker described it; whatever it says is made printable and short."""
+    """Decode a failure that a worker sent, with its texts made printable and short."""
     data = data if type(data) is dict else {}
     bases, trace = data.get("bases"), data.get("trace")
     return Failure(

@@ -1,4 +1,4 @@
-"""What makes two calls the same call: the data in them, told apart as exactly as the wire tells it."""
+"""Keys that identify equal calls by their data, as precisely as the wire format does."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from autograder.worker import wire
 
 Key = tuple[Any, ...]
-"""Hashable, and equal for equal data only: 1, 1.0 and True differ, so do 0.0 and -0.0, and nan equals itself."""
+"""Hashable; only equal data has equal keys. 1, 1.0 and True differ, and so do 0.0 and -0.0; nan equals itself."""
 
 
 def key_of(value: Any) -> Key:
     """The key of data: numbers, text, arrays, tensors, and tuples, lists and dicts of them.
 
     Raises:
-        wire.WireError: it is no data (a function, an object): nothing to recognise it by.
+        wire.WireError: the value contains something that is not data, such as a function.
     """
     kind = type(value)
     if kind is np.ndarray:
@@ -35,7 +35,7 @@ def key_of(value: Any) -> Key:
 
 
 def size_of(key: Key) -> int:
-    """Bytes of the data in a key, about: what its arrays and texts take."""
+    """Approximate size of a key's data, in bytes."""
     return sum(
         len(part) if isinstance(part, bytes | str) else size_of(part) if isinstance(part, tuple) else 8 for part in key
     )

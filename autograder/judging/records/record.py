@@ -1,4 +1,4 @@
-"""What one check saw: calls, comparisons, how it ended."""
+"""What one check saw: its calls, its comparisons and how it ended."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from autograder.judging.records.errors import LearnerError
 
 OF_ANOTHER_TYPE = 0.1
-"""What share of an exercise right values of another dtype cost at most."""
+"""Most that a wrong dtype costs if the values are right, as a share of the exercise."""
 CHANGED = 0.5
-"""What share of an exercise right values cost at most where the arguments are not what they were."""
+"""Most that a changed argument costs if the values are right, as a share of the exercise."""
 
 
 @dataclass(frozen=True)
@@ -25,33 +25,33 @@ class Call:
     """Names and values, in order."""
     scenario: bool = False
     positional: int = 0
-    """How many of the arguments are passed without their names."""
+    """How many of the arguments are positional."""
     tensors: bool = False
-    """Whether there are PyTorch tensors among them; here they are arrays."""
+    """Whether some arguments are PyTorch tensors; here they are arrays."""
     chosen: bool = False
-    """Whether the check has said what is shown in place of a scenario's arguments: all of it is data of the case."""
+    """Whether the check chose these arguments, in place of a scenario's own, to show the case completely."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One expectation and what came of it."""
+    """One expectation and its outcome."""
 
     got: Any
     expected: Any
     names: tuple[str, ...]
-    """Names of the outputs: `("dA", "dB")`; the function's name where there is one output."""
+    """Names of the outputs: `("dA", "dB")`; the function's name if there is one output."""
     case: str
     call: Call | None
     rtol: float
     atol: float
     problems: tuple[str, ...] = ()
-    """What is wrong, one sentence for each output that is; empty if all is well."""
+    """One sentence for each wrong output; empty if all are right."""
     property_only: bool = False
-    """Whether `got` is a truth value that the check computed, or the kind of an error: not what was returned."""
+    """Whether `got` is a truth value that the check computed, or the kind of an exception, not a returned value."""
     cost: float = 1.0
-    """What share of its exercise the problem may cost; less than 1 where the values are right all the same."""
+    """Share of the exercise that the problem may cost; less than 1 if the values are right."""
     place: tuple[str, int] = ("", 0)
-    """The line of the check that asks for a property: what is asked there is another thing elsewhere."""
+    """File and line of the check that expects the property: the same property elsewhere is another comparison."""
 
 
 @dataclass
@@ -64,23 +64,23 @@ class Record:
     check: str = ""
     """The check's name, in words."""
     measured: bool = False
-    """Whether it rests on what our code measured beside the submission, or looks for an exercise's technique."""
+    """Whether it rests on what our code measured beside the submission, or checks the exercise's technique."""
     calls: list[Call] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     ended_by: LearnerError | None = None
     raised: str = ""
-    """The exception that the check itself raised: it could not work with an answer, or is wrong."""
+    """The exception that the check itself raised: it could not use the answer, or the check is wrong."""
     asked: str = ""
-    """The case of a scenario that runs now, or that ended the check."""
+    """The case of the scenario that is running, or that ended the check."""
     seconds: float = 0.0
-    """What the check took, to the judge, waiting included."""
+    """Wall time that the judge spent on the check, waiting included."""
     enough: Callable[[Record], bool] | None = None
-    """Asked after each comparison: whether the check may end there."""
+    """Called after each comparison; if it returns true, the check ends there."""
     cut: bool = False
-    """Whether it did: what this record holds is the beginning of what there is to see."""
+    """Whether the check ended early, so that the record is incomplete."""
 
     def note(self, comparison: Comparison) -> None:
-        """Keep what one expectation saw. `Enough` where nobody wants to know the rest."""
+        """Add a comparison. Raises `Enough` if the check may end here."""
         self.comparisons.append(comparison)
         if self.enough and self.enough(self):
             raise Enough
@@ -95,12 +95,12 @@ class Record:
 
     @property
     def cost(self) -> float:
-        """What share of its exercise a failing check may cost; less than 1 where all values are right."""
+        """Share of the exercise that a failing check may cost; less than 1 if all values are right."""
         return 1.0 if self.ended_by is not None else max((failure.cost for failure in self.failures), default=1.0)
 
 
 class Enough(BaseException):
-    """Ends a check of which enough was seen. None of the errors that a check may expect."""
+    """Ends a check early. A `BaseException`, so that checks do not catch it."""
 
 
 _records: list[Record] = []
@@ -114,7 +114,7 @@ def recording(
     enough: Callable[[Record], bool] | None = None,
     check: str = "",
 ) -> Iterator[Record]:
-    """Collect what the expectations inside see, in a `check` of `exercise`, until it is `enough`."""
+    """Record what the expectations inside see, in `check` of `exercise`, until it is `enough`."""
     record = Record(visible, exercise, check, measured, enough=enough)
     _records.append(record)
     began = time.perf_counter()
@@ -129,14 +129,14 @@ def recording(
 
 
 def current_record() -> Record:
-    """The record of the check that runs now. `RuntimeError` outside of one."""
+    """The record of the running check. Raises `RuntimeError` outside of a check."""
     if not _records:
         raise RuntimeError("expectations work only inside a check")
     return _records[-1]
 
 
 def paired(got: Any, expected: Any, names: tuple[str, ...]) -> list[tuple[str, Any, Any]]:
-    """Name, got and expected of each output; the whole as one where the structures differ."""
+    """(name, got, expected) for each output; a single triple if the structures differ."""
     if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
         return [(str(key), got[key], expected[key]) for key in expected]
     several = isinstance(expected, tuple | list) and isinstance(got, tuple | list)

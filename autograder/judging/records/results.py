@@ -1,4 +1,4 @@
-"""What grading one submission found, as data and as JSON."""
+"""The result of grading one submission, as data and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.wording import printable_json
 
 @dataclass
 class CheckResult:
-    """One check on one kind of input."""
+    """The outcome of one check on visible or on hidden inputs."""
 
     name: str
     visible: bool
@@ -27,7 +27,7 @@ class CheckResult:
 
 @dataclass
 class ExerciseResult:
-    """All checks of one exercise."""
+    """The outcome of all checks of one exercise."""
 
     name: str
     points: float
@@ -39,16 +39,16 @@ class ExerciseResult:
     seconds: float
     checks: list[CheckResult] = field(default_factory=list)
     misconceptions: list[str] = field(default_factory=list)
-    """All that explain the answer equally well; `misconception` is set when it is one."""
+    """All known mistakes that the message names; `misconception` is set if there is only one."""
     code: str = ""
-    """The call that is shown, with every digit, for whoever sits before it: no part of what is kept."""
+    """Code of the shown call with every digit, for the learner at the keyboard; not stored."""
     grader_version: str = ""
-    """A hash of all that decides the points of this exercise: where it is another one, this is graded again."""
+    """Hash of everything that affects this exercise's points; a result with another hash is graded again."""
 
 
 @dataclass
 class SubmissionResult:
-    """One student's work on one lesson."""
+    """The result of one student's work on one lesson."""
 
     student: str
     lesson: str
@@ -62,11 +62,11 @@ class SubmissionResult:
     message: str
     exercises: list[ExerciseResult] = field(default_factory=list)
     salt_sha256: str = ""
-    """A fingerprint of the class salt: another salt asks for another grading."""
+    """Hash of the key made from the class's salt; a result with another hash is graded again."""
     visible_only: bool = False
-    """Whether only visible cases were checked: this copy of the course has no solutions."""
+    """Whether only visible inputs were checked, because this copy of the course has no solutions."""
     course: str = ""
-    """What the course calls itself whose lesson it is; empty in results of older versions."""
+    """Title of the course that the lesson belongs to; empty in results of older versions."""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data; docs/grading.md documents the keys."""
@@ -82,7 +82,7 @@ class SubmissionResult:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SubmissionResult:
-        """The result that `to_json` wrote. `KeyError` or `TypeError` for anything else."""
+        """The result that `to_json` wrote. Raises `KeyError` or `TypeError` for other data."""
         exercises = [
             ExerciseResult(**{**entry, "checks": [CheckResult(**check) for check in entry["checks"]]})
             for entry in data["exercises"]
@@ -92,19 +92,19 @@ class SubmissionResult:
 
 @contextmanager
 def whole_file(path: Path, scratch: Path | None = None) -> Iterator[TextIO]:
-    """A file to write that is at `path` once the block ends, whole, and never if it fails.
+    """Open a file that appears at `path` when the block ends, and not at all if the block fails.
 
-    A reader, or a run that is killed, never meets half of one. After a power cut the last few may be missing, as
-    folders are not synchronised; none is damaged, as their content is.
+    Readers never see part of a file, even if this process is killed. After a power cut the last few files may be
+    missing, because folders are not synced, but none is damaged, because file contents are.
 
     Args:
-        scratch: where it lies until then, on the same file system; beside `path` if not given. Who is killed leaves
-            it there.
+        scratch: folder for the file until then, on the same file system; by default, that of `path`. If the process is
+            killed, the file stays there.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=scratch or path.parent)
     try:
-        # "backslashreplace": some names are no UTF-8
+        # some names are not valid UTF-8
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             yield file
             file.flush()
@@ -117,6 +117,6 @@ def whole_file(path: Path, scratch: Path | None = None) -> Iterator[TextIO]:
 
 
 def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
-    """Write a JSON file whole or not at all; the arguments are those of `whole_file`."""
+    """Write a JSON file atomically; the arguments are those of `whole_file`."""
     with whole_file(path, scratch) as file:
-        file.write(printable_json(data, indent=1) + "\n")  # at once: `dump` writes it word by word
+        file.write(printable_json(data, indent=1) + "\n")  # in one write: `json.dump` makes many

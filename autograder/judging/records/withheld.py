@@ -1,7 +1,7 @@
-"""What is said of a hidden case: which check it was, and which of a few things happened, in words of our own.
+"""What feedback says about a failing hidden check: its name, and one of a few outcomes in our own words.
 
-Whatever else a submission could say of a hidden case (an exception, a shape, a name, a key) could carry the inputs out,
-and the next attempt would answer from a table.
+Any text from the submission (an exception, a shape, a name, a key) could leak hidden inputs, and the next attempt could
+answer from a table of them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ SLIPS = {OF_ANOTHER_TYPE: "gives the right values in another type", CHANGED: "ch
 RAISED = "raises an exception"
 UNUSABLE = "gives what the check cannot use"
 OUTCOMES = (*dict.fromkeys(ENDINGS.values()), *SLIPS.values(), RAISED, UNUSABLE, WRONG)
-"""All that can be said of a hidden check that fails."""
+"""Everything that can be said about a failing hidden check."""
 
 
 def outcome(record: Record) -> str:
-    """What happened in a hidden check that fails, of `OUTCOMES`."""
+    """What happened in a failing hidden check, one of `OUTCOMES`."""
     if record.ended_by is not None:
         return next((words for kind, words in ENDINGS.items() if isinstance(record.ended_by, kind)), RAISED)
     return UNUSABLE if record.raised else SLIPS.get(record.cost, WRONG)
 
 
 def said_of(record: Record) -> str:
-    """One line on a hidden check that fails."""
+    """One line about a failing hidden check."""
     return f"On a hidden input {record.exercise} {outcome(record)} (the check: {record.check})."
