@@ -1,4 +1,4 @@
-"""What learners' copies are told without solutions is what is told with them."""
+"""A rule about answer books: without solutions, learners are told the same as with them."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from course.syllabus import Exercise, Lesson
 
 @dataclass
 class WithSolutions:
-    """What the judge that has them sees and says of known mistakes, on visible cases."""
+    """The records and messages of a judge that has the solutions, for each known mistake, on visible cases."""
 
     records: dict[Misconception, list[Record]] = field(default_factory=dict)
     said: dict[Misconception, tuple[str, ...]] = field(default_factory=dict)
 
 
 def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
-    """By a lesson's answer book, the solution passes and known mistakes are told as with the solution beside it.
+    """Judged by a lesson's answer book, the solution passes, and each known mistake gets the same message as otherwise.
 
-    `seen` is for another rule about the same lesson.
+    Args:
+        seen: shares what is seen of known mistakes with other rules about the same lesson.
     """
     problems = []
     for lesson in whole_lessons(course):
@@ -64,7 +65,7 @@ def _said(judge: Judge) -> WithSolutions:
 
 
 def _told(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str, ...]:
-    """The names of the mistakes that are told, and the first line."""
+    """The names in the diagnosis and the first line of its message; empty if all checks pass."""
     if all(record.passed for record in records):
         return ()
     diagnosis = judge.mistakes.explain(exercise, records)
@@ -72,7 +73,7 @@ def _told(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str,
 
 
 def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[str]:
-    """What the judge who has the book alone says otherwise."""
+    """Where a judge with only the answer book differs from the one with solutions, and where the book lacks answers."""
     problems = [
         f"the solution fails by the answer book: {exercise.name}: {line(summary(record))}"
         for exercise in judge.lesson.exercises
@@ -89,9 +90,9 @@ def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[
     for known in judge.mistakes.known:
         original, exercise = by_name[known.exercise, known.name], judge.lesson.exercise(known.exercise)
         records = said.records[original]
-        if exercise.seconds <= WORTH_SEARCHING:  # the others' calls take minutes once more
+        if exercise.seconds <= WORTH_SEARCHING:  # running slower ones again would take minutes
             items = zip(judge.items_of(exercise.name), records, strict=True)
-            rejecting = [item for item, record in items if not record.passed]  # the others saw what the solution gives
+            rejecting = [item for item, record in items if not record.passed]  # the other checks saw right values
             again = judge.observe(rejecting, reference.mistaken(original))
             problems += [
                 f"the answer book cannot tell: {exercise.name}: {known.name}: {record.check}"
@@ -107,7 +108,7 @@ def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[
 
 
 def _book_of(course: Course, lesson: Lesson, seen: SeenOfMistakes | None) -> AnswerBook:
-    """The book that lies beside the checks, if it says that it is of this version, or one that is written for this."""
+    """The answer book beside the checks if it is up to date; else a new one, without slips and pairs of mistakes."""
     with suppress(FileNotFoundError, StaleBook):
         there = read_book(course.answer_book(lesson.slug))
         if there.version == grader_version(lesson.slug):
