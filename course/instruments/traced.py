@@ -1,4 +1,4 @@
-"""Whether all numbers come from operations that were seen: nothing is computed in NumPy, in Python, or out of sight."""
+"""Detects results that were computed outside of PyTorch's dispatcher: in NumPy, in Python, or with modes disabled."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from torch import Tensor
 from course.instruments.live import Known, LiveStorages, is_mutable, tensors_in
 
 FROM_PYTHON = 500
-"""How many numbers may come from Python: the constants of operations, each once, and what `torch.tensor` is given."""
+"""How many numbers may come from Python: distinct constants of operations, and the entries given to `torch.tensor`."""
 
 
 class TracedStorages(LiveStorages):
-    """Live storages, of which it is known where their numbers come from.
+    """Tracks live storages, and whether their contents come from operations that were seen.
 
         with TracedStorages(given=[q, k, v]) as live:
             out = attention(q, k, v)
         live.is_traced(out)
 
-    Each tensor that an operation uses must be one of those `given`, or be made by an operation that was seen, and hold
-    what that has put into it. So what is computed elsewhere, and brought in, is noticed when it is used or returned:
-    from NumPy, from an operation with the modes of dispatch switched off, number by number from Python.
+    Each tensor that an operation uses must be one of those `given`, or the result of an operation that was seen, with
+    unchanged contents. So numbers computed elsewhere are noticed when they are used or returned: from NumPy, from
+    operations run with dispatch modes disabled, or brought in one by one from Python.
     """
 
     def __init__(self, given: Iterable[Tensor]) -> None:
         super().__init__()
         self.untraced = False
-        """Whether an operation has used numbers that come from elsewhere."""
+        """Whether an operation has used numbers of another origin."""
         self._contents: dict[int, Tensor] = {}
         self._left: dict[int, int] = {}
-        """Bytes to which a storage was cut since an operation wrote into it."""
+        """The least bytes that a storage had, if it was cut since an operation last wrote into it."""
         self._from_python: set[Any] = set()
         self._data = 0
         for tensor in given:
@@ -42,7 +42,7 @@ class TracedStorages(LiveStorages):
             self._remember(tensor)
 
     def is_traced(self, *results: Tensor) -> bool:
-        """Whether the numbers in these tensors, and all that were used, come from operations that were seen."""
+        """Whether the contents of these tensors, and of all that were used, come from operations that were seen."""
         return not self.untraced and all(self._holds_what_it_should(result.untyped_storage()) for result in results)
 
     def __torch_dispatch__(
@@ -74,8 +74,8 @@ class TracedStorages(LiveStorages):
         return out
 
     def _bring_in(self, tensor: Tensor) -> None:
-        """Count what `torch.tensor` has made: a number as other constants, of more all that is behind the tensor."""
-        size = tensor.untyped_storage().nbytes() // tensor.element_size()  # a view of a few may lead to a large array
+        """Count the numbers brought in by `torch.tensor`: a single one as a constant, otherwise the whole storage."""
+        size = tensor.untyped_storage().nbytes() // tensor.element_size()  # the tensor may be a view of a large array
         if size == 1 and tensor.numel() == 1:
             self._from_python.add(tensor.item())
         else:
@@ -92,7 +92,7 @@ class TracedStorages(LiveStorages):
             return False
         if known.nbytes == storage.nbytes() and storage._cdata not in self._left:
             return torch.equal(known, _bytes_of(storage))
-        # its size has changed, and not by an operation
+        # the size was changed, but not by an operation
         self._notice(tensor, counts=False)
         known = self._known_contents(storage)
         if known is None or not torch.equal(known.view(torch.uint8), _memory(storage)[: known.nbytes]):
@@ -102,13 +102,13 @@ class TracedStorages(LiveStorages):
         return True
 
     def _overwrite(self, tensor: Tensor) -> None:
-        """Give memory that no operation has written numbers that nobody computes (NaN, -1 or true).
+        """Fill memory that no operation has written with values that are not results (NaN, -1 or true).
 
-        Freed memory may hold the very result: who then writes it there, out of sight, would not change a byte.
+        Reused memory may contain the right result by chance, and writing it there unseen would change no byte.
         """
         storage = tensor.untyped_storage()
         known = self._known_contents(storage)
-        before = 0 if known is None else known.nbytes  # what was resized keeps what it had
+        before = 0 if known is None else known.nbytes  # a resized storage keeps its old contents
         _memory(storage)[before:] = 1 if tensor.dtype == torch.bool else 255
 
     def _remember(self, tensor: Tensor) -> None:
@@ -123,7 +123,7 @@ class TracedStorages(LiveStorages):
             self._left[address] = size
 
     def _known_contents(self, storage: torch.UntypedStorage) -> Tensor | None:
-        """What a storage was left with, as far as none of it was cut off since."""
+        """The contents that the last operation left in a storage, without bytes that were cut off since."""
         contents = self._contents.get(storage._cdata)
         left = self._left.pop(storage._cdata, None)
         if contents is not None and left is not None:
@@ -144,26 +144,29 @@ _UNWRITTEN = frozenset(
         *("resize", "resize_", "resize_as_"),
     )
 )
-"""Operations that give memory with whatever it holds."""
+"""Operations that return uninitialized memory."""
 
 
 _FROM_ELSEWHERE = frozenset({torch.ops.aten.from_file})
-"""Operations whose numbers come from neither their arguments nor a formula."""
+"""Operations whose results come from neither their arguments nor a formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What there is to know of an operation."""
+    """Properties of an operation."""
 
     view: bool
-    """Whether it gives another view of the same memory, and computes nothing."""
+    """Whether it only returns a view of the same memory."""
     fresh: bool
-    """Whether it is behind `torch.tensor` and `torch.from_numpy`."""
+    """Whether `torch.tensor` and `torch.from_numpy` call it with new data."""
     unwritten: bool
+    """Whether it is in `_UNWRITTEN`."""
     elsewhere: bool
+    """Whether it is in `_FROM_ELSEWHERE`."""
     numbers: tuple[str, ...]
-    """Its arguments that are numbers to compute with: indices, axes, sizes and offsets are not."""
+    """The names of arguments that are numbers to compute with, unlike indices, axes, sizes and offsets."""
     places: tuple[int, ...]
+    """The positions of these arguments."""
 
 
 @cache
@@ -186,7 +189,7 @@ def _kind(func: Any) -> _Kind:
 
 
 def _numbers_in(values: Iterable[Any]) -> Iterator[Any]:
-    """The numbers of Python among these, those in lists too."""
+    """The Python numbers among these values, also in nested lists and tuples."""
     for value in values:
         if isinstance(value, int | float | complex):
             yield value
@@ -199,5 +202,5 @@ def _memory(storage: torch.UntypedStorage) -> Tensor:
 
 
 def _bytes_of(storage: torch.UntypedStorage) -> Tensor:
-    """The memory of a storage, whatever it holds: as numbers of eight bytes, which are compared faster."""
+    """The bytes of a storage as int64, if their number allows, because that is compared faster; else as uint8."""
     return torch.empty(0, dtype=torch.uint8 if storage.nbytes() % 8 else torch.int64).set_(storage)

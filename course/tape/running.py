@@ -1,4 +1,4 @@
-"""Runs one backward pass of the engine itself, and listens to the VJPs of what is drawn."""
+"""Runs one backward pass of the engine, and records the calls of the VJPs that are drawn."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 from course.tape.reading import Box, Edge, Tape, pairs_of
 
 TOO_OFTEN = 200
-"""Calls of one VJP in one pass, after which the pass is ended."""
+"""After how many calls of one VJP a backward pass is ended."""
 
 
 class GoesRound(RuntimeError):
-    """A pass has called one VJP too often."""
+    """A backward pass has called one VJP more than `TOO_OFTEN`."""
 
 
 def run(tape: Tape, root: Any, g: Any) -> None:
-    """Let the engine walk, write down what went along each edge, and put back edges and grads as they were."""
+    """Run the engine's backward pass, record the gradients along each edge, and restore edges and grads."""
     if not tape.edges or not tape.every:
         return
     kept = [(tensor, getattr(tensor, "edges", None), getattr(tensor, "grad", None)) for tensor in tape.every]
@@ -39,7 +39,7 @@ def run(tape: Tape, root: Any, g: Any) -> None:
         _look(tape)
     finally:
         for tensor, edges, grad in kept:
-            with suppress(AttributeError):  # one that cannot be set was not changed
+            with suppress(AttributeError):  # an attribute that cannot be set was not changed
                 if not tape.by_hooks:
                     tensor.edges = edges
             with suppress(AttributeError):
@@ -47,7 +47,7 @@ def run(tape: Tape, root: Any, g: Any) -> None:
 
 
 def _listen(tape: Tape) -> None:
-    """Put a listener before each VJP of a box whose edges are all drawn in their order."""
+    """Wrap the VJPs of all edges that are drawn, to record their calls."""
     calls = [0]
     for at, box in enumerate(tape.boxes):
         mine = iter([edge for edge in tape.edges if edge.child == at])
@@ -61,7 +61,7 @@ def _listen(tape: Tape) -> None:
 
 
 def _hook(tape: Tape) -> None:
-    """Have each result of the program tell its gradient. They are the picture's own, so the hooks may stay."""
+    """Record the gradient of each result by a hook. The program's results are not used elsewhere, so hooks may stay."""
     try:
         for box in tape.boxes:
             if not box.leaf:
@@ -99,7 +99,7 @@ def _walk(root: Any, g: Any) -> None:
 
 
 def _look(tape: Tape) -> None:
-    """What a pass that came to its end has done otherwise than it is to."""
+    """Read the leaves' grads after a completed pass, and add lines about what it did wrong."""
     for at, box in enumerate(tape.boxes):
         came = [part for edge in tape.edges if edge.parent == at for part in edge.parts]
         box.grad = getattr(box.tensor, "grad", None) if box.leaf else None
@@ -112,14 +112,14 @@ def _look(tape: Tape) -> None:
 
 
 def _compare(tape: Tape, box: Box, came: list[Any]) -> None:
-    """Whether a box passed on, or kept, the sum of what came to it."""
+    """Add a line if a box did not pass on, or keep, the sum of the gradients that came to it."""
     if box.leaf and box.grad is None:
         if getattr(box.tensor, "requires_grad", True):
             tape.lines.append(f"{box.title}: gradients came, and `grad` is still None.")
         return
     held = box.grad if box.leaf else box.sent[0] if box.sent else None
     if held is None or any(np.shape(part) != np.shape(held) for part in came):
-        return  # shapes differ where the walk itself sums what was broadcast
+        return  # the shapes differ if the engine undoes broadcasting outside of the VJPs
     total = sum(came)
     if not np.allclose(held, total, rtol=1e-4, atol=1e-8, equal_nan=True):
         did = "keeps another `grad`" if box.leaf else "passes something else on"
