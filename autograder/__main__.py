@@ -1,4 +1,4 @@
-"""`python -m autograder`: the command `backprop`, where its script is not on the path."""
+"""`python -m autograder`: the command `backprop`, for when its script is not on the path."""
 
 from autograder.commands import run
 
