@@ -8,7 +8,7 @@ import os
 import sys
 
 
-def _leave_the_working_folder() -> None:
+def _take_working_folder_off_path() -> None:
     """With `python -m autograder…`, remove the working folder from `sys.path`, unless this package is in it.
 
     A folder of hand-ins may contain a `typer.py` or `typing.py`, which the command would import and run. So this comes
@@ -22,7 +22,7 @@ def _leave_the_working_folder() -> None:
         del sys.path[0]
 
 
-_leave_the_working_folder()
+_take_working_folder_off_path()
 
 from typing import TYPE_CHECKING, Any
 

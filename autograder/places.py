@@ -73,14 +73,14 @@ class Places:
     @property
     def is_checkout(self) -> bool:
         """Whether this is a checkout, not an installed wheel, which has some of the folders packed inside."""
-        return not self._taken_along.is_dir()
+        return not self._packed_folder.is_dir()
 
     @property
-    def _taken_along(self) -> Path:
+    def _packed_folder(self) -> Path:
         return self.root / "autograder" / "packed"
 
     def _packed(self, name: str) -> Path:
-        return (self.root if self.is_checkout else self._taken_along) / name
+        return (self.root if self.is_checkout else self._packed_folder) / name
 
     @property
     def chapters(self) -> Path:
@@ -95,7 +95,7 @@ class Places:
     def lessons_folder(self) -> Path:
         if not self.is_own:
             return self.root / "autograder" / "lessons"
-        _find_own_lessons()
+        _install_lessons_finder()
         return self.root / OWN_LESSONS
 
     def of(self, slug: str) -> Places:
@@ -190,7 +190,7 @@ class _OwnLessons(MetaPathFinder):
         return spec
 
 
-def _find_own_lessons() -> None:
+def _install_lessons_finder() -> None:
     """Install the finder of `lessons`. Called only in processes that use a course of one's own."""
     if not any(isinstance(finder, _OwnLessons) for finder in sys.meta_path):
         sys.meta_path.append(_OwnLessons())

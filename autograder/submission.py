@@ -84,7 +84,7 @@ class Submission:
         """A submission of the cells that a kernel ran, with labels such as `In [5]`."""
         labels = labels or [f"cell {i}" for i in range(1, len(sources) + 1)]
         cells = tuple(Cell(i, s, label) for i, (s, label) in enumerate(zip(sources, labels, strict=True), 1))
-        return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", *_by_magic(cells))
+        return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", *_split_by_magic(cells))
 
     def names(self, exercise: str) -> bool:
         """Whether the code mentions an exercise's name; for `Tensor.backward`, both parts of it."""
@@ -131,13 +131,15 @@ def parse_submission(name: str, data: bytes) -> Submission:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         if not notebook and (declared := _declared_encoding(data)):
-            return Submission(name, sha256, "submission", *_by_magic(_python_cells(data.decode(declared, "replace"))))
+            return Submission(
+                name, sha256, "submission", *_split_by_magic(_python_cells(data.decode(declared, "replace")))
+            )
         what = "so it is no notebook; export it again" if notebook else "as Python's files are; save it as UTF-8"
         raise SubmissionError(f"the file is not UTF-8 text, {what}") from None
     if notebook or _looks_like_a_notebook(text):
-        cells, taken = _by_magic(_notebook_cells(text))
-        return Submission(name, sha256, "__main__", cells, (*_no_code(text), *taken))
-    return Submission(name, sha256, "submission", *_by_magic(_python_cells(text)))
+        cells, taken = _split_by_magic(_notebook_cells(text))
+        return Submission(name, sha256, "__main__", cells, (*_definitions_outside_code(text), *taken))
+    return Submission(name, sha256, "submission", *_split_by_magic(_python_cells(text)))
 
 
 def _declared_encoding(data: bytes) -> str:
@@ -162,7 +164,7 @@ def read_bytes(path: Path, inside: Path | None) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
-            _refuse_unlike_a_submission(path, os.fstat(descriptor), inside)
+            _refuse_unsuitable(path, os.fstat(descriptor), inside)
             with open(descriptor, "rb", closefd=False) as file:
                 return file.read(MAX_BYTES + 1)
         finally:
@@ -171,8 +173,8 @@ def read_bytes(path: Path, inside: Path | None) -> bytes:
         raise SubmissionError(f"the file cannot be read ({error.strerror})") from None
 
 
-def _refuse_unlike_a_submission(path: Path, opened: os.stat_result, inside: Path | None) -> None:
-    if inside is not None and not _lies_inside(path, opened, inside):
+def _refuse_unsuitable(path: Path, opened: os.stat_result, inside: Path | None) -> None:
+    if inside is not None and not _is_inside(path, opened, inside):
         raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
     if stat.S_ISDIR(opened.st_mode):
         raise SubmissionError("this is a folder; hand in the notebook itself")
@@ -183,7 +185,7 @@ def _refuse_unlike_a_submission(path: Path, opened: os.stat_result, inside: Path
         raise SubmissionError(f"the file has {size:.0f} MiB, and {limit} MiB is the limit; clear its outputs")
 
 
-def _lies_inside(path: Path, opened: os.stat_result, folder: Path) -> bool:
+def _is_inside(path: Path, opened: os.stat_result, folder: Path) -> bool:
     """Whether the file that was opened as `path` is in `folder`, and `folder` is not a link."""
     real = os.path.realpath(path)  # for a link to itself `Path.resolve` raises another error than OSError
     if not Path(real).is_relative_to(os.path.join(os.path.realpath(folder.parent), folder.name)):
@@ -201,7 +203,7 @@ def _limited(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return cells
 
 
-def _by_magic(cells: tuple[Cell, ...]) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+def _split_by_magic(cells: tuple[Cell, ...]) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
     """The cells that run in the notebook's namespace, and those with definitions that a cell magic keeps out of it.
 
     Raises:
@@ -218,7 +220,7 @@ def _by_magic(cells: tuple[Cell, ...]) -> tuple[tuple[Cell, ...], tuple[Cell, ..
     )
 
 
-def _no_code(text: str) -> Iterator[Cell]:
+def _definitions_outside_code(text: str) -> Iterator[Cell]:
     """The Markdown and raw cells of a notebook that look like definitions."""
     for number, cell in enumerate(json.loads(text)["cells"], 1):
         if not isinstance(cell, dict) or cell.get("cell_type") not in ("markdown", "raw"):

@@ -122,12 +122,12 @@ def read_syllabus(path: Path) -> dict[str, Lesson]:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise SyllabusError(f"{path.name} is no TOML: {error}") from None
-    return _of_own(path, raw) if path.name == FILE else _listed(raw, path.name)
+    return _lessons_of_own_course(path, raw) if path.name == FILE else _listed_lessons(raw, path.name)
 
 
-def _listed(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
+def _listed_lessons(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
     """The lessons that a syllabus lists. A course that extends this one may use our groups of forbidden functions."""
-    _only_known("", raw, {"forbidden", "lesson"} | (OF_OWN if name == FILE else set()))
+    _refuse_unknown_keys("", raw, {"forbidden", "lesson"} | (OF_OWN if name == FILE else set()))
     ours = _raw_ours().get("forbidden", {}) if raw.get("extends") == OURS else {}
     lessons = [_lesson(entry, ours | raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
     slugs = [lesson.slug for lesson in lessons]
@@ -136,11 +136,11 @@ def _listed(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
     return {lesson.slug: lesson for lesson in lessons}
 
 
-def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
+def _lessons_of_own_course(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
     """The lessons of a course of one's own; slugs must be like `ch01_topic`, with different numbers."""
     title_of(file.parent)
     try:
-        lessons = _listed(raw, file.name)
+        lessons = _listed_lessons(raw, file.name)
         if extends_ours(file.parent):
             lessons = _extended(read_syllabus(SYLLABUS), raw, lessons)
         elif raw.keys() & {"without", "change"}:
@@ -169,15 +169,15 @@ def _extended(ours: dict[str, Lesson], raw: dict[str, Any], own: dict[str, Lesso
     listed = ours | own
     exercises = {f"{slug[:4]}/{one.name}": one for slug, lesson in listed.items() for one in lesson.exercises}
     gone = [
-        _known(str(name), {slug[:4]: slug for slug in ours} | {name: name for name in exercises}, "without")
+        _full_name(str(name), {slug[:4]: slug for slug in ours} | {name: name for name in exercises}, "without")
         for name in raw.get("without", [])
     ]
     changed = {
-        _known(name, {name: name for name in exercises}, "change"): entry
+        _full_name(name, {name: name for name in exercises}, "change"): entry
         for name, entry in raw.get("change", {}).items()
     }
     for name, entry in changed.items():
-        _refuse_a_wrong_change(f"change {name}", entry)
+        _refuse_wrong_change(f"change {name}", entry)
     found = {}
     for slug, lesson in listed.items():
         if slug in gone and slug not in own:
@@ -198,17 +198,17 @@ def _changed(exercise: Exercise, entry: dict[str, Any]) -> Exercise:
     return replace(exercise, **{**entry, "weights": weights})
 
 
-def _refuse_a_wrong_change(where: str, entry: dict[str, Any]) -> None:
-    _only_known(where, entry, {"points", "tier", "weights"}, ("points",))
+def _refuse_wrong_change(where: str, entry: dict[str, Any]) -> None:
+    _refuse_unknown_keys(where, entry, {"points", "tier", "weights"}, ("points",))
     if entry.get("points", 1) <= 0 or entry.get("tier", TIERS[0]) not in TIERS:
         raise SyllabusError(f"{where}: points must be positive, and the tier {' or '.join(TIERS)}")
     weights = entry.get("weights", {})
-    _only_known(f"{where}: weights", weights, set(weights), tuple(weights))
+    _refuse_unknown_keys(f"{where}: weights", weights, set(weights), tuple(weights))
     if any(weight < 0 for weight in weights.values()):
         raise SyllabusError(f"{where}: no weight can be below 0")
 
 
-def _known(name: str, names: dict[str, str], what: str) -> str:
+def _full_name(name: str, names: dict[str, str], what: str) -> str:
     """The full name of a lesson or an exercise, given by `name`. `SyllabusError` if there is none."""
     slug, slash, exercise = name.partition("/")
     meant = names.get(f"{slug[:4]}{slash}{exercise}")
@@ -241,7 +241,7 @@ def _syllabus(own: Path | None) -> dict[str, Lesson]:
 @cache
 def _own_lessons(own: Path) -> dict[str, Lesson]:
     """The lessons that the file of a course lists itself, with all of their exercises."""
-    return _listed(tomllib.loads((own / FILE).read_text(encoding="utf-8")), FILE)
+    return _listed_lessons(tomllib.loads((own / FILE).read_text(encoding="utf-8")), FILE)
 
 
 def course_title() -> str:
@@ -260,7 +260,7 @@ def find_lesson(slug: str) -> Lesson:
         raise KeyError(f"there is no lesson {slug!r}; there are {', '.join(syllabus())}") from None
 
 
-def _only_known(where: str, entry: dict[str, Any], keys: Set[str], numbers: tuple[str, ...] = ()) -> None:
+def _refuse_unknown_keys(where: str, entry: dict[str, Any], keys: Set[str], numbers: tuple[str, ...] = ()) -> None:
     """Raise `SyllabusError` for a key that is not in `keys`, or a value of `numbers` that is not a finite number."""
     begin = f"{where}: " if where else ""
     for key in entry.keys() - keys:
@@ -274,7 +274,7 @@ def _only_known(where: str, entry: dict[str, Any], keys: Set[str], numbers: tupl
 
 def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     slug = entry.get("slug", "?")
-    _only_known(f"lesson {slug}", entry, OF_A_LESSON, ("minutes",))
+    _refuse_unknown_keys(f"lesson {slug}", entry, OF_A_LESSON, ("minutes",))
     try:
         environment = Environment(tuple(entry["packages"]), tuple(entry["modules"]))
         exercises = tuple(_exercise(slug, item, environment, groups) for item in entry["exercise"])
@@ -303,7 +303,7 @@ def _words(slug: str, entry: dict[str, Any], key: str) -> str:
 
 def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups: dict[str, list[str]]) -> Exercise:
     name = entry.get("name", "?")
-    _only_known(f"{slug}/{name}", entry, OF_AN_EXERCISE, ("points", "seconds"))
+    _refuse_unknown_keys(f"{slug}/{name}", entry, OF_AN_EXERCISE, ("points", "seconds"))
     try:
         exercise = Exercise(
             lesson=slug,

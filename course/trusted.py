@@ -37,7 +37,7 @@ def found_above(folder: Path) -> tuple[Path, Path] | None:
     file = file_upwards(folder)
     if file is None:
         return None
-    noted = _noted(file)
+    noted = _trusted_course(file)
     if noted is None:
         what = "names a course that you have not trusted; its checks would run as you"
         raise UntrustedError(f"{file} {what}. {_advice(file)}")
@@ -101,7 +101,7 @@ def _course_of(file: Path) -> Path:
     return course
 
 
-def _noted(file: Path) -> Path | None:
+def _trusted_course(file: Path) -> Path | None:
     """The course that a file named when it was trusted; None if it is not trusted."""
     try:
         said = _read(_note_of(file))

@@ -143,7 +143,7 @@ def new_lesson(
     changed = {course.syllabus: before_lesson(course.syllabus.read_text(encoding="utf-8"), later, entries)}
     contents = course.chapters / "_toc.yml"
     if contents.is_file():
-        listed = _listed(contents.read_text(encoding="utf-8"), slug, earlier[-1].slug if earlier else "", later)
+        listed = _with_chapter(contents.read_text(encoding="utf-8"), slug, earlier[-1].slug if earlier else "", later)
         if listed is None:
             raise AuthoringError(f"{course.relative(contents)} lists no chapter of the lesson before or after {slug}")
         changed[contents] = listed
@@ -215,7 +215,7 @@ def _lesson_files(places: Places, slug: str, name: str, title: str, *, has_chapt
     return files
 
 
-def _listed(text: str, slug: str, earlier: str, later: str) -> str | None:
+def _with_chapter(text: str, slug: str, earlier: str, later: str) -> str | None:
     """A book's table of contents with the chapter `slug` beside a neighbour; None if it lists neither neighbour."""
     lines = text.splitlines(keepends=True)
     for neighbour, offset in ((earlier, 1), (later, 0)):

@@ -166,7 +166,7 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     cells = without_taken_out(cells, lesson)
     marked = [cell for cell in cells if "exercise" in cell.metadata]
     listed_in = Places(solutions.parent)
-    _require_the_syllabus(
+    _require_exercises_of_syllabus(
         lesson,
         listed_in.relative(listed_in.syllabus),
         [(cell.metadata.exercise, cell.metadata.get("part", "")) for cell in marked],
@@ -179,7 +179,7 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     return list(cells)
 
 
-def _require_the_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, str]]) -> None:
+def _require_exercises_of_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, str]]) -> None:
     """Require the syllabus's exercises in its order, each in one cell or in named parts."""
     file = f"solutions/{lesson.slug}.py"
     listed = [exercise.name for exercise in lesson.exercises]

@@ -51,13 +51,13 @@ def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset
     found = [(stub, _answer(work, stub, handed_out, exercise)) for stub in handed_out]
     if all(len(mine) == 1 and mine[0].source.strip() == stub.source.strip() for stub, mine in found):
         return Reset(None, changed=False, others=_others(work, exercise))
-    path = _keep(file, exercise, [piece for _, mine in found for piece in mine if piece.source.strip()])
+    path = _back_up(file, exercise, [piece for _, mine in found for piece in mine if piece.source.strip()])
     for stub, mine in found:
         if not mine:
-            above = _above_its_check(work, exercise)
+            above = _index_of_check(work, exercise)
             assert above is not None  # `_answer` raised otherwise
             work.insert(above, stub)
-        elif _is_shared(work, mine[0], exercise):
+        elif _has_other_code(work, mine[0], exercise):
             work.write(mine[0], _without_definition(mine[0].source, exercise, stub.source))
         else:
             work.put(mine[0], stub)
@@ -87,7 +87,7 @@ def _answer(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exer
         raise ResetError(
             f"{exercise.name} is defined in {cells} of {where}, and none is marked as its own; delete all but one"
         )
-    if not defining and _above_its_check(work, exercise) is None:
+    if not defining and _index_of_check(work, exercise) is None:
         raise ResetError(
             f"{where} has neither a cell of {exercise.name} nor its check; a fresh notebook has both: "
             f"backprop start another-folder {exercise.lesson.partition('_')[0]}"
@@ -95,7 +95,7 @@ def _answer(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exer
     return defining
 
 
-def _above_its_check(work: WorkFile, exercise: Exercise) -> int | None:
+def _index_of_check(work: WorkFile, exercise: Exercise) -> int | None:
     """The index of the check cell of an exercise; None if there is none."""
     return next((i for i, piece in enumerate(work.pieces) if piece.checks(exercise.name)), None)
 
@@ -104,7 +104,7 @@ def _defined(piece: Piece) -> list[str]:
     return [name for name, _, _ in definitions(piece.source)]
 
 
-def _is_shared(work: WorkFile, piece: Piece, exercise: Exercise) -> bool:
+def _has_other_code(work: WorkFile, piece: Piece, exercise: Exercise) -> bool:
     """Whether a cell has other code than the answer, as after merging cells, or in a Python file without cells.
 
     Then only the definition of the exercise may be replaced.
@@ -133,7 +133,7 @@ def _others(work: WorkFile, exercise: Exercise) -> tuple[str, ...]:
     return tuple(work.place(i) for i in defining if i not in (marked or defining[:1]))
 
 
-def _keep(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
+def _back_up(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
     """Write the old answer into a new backup file and return its path; None if there is no answer."""
     if not old:
         return None

@@ -25,7 +25,7 @@ def solution_of(exercise: Exercise, places: Places | None = None) -> str:
     """
     cells = _cells(exercise.lesson, places)
     own = _own_answers(cells)[exercise.name]
-    helpers = [cell.source.strip("\n") for cell in cells if not cell.exercise and _names_any(own, cell.source)]
+    helpers = [cell.source.strip("\n") for cell in cells if not cell.exercise and _mentions_any(own, cell.source)]
     return "\n\n\n".join([*helpers, own])
 
 
@@ -58,7 +58,7 @@ def in_a_line(exercise: Exercise) -> str:
     return exercise.hints[-1] if exercise.hints else ""
 
 
-def _names_any(code: str, source: str) -> bool:
+def _mentions_any(code: str, source: str) -> bool:
     """Whether `code` mentions a name that `source` defines."""
     return any(re.search(rf"\b{re.escape(name)}\b", code) for name, _, _ in definitions(source))
 

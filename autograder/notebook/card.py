@@ -90,12 +90,12 @@ def split(text: str) -> tuple[list[str], list[str]]:
     else:
         return lines, []
     end = len(lines)
-    while end > number and _is_said(lines[end - 1]):
+    while end > number and _is_prose(lines[end - 1]):
         end -= 1
     return [*lines[:number], *lines[end:]], lines[number:end]
 
 
-def _is_said(line: str) -> bool:
+def _is_prose(line: str) -> bool:
     """Whether a line below a failing case is prose again."""
     return line.startswith(AFTER_A_CASE) or line.endswith(" is not written yet.")
 

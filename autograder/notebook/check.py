@@ -32,7 +32,7 @@ def lesson(slug: str) -> Check:
             judge can be started.
     """
     try:
-        _find_the_course()
+        _serve_found_course()
         return Check(slug)
     except KeyError as error:
         raise CheckFailed(slug, error.args[0]) from None
@@ -42,7 +42,7 @@ def lesson(slug: str) -> Check:
         raise CheckFailed(slug, str(error)) from None
 
 
-def _find_the_course() -> None:
+def _serve_found_course() -> None:
     """Serve the course named by a file in the notebook's folder or above it, unless `BACKPROP_COURSE` names one.
 
     When nbgrader runs the notebook, that folder belongs to a hand-in and is ignored. `CourseError` if the course is not
@@ -61,7 +61,7 @@ class Check:
         self._judge = _Judge(slug)
         self._unseen: list[Shown] = []
         if shell() is not None:
-            shell().events.register("post_run_cell", self._show_the_rest)
+            shell().events.register("post_run_cell", self._show_undisplayed)
             explain(shell(), (package for environment in self.lesson.environments for package in environment.packages))
 
     def __call__(self, exercise: str = "", hint: int = 0) -> Feedback | Notice | State:
@@ -74,7 +74,7 @@ class Check:
             CheckFailed: nbgrader runs the notebook, and there are no points or no such exercise. nbgrader scores a cell
                 that raises as 0, but a cell that shows no number as right.
         """
-        name = self._called(exercise)
+        name = self._exercise_name(exercise)
         shown: Feedback | Notice | State
         try:
             shown = self._feedback(name, hint) if name != "" or hint else self._state()
@@ -85,7 +85,7 @@ class Check:
         self._unseen.append(shown)
         return shown
 
-    def _show_the_rest(self, result: Any) -> None:
+    def _show_undisplayed(self, result: Any) -> None:
         """After a cell has run, show the results of checks that Jupyter did not: it displays only the last line's."""
         unseen, self._unseen = [one for one in self._unseen if not one.seen], []
         if unseen and not _graded_by_nbgrader():
@@ -145,7 +145,7 @@ class Check:
         following = self.lesson.exercises[self.lesson.exercises.index(exercise) + 1 :]
         return following[0] if following else None
 
-    def _called(self, exercise: Any) -> Any:
+    def _exercise_name(self, exercise: Any) -> Any:
         """The exercise's name, also if the function itself is given: `check(relu_vjp)`, `check(Tensor.detach)`."""
         name = getattr(exercise, "__qualname__", None)
         if not isinstance(name, str):
@@ -183,7 +183,7 @@ class _Judge:
     def __init__(self, slug: str) -> None:
         self._slug = slug
         self._asked = 0
-        self._in_step = False
+        self._idle = False
         """Whether the judge is idle: not while it works on a request, nor after that was interrupted."""
         self._start()
         atexit.register(self.stop)
@@ -201,12 +201,12 @@ class _Judge:
         request = {**request, "number": self._asked}
         try:
             for _ in range(2):
-                if not self._in_step:
+                if not self._idle:
                     self._start_again()
-                self._in_step = False
+                self._idle = False
                 answer = self._answer(request, say)
                 if answer is not None:
-                    self._in_step = True
+                    self._idle = True
                     return answer
         except KeyboardInterrupt:
             self._start_again()
@@ -257,7 +257,7 @@ class _Judge:
             environ={**os.environ, **ONE_THREAD},
             start_new_session=os.name == "posix",  # interrupting a cell must not end the judge
         )
-        self._in_step = True
+        self._idle = True
 
 
 class _Progress:

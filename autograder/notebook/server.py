@@ -52,7 +52,7 @@ def serve(judge: Judge) -> None:
                 answer = {"error": str(error)}
             else:
                 answer = {**result.to_json(), "code": result.exercises[0].code if len(result.exercises) == 1 else ""}
-                answer["remark"] = _keep(result)
+                answer["remark"] = _record(result)
                 if result.status != "graded":
                     answer = {"error": f"{exercise or judge.lesson.slug} could not be graded: {result.message}"}
             _tell(answers, {**answer, "number": number})
@@ -90,7 +90,7 @@ def _unwritten(result: ExerciseResult) -> ExerciseResult:
     return replace(result, status="missing", message=f"{result.name} is not written yet, and {why}")
 
 
-def _keep(result: SubmissionResult) -> str:
+def _record(result: SubmissionResult) -> str:
     """Record the result as `backprop check` does, in the notebook's folder, where the kernel started.
 
     Does nothing if nbgrader runs the notebook, or if the folder has no such notebook. Returns a line about what went

@@ -33,7 +33,7 @@ class TracedStorages(LiveStorages):
         self.untraced = False
         """Whether an operation has used numbers of another origin."""
         self._contents: dict[int, Tensor] = {}
-        self._left: dict[int, int] = {}
+        self._least_bytes: dict[int, int] = {}
         """The least bytes that a storage had, if it was cut since an operation last wrote into it."""
         self._from_python: set[Any] = set()
         self._data = 0
@@ -43,7 +43,7 @@ class TracedStorages(LiveStorages):
 
     def is_traced(self, *results: Tensor) -> bool:
         """Whether the contents of these tensors, and of all that were used, come from operations that were seen."""
-        return not self.untraced and all(self._holds_what_it_should(result.untyped_storage()) for result in results)
+        return not self.untraced and all(self._is_unchanged(result.untyped_storage()) for result in results)
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -54,10 +54,10 @@ class TracedStorages(LiveStorages):
         kind = _kind(func)
         if kind.fresh:
             for tensor in used:
-                self._bring_in(tensor)
+                self._count_from_python(tensor)
         elif not kind.view:
             given = [value for value in values if isinstance(value, torch.UntypedStorage)]  # to `set_`
-            self.untraced |= not all(map(self._may_be_used, used)) or not all(map(self._holds_what_it_should, given))
+            self.untraced |= not all(map(self._is_traced, used)) or not all(map(self._is_unchanged, given))
         self.untraced |= kind.elsewhere
         if kind.numbers:
             self._from_python.update(_numbers_in(args[i] for i in kind.places if i < len(args)))
@@ -68,12 +68,12 @@ class TracedStorages(LiveStorages):
             made = list(tensors_in((out,)))
             if kind.unwritten:
                 for tensor in made:
-                    self._overwrite(tensor)
+                    self._fill_uninitialized(tensor)
             for tensor in made + used if is_mutable(func) else made:
                 self._remember(tensor)
         return out
 
-    def _bring_in(self, tensor: Tensor) -> None:
+    def _count_from_python(self, tensor: Tensor) -> None:
         """Count the numbers brought in by `torch.tensor`: a single one as a constant, otherwise the whole storage."""
         size = tensor.untyped_storage().nbytes() // tensor.element_size()  # the tensor may be a view of a large array
         if size == 1 and tensor.numel() == 1:
@@ -81,27 +81,27 @@ class TracedStorages(LiveStorages):
         else:
             self._data += size
 
-    def _holds_what_it_should(self, storage: torch.UntypedStorage) -> bool:
+    def _is_unchanged(self, storage: torch.UntypedStorage) -> bool:
         known = self._known_contents(storage)
         return known is not None and torch.equal(known, _bytes_of(storage))
 
-    def _may_be_used(self, tensor: Tensor) -> bool:
+    def _is_traced(self, tensor: Tensor) -> bool:
         storage = tensor.untyped_storage()
         known = self._contents.get(storage._cdata)
         if known is None:
             return False
-        if known.nbytes == storage.nbytes() and storage._cdata not in self._left:
+        if known.nbytes == storage.nbytes() and storage._cdata not in self._least_bytes:
             return torch.equal(known, _bytes_of(storage))
         # the size was changed, but not by an operation
         self._notice(tensor, counts=False)
         known = self._known_contents(storage)
         if known is None or not torch.equal(known.view(torch.uint8), _memory(storage)[: known.nbytes]):
             return False
-        self._overwrite(tensor)
+        self._fill_uninitialized(tensor)
         self._remember(tensor)
         return True
 
-    def _overwrite(self, tensor: Tensor) -> None:
+    def _fill_uninitialized(self, tensor: Tensor) -> None:
         """Fill memory that no operation has written with values that are not results (NaN, -1 or true).
 
         Reused memory may contain the right result by chance, and writing it there unseen would change no byte.
@@ -113,19 +113,19 @@ class TracedStorages(LiveStorages):
 
     def _remember(self, tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
-        self._left.pop(storage._cdata, None)
+        self._least_bytes.pop(storage._cdata, None)
         self._contents[storage._cdata] = _bytes_of(storage).clone()
 
     def _measure(self, known: Known, storage: torch.UntypedStorage) -> None:
         super()._measure(known, storage)
         address, size = storage._cdata, storage.nbytes()
-        if address in self._contents and size < self._left.get(address, self._contents[address].nbytes):
-            self._left[address] = size
+        if address in self._contents and size < self._least_bytes.get(address, self._contents[address].nbytes):
+            self._least_bytes[address] = size
 
     def _known_contents(self, storage: torch.UntypedStorage) -> Tensor | None:
         """The contents that the last operation left in a storage, without bytes that were cut off since."""
         contents = self._contents.get(storage._cdata)
-        left = self._left.pop(storage._cdata, None)
+        left = self._least_bytes.pop(storage._cdata, None)
         if contents is not None and left is not None:
             kept = contents.view(torch.uint8)[:left].clone()
             contents = self._contents[storage._cdata] = kept if left % 8 else kept.view(torch.int64)
@@ -134,7 +134,7 @@ class TracedStorages(LiveStorages):
     def _free(self, address: int) -> None:
         super()._free(address)
         self._contents.pop(address, None)
-        self._left.pop(address, None)
+        self._least_bytes.pop(address, None)
 
 
 _UNWRITTEN = frozenset(

@@ -90,7 +90,7 @@ def _norm_bytes(shape: Shape, norms: str, itemsize: int) -> int:
     return (4 + 2 * itemsize) * h + 4  # x in float32, x/rms, the result
 
 
-def _refilled(training: Training) -> int:
+def _recomputed_bytes(training: Training) -> int:
     """Bytes per token that recomputing one layer adds to those saved of it."""
     shape, itemsize, how = training.shape, training.precision.activations, training.recompute
     if how == "none":
@@ -145,7 +145,7 @@ def moments(training: Training) -> dict[str, Moment]:
         at_loss = Moment(norm + 4 * n * shape.vocab, 8 * n * shape.vocab)
     else:  # one chunk at a time is recomputed, and gradients of finished chunks are there
         at_loss = Moment(norm, 12 * rows * shape.vocab + itemsize * h * (n - rows))
-    return {"loss": at_loss, "layer": Moment(0, n * (_refilled(training) + itemsize * (h + 2 * shape.ffn)))}
+    return {"loss": at_loss, "layer": Moment(0, n * (_recomputed_bytes(training) + itemsize * (h + 2 * shape.ffn)))}
 
 
 def _states(training: Training) -> dict[str, int]:

@@ -102,14 +102,14 @@ class Group(ABC):
                 given = f"{str(tensor.layout).removeprefix('torch.')} on {tensor.device}"
                 raise ValueError(f"{name} takes dense tensors on the CPU; it was given one that is {given}")
             if tensor.dtype not in DTYPES:
-                raise TypeError(f"{name} takes no {_told(tensor.dtype)}, which gloo does not know")
+                raise TypeError(f"{name} takes no {_dtype_name(tensor.dtype)}, which gloo does not know")
             if name == "all_reduce" and any(
                 n > 1 and not s for n, s in zip(tensor.shape, tensor.stride(), strict=True)
             ):
                 raise ValueError(f"{name} writes into its tensor, and an expanded one has no room: clone it first")
         first = tensors[0]
         n_bytes = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-        call = Call(name, tuple(first.shape), _told(first.dtype), n_bytes)
+        call = Call(name, tuple(first.shape), _dtype_name(first.dtype), n_bytes)
         self.calls.append(call)
         self._enter(call)
         with torch.no_grad():
@@ -138,7 +138,7 @@ def _packed(tensor: Tensor) -> Tensor:
     return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
 
 
-def _told(dtype: torch.dtype) -> str:
+def _dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 

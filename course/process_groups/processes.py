@@ -165,7 +165,7 @@ def _run_rank(
 ) -> None:
     """The main function of a rank's process: join the group, call `function`, report, and wait for the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes, but the parent ends this one
-    _end_with_the_parent()
+    _die_with_parent()
     for connection in not_its:
         connection.close()
     torch.set_num_threads(1)  # OpenMP's threads do not survive a fork, and waiting for them would never end
@@ -195,7 +195,7 @@ def _pickled(result: Any) -> bytes:
         raise TypeError(f"the result cannot be sent to the process that started this one: {error}") from None
 
 
-def _end_with_the_parent() -> None:
+def _die_with_parent() -> None:
     """On Linux, let the kernel kill this process when its parent dies."""
     if sys.platform == "linux":
         import ctypes

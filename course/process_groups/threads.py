@@ -79,7 +79,7 @@ class _ThreadGroup(Group):
 
     def _all_reduce(self, tensor: Tensor) -> Tensor:
         brought = self._meeting.exchange(self.rank, self.calls[-1], [tensor])
-        return _added([one for (one,) in brought])
+        return _sum([one for (one,) in brought])
 
     def _all_gather(self, tensor: Tensor) -> list[Tensor]:
         brought = self._meeting.exchange(self.rank, self.calls[-1], [tensor])
@@ -87,10 +87,10 @@ class _ThreadGroup(Group):
 
     def _reduce_scatter(self, tensors: list[Tensor]) -> Tensor:
         brought = self._meeting.exchange(self.rank, self.calls[-1], tensors)
-        return _added([theirs[self.rank] for theirs in brought])
+        return _sum([theirs[self.rank] for theirs in brought])
 
 
-def _added(tensors: list[Tensor]) -> Tensor:
+def _sum(tensors: list[Tensor]) -> Tensor:
     """The sum, added in rank order, so that all ranks get the same bits."""
     total = tensors[0].clone()
     for tensor in tensors[1:]:

@@ -107,7 +107,7 @@ def read(root: Any, names: Mapping[int, str], watched: Watched) -> Tape:
         return tape
     pairs = watched.pairs if tape.by_hooks else pairs_of
     places = _draw(tape, root, names, pairs)
-    _look_for_circles(tape, root, pairs)
+    _sort_topologically(tape, root, pairs)
     left_out = len(tape.every) - len(places)
     if left_out > 0:
         tape.lines.append(f"{left_out:,} tensors more lie below these {len(places)} and are not drawn.")
@@ -167,7 +167,7 @@ def operation(vjp: Any) -> str:
     return parts[-2].split(".")[-1].strip("_") if len(parts) > 1 else "operation"
 
 
-def _look_for_circles(tape: Tape, root: Any, pairs: Pairs) -> None:
+def _sort_topologically(tape: Tape, root: Any, pairs: Pairs) -> None:
     """Set `tape.every` by a topological sort; add a line if there is a cycle, or more than `FAR` tensors."""
     found, seen, due = [root], {id(root)}, Counter[int]()
     try:

@@ -27,8 +27,8 @@ def run(tape: Tape, root: Any, g: Any) -> None:
     try:
         for tensor in tape.every:
             tensor.grad = None
-        (_hook if tape.by_hooks else _listen)(tape)
-        _walk(root, g)
+        (_hook if tape.by_hooks else _wrap_vjps)(tape)
+        _run_backward(root, g)
     except NotImplementedError:
         tape.lines.append(
             "`Tensor.backward` is not written yet. Once it is, what it sends along the edges stands here."
@@ -36,7 +36,7 @@ def run(tape: Tape, root: Any, g: Any) -> None:
     except Exception as error:
         tape.lines.append(f"backward ended in {type(error).__name__}: {error}"[:300])
     else:
-        _look(tape)
+        _find_faults(tape)
     finally:
         for tensor, edges, grad in kept:
             with suppress(AttributeError):  # an attribute that cannot be set was not changed
@@ -46,14 +46,14 @@ def run(tape: Tape, root: Any, g: Any) -> None:
                 tensor.grad = grad
 
 
-def _listen(tape: Tape) -> None:
+def _wrap_vjps(tape: Tape) -> None:
     """Wrap the VJPs of all edges that are drawn, to record their calls."""
     calls = [0]
     for at, box in enumerate(tape.boxes):
         mine = iter([edge for edge in tape.edges if edge.child == at])
         drawn = {id(tape.boxes[edge.parent].tensor) for edge in tape.edges if edge.child == at}
         edges = [
-            (parent, _heard(box, next(mine), vjp, calls) if id(parent) in drawn else vjp)
+            (parent, _recording(box, next(mine), vjp, calls) if id(parent) in drawn else vjp)
             for parent, vjp in pairs_of(box.tensor)
         ]
         if edges:
@@ -70,7 +70,7 @@ def _hook(tape: Tape) -> None:
         tape.lines.append("`Tensor.register_hook` is not written yet: gradients of results between are not shown.")
 
 
-def _heard(box: Box, edge: Edge, vjp: Callable[[Any], Any], calls: list[int]) -> Callable[[Any], Any]:
+def _recording(box: Box, edge: Edge, vjp: Callable[[Any], Any], calls: list[int]) -> Callable[[Any], Any]:
     def heard(g: Any) -> Any:
         calls[0] += 1
         if len(edge.calls) == TOO_OFTEN:
@@ -86,7 +86,7 @@ def _heard(box: Box, edge: Edge, vjp: Callable[[Any], Any], calls: list[int]) ->
     return heard
 
 
-def _walk(root: Any, g: Any) -> None:
+def _run_backward(root: Any, g: Any) -> None:
     backward = getattr(root, "backward", None)
     if backward is None:
         raise NotImplementedError
@@ -98,7 +98,7 @@ def _walk(root: Any, g: Any) -> None:
     backward(*given, **({"retain_graph": True} if keeps else {}))
 
 
-def _look(tape: Tape) -> None:
+def _find_faults(tape: Tape) -> None:
     """Read the leaves' grads after a completed pass, and add lines about what it did wrong."""
     for at, box in enumerate(tape.boxes):
         came = [part for edge in tape.edges if edge.parent == at for part in edge.parts]

@@ -44,13 +44,13 @@ def watch(program: Callable[..., Any], tensors: Mapping[str, Any]) -> Watched:
     kind = next((type(one) for one in tensors.values() if hasattr(one, "requires_grad")), None)
     if kind is None:
         raise TypeError(f"picture(program, x=...) needs the program's tensors by name, and got {sorted(tensors)}")
-    with _noting(kind, watched), _naming(program, kind, watched):
+    with _recording_operations(kind, watched), _recording_names(program, kind, watched):
         watched.result = program(**tensors)
     return watched
 
 
 @contextmanager
-def _noting(kind: type, watched: Watched) -> Iterator[None]:
+def _recording_operations(kind: type, watched: Watched) -> Iterator[None]:
     """Record the calls of the class's operations; calls from inside another operation are left out."""
     inside = [0]
     own = {name: vars(kind)[name] for name in OPERATIONS if name in vars(kind)}
@@ -84,7 +84,7 @@ def _noting(kind: type, watched: Watched) -> Iterator[None]:
 
 
 @contextmanager
-def _naming(program: Callable[..., Any], kind: type, watched: Watched) -> Iterator[None]:
+def _recording_names(program: Callable[..., Any], kind: type, watched: Watched) -> Iterator[None]:
     """Record the names of the program's local variables that are tensors when it returns."""
     code, before = getattr(program, "__code__", None), sys.getprofile()
 

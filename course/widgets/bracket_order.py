@@ -26,7 +26,7 @@ CHAINS = {
 """The widths that each button sets, input end first."""
 
 
-def _without_scripts() -> str:
+def _noscript_table() -> str:
     """A table of the FLOPs of each order for some chains, for readers without JavaScript."""
     chains = {"a loss": CHAINS["A loss"], "turned round": CHAINS["A loss"][::-1], "bottleneck": CHAINS["Bottleneck"]}
     head = ["order", *(f"{name}, {' → '.join(map(str, widths))}" for name, widths in chains.items())]
@@ -51,4 +51,4 @@ def bracket_order(
         name: {"tree": tree, "words": written(tree), "name": NAMES.get(name, "")} for name, tree in ORDERS.items()
     }
     values = {"start": start, "stops": WIDTHS, "orders": orders, "chains": CHAINS}
-    return show("bracket_order", values, figure, frame, _without_scripts())
+    return show("bracket_order", values, figure, frame, _noscript_table())

@@ -12,7 +12,7 @@ from course.widgets import plain_table, show
 from course.widgets.frames import Frame
 
 
-def _says(grad: Number | None) -> str:
+def _grad_text(grad: Number | None) -> str:
     return "None" if grad is None else f"{grad:g}".replace("-", "−") if isinstance(grad, float) else str(grad)
 
 
@@ -21,10 +21,10 @@ def _table(program: Program) -> str:
     rows = []
     for cuts in ((), *([edge] for edge in program.edges)):
         grads = run(program, cuts).grads
-        rows.append([" → ".join(cuts[0]) if cuts else "nothing", *(_says(grads[leaf]) for leaf in program.leaves)])
+        rows.append([" → ".join(cuts[0]) if cuts else "nothing", *(_grad_text(grads[leaf]) for leaf in program.leaves)])
     table = plain_table(["cut", *(f"{leaf}.grad" for leaf in program.leaves)], rows)
     lines = "\n".join(program.text(()))
-    leaves = ", ".join(f"{leaf} = {_says(value)}" for leaf, value in program.leaves.items())
+    leaves = ", ".join(f"{leaf} = {_grad_text(value)}" for leaf, value in program.leaves.items())
     return f"<p>{program.words.capitalize()}, {leaves}:</p><pre>{lines}</pre>{table}"
 
 

@@ -47,7 +47,7 @@ def _short(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _without_scripts() -> str:
+def _noscript_table() -> str:
     """A table of the measured errors at integer powers of ten, for readers without JavaScript."""
     head = ["step", *(f"{dtype}, {formula}" for dtype in DTYPES for formula in FORMULAS)]
     errors = [one["measured"] for one in tables().values()]
@@ -75,4 +75,4 @@ def step_size(
         "points": curves.POINTS,
         "at": AT,
     }
-    return show("step_size", values, figure, frame, _without_scripts())
+    return show("step_size", values, figure, frame, _noscript_table())

@@ -149,7 +149,7 @@ def three_misconceptions(course: Course) -> list[Problem]:
                 problems.append(Problem(file, f"it cannot be imported: {type(error).__name__}: {error}", "mend it"))
                 broken.add(path)
                 continue
-            problems += [problem for entry in found for problem in _of_mistake(course, lesson, entry, path)]
+            problems += [problem for entry in found for problem in _problems_of_mistake(course, lesson, entry, path)]
             problems += _defined_twice(course, [path])
             entries += found
         for exercise in lesson.exercises:
@@ -161,7 +161,7 @@ def three_misconceptions(course: Course) -> list[Problem]:
     return problems
 
 
-def _of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path) -> Iterator[Problem]:
+def _problems_of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path) -> Iterator[Problem]:
     """The problems of one misconception in the file `path`."""
     file, source = course.relative(path), course.source(lesson.slug)
     what, do = _misplaced(entry.name, entry.exercise, lesson, path)

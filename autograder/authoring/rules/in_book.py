@@ -44,8 +44,10 @@ def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None)
         if unreadable(course, lesson):
             continue
         try:
-            said = with_judge(lesson, _said, root=course.root, only=course.exercise, seen=seen, by_the_book=False)
-            judged = partial(_otherwise, said=said, reference=Reference(lesson, course.root))
+            said = with_judge(
+                lesson, _judged_with_solutions, root=course.root, only=course.exercise, seen=seen, by_the_book=False
+            )
+            judged = partial(_differences, said=said, reference=Reference(lesson, course.root))
             book = _book_of(course, lesson, seen)
             found = with_judge(lesson, judged, root=course.root, only=course.exercise, book=book)
         except CheckError as error:
@@ -55,16 +57,16 @@ def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None)
     return problems
 
 
-def _said(judge: Judge) -> WithSolutions:
+def _judged_with_solutions(judge: Judge) -> WithSolutions:
     found = WithSolutions()
     for known in judge.mistakes.known:
         checks = len(judge.items_of(known.exercise, True))
         found.records[known] = [judge.mistakes.evidence(known)[i] for i in range(checks)]
-        found.said[known] = _told(judge, judge.lesson.exercise(known.exercise), found.records[known])
+        found.said[known] = _shown_to_learner(judge, judge.lesson.exercise(known.exercise), found.records[known])
     return found
 
 
-def _told(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str, ...]:
+def _shown_to_learner(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str, ...]:
     """The names in the diagnosis and the first line of its message; empty if all checks pass."""
     if all(record.passed for record in records):
         return ()
@@ -72,7 +74,7 @@ def _told(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str,
     return *diagnosis.misconceptions, diagnosis.message.partition("\n")[0]
 
 
-def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[str]:
+def _differences(judge: Judge, said: WithSolutions, reference: Reference) -> list[str]:
     """Where a judge with only the answer book differs from the one with solutions, and where the book lacks answers."""
     problems = [
         f"the solution fails by the answer book: {exercise.name}: {line(summary(record))}"
@@ -101,7 +103,7 @@ def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[
                 for record in again
                 if record.passed or isinstance(record.ended_by, NotInBook)
             ]
-        told = _told(judge, exercise, records)
+        told = _shown_to_learner(judge, exercise, records)
         if told != said.said[original]:
             problems.append(f"the answer book says {told}, the solution {said.said[original]}: {known.name}")
     return problems

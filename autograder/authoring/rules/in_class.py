@@ -45,7 +45,7 @@ def a_class_is_graded_rightly(course: Course, seen: SeenOfMistakes | None = None
                 workers = shared.of(judge.lesson)
                 found = [*_of_stub(course, judge, workers), *_of_reference(course, judge, workers)]
                 exercises = judge.lesson.exercises[(first + turn) % SALTS :: SALTS]
-                return found or list(_of_misconceptions(course, judge, workers, _drawn(judge, exercises, salt), salt))
+                return found or list(_of_misconceptions(course, judge, workers, _sample(judge, exercises, salt), salt))
 
             found = on_each_lesson(course, rule, salt=salt, seen=seen)
             problems += [problem for problem in found if problem not in problems]  # most do not depend on the salt
@@ -122,7 +122,7 @@ def _of_misconceptions(
             yield Problem(course.relative(path), f"the diagnosis does not name {what}", do)
 
 
-def _drawn(judge: Judge, exercises: Sequence[Exercise], salt: str) -> list[Misconception]:
+def _sample(judge: Judge, exercises: Sequence[Exercise], salt: str) -> list[Misconception]:
     """A sample of each exercise's misconceptions, determined by the salt."""
     draw, found = random.Random(salt), []
     for exercise in exercises:

@@ -53,24 +53,26 @@ def sentences_have_cases(course: Course) -> list[Problem]:
         rejections = written(course, slug)
         judged = {one.name for one in lesson.exercises}  # checks of exercises left out by the course were not run
         for row in rows:
-            problems += [Problem(file, f"{row.exercise}, “{row.says}”: {what}", do) for what, do in _wrong(row)]
+            problems += [
+                Problem(file, f"{row.exercise}, “{row.says}”: {what}", do) for what, do in _problems_of_row(row)
+            ]
             if row.wrong and rejections and row.exercise in judged and row.wrong not in witnesses(row, rejections):
                 what = f"{row.exercise}, “{row.says}”: {row.wrong} is not what these checks alone reject"
                 problems.append(Problem(file, what, "name another known mistake, or none"))
         for one in lesson.exercises:
-            problems += [Problem(file, what, do) for what, do in _of_checks(course, one, rows)]
-            problems += _of_weights(course, one, rows)
+            problems += [Problem(file, what, do) for what, do in _problems_of_checks(course, one, rows)]
+            problems += _problems_of_weights(course, one, rows)
     return problems
 
 
-def _wrong(row: Row) -> list[tuple[str, str]]:
+def _problems_of_row(row: Row) -> list[tuple[str, str]]:
     """What is wrong with one row, and what to do."""
     if bool(row.checks) == bool(row.unasked):
         return [("it needs checks, or a reason why none asks it", "write one of the two")]
     return []
 
 
-def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tuple[str, str]]:
+def _problems_of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tuple[str, str]]:
     """What is wrong with the checks that an exercise's rows name, and what to do."""
     mine = [row for row in rows if row.exercise == exercise.name]
     names = [check.name for check in _checks_of(course, exercise)]
@@ -89,7 +91,7 @@ def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tupl
     return found
 
 
-def _of_weights(course: Course, exercise: Exercise, rows: list[Row]) -> Iterator[Problem]:
+def _problems_of_weights(course: Course, exercise: Exercise, rows: list[Row]) -> Iterator[Problem]:
     """Problems for points of the exercise whose checks are worth too little; the syllabus has the weights."""
     checks = _checks_of(course, exercise)
     ids = [
