@@ -48,7 +48,6 @@ def release_repository(
 
 
 def _cell(title: str) -> str:
-    """A title escaped for a cell of a Markdown table."""
     return title.replace("|", "\\|")
 
 

@@ -267,5 +267,4 @@ def _index(lines: Sequence[str], wanted: str, start: int, name: str) -> int:
 
 
 def _missing_blank_line(lines: Sequence[str]) -> list[str]:
-    """An empty line if these lines do not end with one."""
     return ["\n"] if lines and lines[-1].strip() else []

@@ -108,7 +108,6 @@ def notebook_text(notebook: NotebookNode) -> str:
 
 
 def _solutions(lesson: Lesson) -> Path:
-    """The folder of the lesson's source in the course that this process serves."""
     return Places().source(lesson.slug).parent
 
 
@@ -267,7 +266,6 @@ def _require_cell_runs(cell: NotebookNode, lesson: Lesson) -> None:
 
 
 def _how_it_works(lesson: Lesson, source: list[NotebookNode]) -> NotebookNode:
-    """The cell that explains how an exercise works."""
     mend = any(HANDED_OUT in cell.source for cell in source)
     text = HOW.format(first=lesson.exercises[0].name, or_mend=", or mend what stands there" if mend else "")
     return new_markdown_cell(source=text.strip(), metadata={"nbgrader": _nbgrader("how", locked=True)})

@@ -215,7 +215,6 @@ class ForkingWorker(Worker):
         return folder
 
     def _new_folder(self) -> str:
-        """A new scratch folder."""
         self._folders += 1
         folder = os.path.join(self._folder, "scratch", str(self._folders))
         os.mkdir(folder)

@@ -59,7 +59,6 @@ def in_a_line(exercise: Exercise) -> str:
 
 
 def _mentions_any(code: str, source: str) -> bool:
-    """Whether `code` mentions a name that `source` defines."""
     return any(re.search(rf"\b{re.escape(name)}\b", code) for name, _, _ in definitions(source))
 
 

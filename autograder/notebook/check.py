@@ -116,7 +116,6 @@ class Check:
         return feedback
 
     def _state(self) -> State:
-        """The state of the lesson, with all exercises graded now."""
         return State(self.lesson, self._ask("", self.lesson.slug))
 
     def _ask(self, exercise: str, what: str) -> dict[str, Any]:

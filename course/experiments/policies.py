@@ -126,7 +126,6 @@ _ATTENTION = {
 
 
 def _wrapped(stack: Stack, part: str) -> Forward:
-    """The stack with one part of each block checkpointed."""
     for block in stack.blocks:
         setattr(block, part, partial(checkpoint, getattr(block, part), use_reentrant=False))
     return stack

@@ -153,8 +153,6 @@ _FROM_ELSEWHERE = frozenset({torch.ops.aten.from_file})
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Properties of an operation."""
-
     view: bool
     """Whether it only returns a view of the same memory."""
     fresh: bool

@@ -72,10 +72,10 @@ class _ThreadGroup(Group):
         self._meeting = meeting
 
     def _enter(self, call: Call) -> None:
-        """Nothing to do: the meeting records the call."""
+        """The meeting records the call."""
 
     def _leave(self) -> None:
-        """Nothing to do: the meeting records the call."""
+        """The meeting records the call."""
 
     def _all_reduce(self, tensor: Tensor) -> Tensor:
         brought = self._meeting.exchange(self.rank, self.calls[-1], [tensor])

@@ -148,7 +148,6 @@ def _points(way: list[_Spot], leave: float, arrive: float) -> list[tuple[float, 
 
 
 def _path(points: list[tuple[float, float]], color: str, dashed: bool) -> str:
-    """A line with an arrowhead at its end."""
     (x1, y1), (x2, y2) = points[-2], points[-1]
     length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1e-9)
     ux, uy = (x2 - x1) / length, (y2 - y1) / length

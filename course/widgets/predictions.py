@@ -90,7 +90,6 @@ def tables(models: Mapping[str, Shape]) -> dict[str, Any]:
 
 
 def _ways(shape: Shape, itemsize: int = 2, norms: str = "fused") -> Iterator[Training]:
-    """One sequence on one GPU without states, for each of `WAYS`."""
     stateless = replace(PRECISIONS["mixed"], weights=0, grads=0, master=0, moment=0, activations=itemsize)
     for loss_rows, recompute in WAYS:
         yield Training(shape, SEQS[0], recompute=recompute, precision=stateless, norms=norms, loss_rows=loss_rows)

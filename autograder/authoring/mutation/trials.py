@@ -179,7 +179,7 @@ class _Trials:
         return self._seconds[exercise]
 
     def _try(self, text: str, exercise: str, seconds: float, tell: Connection) -> None:
-        """In the fork: run the mutant and send the verdict."""
+        # runs in the fork
         _limit(seconds)
         try:
             try:

@@ -162,7 +162,6 @@ def three_misconceptions(course: Course) -> list[Problem]:
 
 
 def _problems_of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path) -> Iterator[Problem]:
-    """The problems of one misconception in the file `path`."""
     file, source = course.relative(path), course.source(lesson.slug)
     what, do = _misplaced(entry.name, entry.exercise, lesson, path)
     if what:
@@ -232,7 +231,6 @@ def live_anchors(course: Course) -> list[Problem]:
 
 
 def _markdown(source: str) -> str:
-    """The Markdown cells of a py:percent text."""
     cells = re.split(r"^# %%", source, flags=re.MULTILINE)
     return "\n".join(cell for cell in cells if cell.partition("\n")[0].strip().startswith("[markdown]"))
 
@@ -257,7 +255,6 @@ def _defined_twice(course: Course, paths: Sequence[Path]) -> Iterator[Problem]:
 
 
 def _targets(node: ast.stmt) -> list[ast.expr]:
-    """The targets of an assignment; none for other statements."""
     return node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
 
 

@@ -66,7 +66,6 @@ def sentences_have_cases(course: Course) -> list[Problem]:
 
 
 def _problems_of_row(row: Row) -> list[tuple[str, str]]:
-    """What is wrong with one row, and what to do."""
     if bool(row.checks) == bool(row.unasked):
         return [("it needs checks, or a reason why none asks it", "write one of the two")]
     return []
