@@ -8,12 +8,12 @@ import os
 import sys
 
 
-def _leave_the_working_folder() -> None:
-    """With `python -m autograder…`, take the working folder from where modules are looked for, unless it holds this.
+def _take_working_folder_off_path() -> None:
+    """With `python -m autograder…`, remove the working folder from `sys.path`, unless this package is in it.
 
-    A folder of hand-ins may have a `typer.py` or `typing.py` in it, which whoever types the command would run: so this
-    comes before all imports of what Python has not loaded by itself, `__future__` among them. While `-m` looks for the
-    module, `sys.argv` begins with it. `-P` keeps the folder out from the first.
+    A folder of hand-ins may contain a `typer.py` or `typing.py`, which the command would import and run. So this comes
+    before all imports of modules that Python has not loaded itself, even `__future__`. While Python resolves `-m`,
+    `sys.argv[0]` is "-m". With `-P` the folder is not on the path in the first place.
     """
     words = [word.removeprefix("-m").partition(".")[0] for word in sys.orig_argv[1:]]
     if getattr(sys, "argv", [])[:1] != ["-m"] or sys.flags.safe_path or "autograder" not in words:
@@ -22,7 +22,7 @@ def _leave_the_working_folder() -> None:
         del sys.path[0]
 
 
-_leave_the_working_folder()
+_take_working_folder_off_path()
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ __all__ = ["lesson"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "lesson":  # imported when asked for: every part of the grader imports this package
+    if name == "lesson":  # imported on demand, because every part of the grader imports this package
         from autograder.notebook import lesson
 
         return lesson

@@ -1,6 +1,6 @@
-"""`python -P -m autograder`: the command `backprop`, where its script is not on the path.
+"""`python -P -m autograder`: the command `backprop`, for when its script is not on the path.
 
-Without `-P`, Python runs the `autograder` of the folder that you are in, a hand-in's, say, and nothing of ours.
+Without `-P`, Python runs the `autograder` of the current folder, which may have been handed in.
 """
 
 from autograder.commands import run

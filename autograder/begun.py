@@ -1,4 +1,4 @@
-"""Whether a file holds work on a lesson, or only what the course hands out. Nothing is run."""
+"""Tells whether a file has work on a lesson, or only the code that the course handed out. Nothing is run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from autograder.submission import Cell, SubmissionError, lines_of, read_submissi
 from course.syllabus import find_lesson
 
 MOST_LINES = 50_000
-"""Lines of a file that are looked at: what the course hands out has a few hundred."""
+"""How many lines of a file are examined; the course's notebooks have a few hundred."""
 _TEXTS = re.compile(r'""".*?"""|\'\'\'.*?\'\'\'', re.DOTALL)
 _TOP = re.compile(r"(?:(?:async +)?def|class) +(\w+)|([\w.]+) *=(?!=)")
-"""What gives a name at the top of a cell."""
+"""A definition or assignment at the top level of a cell."""
 _NO_ANSWER = re.compile(
     r"""(?:async\ def|def|class)\b.*[:(,]\ *(?:\#.*)?$
     | (?:(?:async\ def|def|class)\b.*:\ *)?(?:pass|\.\.\.|raise\ NotImplementedError\b.*)\ *(?:\#.*)?$
     | .*,$ | import\b | from\b | @ | [)\]}]""",
     re.VERBOSE,
 )
-"""Lines that a stub has, of whichever version of the course."""
+"""Lines that stubs have in any version of the course."""
 
 
 def holds_work(cells: Sequence[Cell], slug: str) -> bool:
@@ -32,7 +32,7 @@ def holds_work(cells: Sequence[Cell], slug: str) -> bool:
 
 
 def has_own_code(cells: Sequence[Cell], slug: str) -> bool:
-    """Whether there is code anywhere that the course did not hand out, of an exercise or of none."""
+    """Whether any cell has code that the course did not hand out, inside or outside of exercises."""
     ours, _ = _handed_out(slug, Places().notebook(slug))
     lines = (code for _, code in islice(_lines_of(cells, slug), MOST_LINES))
     return any(code not in ours and not _NO_ANSWER.match(code) for code in lines)
@@ -41,7 +41,7 @@ def has_own_code(cells: Sequence[Cell], slug: str) -> bool:
 def exercises_with_work(cells: Sequence[Cell], slug: str) -> set[str]:
     """The exercises of a lesson that have code which the course did not hand out.
 
-    That is a line which is in no stub; where a program to mend is handed out, another order of its lines will do.
+    That means a line that is in no stub or, in a program handed out for repair, any change of its lines.
     """
     ours, programs = _handed_out(slug, Places().notebook(slug))
     theirs: dict[str, list[str]] = {}
@@ -54,12 +54,12 @@ def exercises_with_work(cells: Sequence[Cell], slug: str) -> set[str]:
 
 
 def programs_to_mend(slug: str) -> set[str]:
-    """The exercises of a lesson that are handed out as programs which run, to be mended."""
+    """The exercises of a lesson that are handed out as running programs for repair."""
     return set(_handed_out(slug, Places().notebook(slug))[1])
 
 
 def _lines_of(cells: Sequence[Cell], slug: str) -> Iterator[tuple[str, str]]:
-    """The lines of code of a file, each with the exercise that it is a part of; "" if it is of none."""
+    """The lines of code of a file, each with the exercise that it belongs to; "" if none."""
     exercises = {exercise.name for exercise in find_lesson(slug).exercises}
     roots = exercises | {name.partition(".")[0] for name in exercises}
     return (pair for cell in cells for pair in _lines(cell, roots))
@@ -80,7 +80,7 @@ def _lines(cell: Cell, exercises: set[str]) -> Iterator[tuple[str, str]]:
 
 @cache
 def _handed_out(slug: str, notebook: Path) -> tuple[frozenset[str], dict[str, list[str]]]:
-    """The lines of code of the lesson's notebook as it is handed out, and those of each program to mend."""
+    """The lines of code in the lesson's notebook, and the lines of each program for repair by exercise."""
     try:
         cells = read_submission(notebook).cells
     except SubmissionError:

@@ -1,4 +1,4 @@
-"""A lesson's checks, collected by pytest, and the judge that is made of them."""
+"""Collects a lesson's checks with pytest, and makes a judge of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNUSED_PLUGINS = (
     *("legacypath", "setuponly", "setupplan", "stepwise", "debugging", "recwarn", "tmpdir", "monkeypatch"),
     *("unraisableexception", "threadexception", "warnings", "subtests"),
 )
-"""pytest's own plugins that checks have no use for: each costs time at every start."""
+"""pytest's built-in plugins that checks do not use: each would cost time at every start."""
 
 
 def with_judge(
@@ -51,18 +51,18 @@ def with_judge(
     by_the_book: bool = True,
     book: AnswerBook | None = None,
 ) -> T:
-    """Collect the lesson's checks and return `use(judge)`. pytest is at work all the while.
+    """Collect the lesson's checks and return `use(judge)`, which runs inside of pytest's session.
+
+    If the course has no solutions, the lesson's answer book replaces them, and only visible checks run.
 
     Args:
-        root: the folder of another course than the one that this process serves.
-        only: an exercise, or some, for a judge that knows of no other and collects no other's checks.
+        root: the folder of the course; by default, of the one that this process serves.
+        only: one exercise, or several: the judge knows only these and collects only their checks.
         seen: what other judges of the lesson have seen of its known mistakes; this one adds to it.
-        reference_type: how the solutions are asked.
-        by_the_book: whether what visible checks see of known mistakes is looked up in the lesson's answer book, if that
-            is there and of this version; who writes one, or judges it, finds it out.
-        book: an answer book to judge by, as where there are no solutions.
-
-    Where the course lies without its solutions, the lesson's answer book stands for them, and only visible checks run.
+        reference_type: the class that calls the solutions.
+        by_the_book: look up what visible checks see of known mistakes in the lesson's answer book, if there is one of
+            this version; False to write or to test an answer book.
+        book: an answer book to use instead of the solutions.
 
     Raises:
         CheckError: the checks cannot be collected.
@@ -100,10 +100,10 @@ def with_judge(
 
 
 def run_pytest(files: Sequence[Path], plugins: list[object]) -> int:
-    """Run pytest on some of our files, in their order, with our configuration and nothing of anyone else's.
+    """Run pytest on some of our files, in their order, with our configuration only. Returns pytest's exit code.
 
-    The root is the file system's, so that a module's name is its whole path: an exercise's checks and its oracles
-    lie in files of the same name, and pytest would take the one for the other.
+    The root folder is the file system's, so that a module's name is its whole path: an exercise's checks and oracles
+    are files of the same name, which pytest would confuse.
     """
     options = [f"-pno:{plugin}" for plugin in UNUSED_PLUGINS]
     options += ["--noconftest", "--assert=plain", "--capture=no", "--import-mode=importlib"]
@@ -122,7 +122,7 @@ def run_pytest(files: Sequence[Path], plugins: list[object]) -> int:
 
 
 class _Driver:
-    """The plugin that runs `use` in the place of pytest's own loop over the tests."""
+    """A plugin that replaces pytest's loop over the tests by a call of `use`."""
 
     def __init__(self, judge: Judge, files: Sequence[Path], use: Callable[[Judge], Any]) -> None:
         self._judge = judge

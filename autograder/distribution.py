@@ -1,4 +1,4 @@
-"""How this course was installed, and so how more of it is."""
+"""Finds out how this course was installed, to say how to install its extras."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NAME = "backprop-course"
 
 
 def how_to_install_extra(extra: str) -> str:
-    """The line that installs the course again with one of its extras, from where it came.
+    """The command that reinstalls the course with an extra, from the place where it was installed from.
 
-    A folder that was unpacked or cloned may be on no index: `pip install backprop-course` would find nothing, or
-    another thing of that name.
+    A course that was unpacked or cloned may be on no package index: `pip install backprop-course` would find nothing,
+    or another package of that name.
     """
     try:
         told = distribution(NAME).read_text("direct_url.json")

@@ -1,14 +1,14 @@
-"""Which cells IPython hands to something else than the notebook's namespace: those that begin with most cell magics."""
+"""Recognises cells that IPython does not run in the notebook's namespace, because of their cell magics."""
 
 from __future__ import annotations
 
 import re
 
 RUN_THE_BODY = frozenset({"capture", "debug", "prun", "time"})
-"""The cell magics of IPython's that run the rest of the cell in the notebook's namespace, as if they were not there.
+"""The cell magics of IPython that run the rest of the cell in the notebook's namespace.
 
-All others, and those that IPython does not know, leave the namespace as it was: `%%script`, `%%writefile`, `%%timeit`.
-`tests/test_magics.py` asks IPython which they are.
+All others, known or unknown to IPython, leave the namespace unchanged: `%%script`, `%%writefile`, `%%timeit`.
+`tests/test_magics.py` compares these with IPython.
 """
 OF_IPYTHON = RUN_THE_BODY | frozenset(
     {
@@ -17,12 +17,12 @@ OF_IPYTHON = RUN_THE_BODY | frozenset(
         "writefile",
     }
 )
-"""All cell magics of IPython's own. What another package's would do with a cell, nothing here knows."""
+"""IPython's own cell magics. We cannot know what a magic of another package does with a cell."""
 _FIRST_LINE = re.compile(r"\s*%%(?!\w+\?)(\S*)[ \t]*(.*)(?:\r?\n|\Z)")
 
 
 def takes_the_body(source: str) -> str:
-    """The cell magic that keeps a cell's code out of the notebook's namespace, as `%%script`; "" if none does."""
+    """The cell magic, such as `%%script`, that keeps a cell's code out of the notebook's namespace; "" if none does."""
     rest = 0
     while found := _FIRST_LINE.match(source, rest):
         name, options = found[1], found[2]
@@ -36,7 +36,7 @@ def takes_the_body(source: str) -> str:
 
 
 def why_not_run(source: str) -> str:
-    """Why such a cell does not run, as the end of a sentence that says how it begins."""
+    """The reason why such a cell does not run, to complete a sentence about its first words."""
     if takes_the_body(source).removeprefix("%%") in OF_IPYTHON:
         return "and Jupyter does not run what follows in the notebook"
     return "no magic of IPython's own, so the cell was not run here"

@@ -1,4 +1,4 @@
-"""Times as others wrote them: a year that no class has seen is no time, and arithmetic with it would overflow."""
+"""Parses times from files of others. Years far from the present are refused: arithmetic with them may overflow."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ FIRST_YEAR, LAST_YEAR = 2000, 2100
 
 
 def is_plausible(when: date) -> bool:
-    """Whether a date or a time is one that a class can have seen."""
+    """Whether a date or time is in the years in which a class can have taken place."""
     return FIRST_YEAR <= when.year <= LAST_YEAR
 
 
 def moment_of(text: str) -> datetime | None:
-    """A time in ISO 8601; None for any other text, and for a year that is not plausible."""
+    """Parse a time in ISO 8601; None for any other text, or if the year is not plausible."""
     try:
         when = datetime.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Files that a command writes into a folder which somebody else may have made: none is written through a link."""
+"""Writes files into folders that somebody else may have made, without following symbolic links."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 
 
 def refuse_link(*paths: Path) -> None:
-    """`OSError` if any of these is a link, wherever it leads."""
+    """Raise `OSError` if any of these paths is a symbolic link."""
     for path in paths:
         if path.is_symlink():
             raise OSError(errno.ELOOP, f"{path.name} is a link, and none is followed; remove it", str(path))
 
 
 def write_new(file: Path, text: str, *, inside: Path) -> None:
-    """Write a file that is not there, and the folders around it that are `inside` one.
+    """Write a new file, and create the folders between it and the folder `inside`.
 
     Raises:
-        OSError: it cannot be written, it is there, or it or a folder around it is a link.
+        OSError: the file exists or cannot be written, or it or one of these folders is a symbolic link.
     """
     around = [inside / part for part in file.relative_to(inside).parents if part.name]
     refuse_link(*reversed(around), file)

@@ -1,26 +1,25 @@
-"""Where the files of a course lie: nothing else spells their paths.
+"""The paths of a course's files; no other module spells them.
 
-solutions/ch06_vjps.py              the reference, which the notebook is made of
+solutions/ch06_vjps.py              the reference, from which the notebook is built
 exercises/ch06_vjps.ipynb           the notebook
 book/ch06_vjps.md                   the chapter
-autograder/lessons/ch06_vjps/       what the grader knows of the lesson
-    checks/relu_vjp.py              what is asked of a submission
-    scenarios/                      code that runs beside one; most lessons of functions need none
-    mistakes/relu_vjp.py            wrong answers, with what is said of them
-    oracles/relu_vjp.py             the reference against something independent
-    equivalents.toml                changes of the reference that no check can notice, each with its proof
-    contract.toml                   which checks ask the sentences of its contracts
-    rejections.toml                 which checks reject which wrong answer; `backprop build` writes it
-    answers.book                    what visible checks compare with, for copies without solutions; `backprop release`
-                                    writes it
-autograder/lessons/                 beside the folders: what several lessons' checks read
+autograder/lessons/ch06_vjps/       the lesson's part of the grader
+    checks/relu_vjp.py              tests of a submission
+    scenarios/                      code that runs in the submission's process; lessons of functions rarely need any
+    mistakes/relu_vjp.py            wrong answers, with messages about them
+    oracles/relu_vjp.py             tests of the reference against something independent
+    equivalents.toml                mutations of the reference that no check can notice, each with a proof
+    contract.toml                   the sentences of the contracts, and the checks that test them
+    rejections.toml                 the checks that reject each wrong answer; `backprop build` writes it
+    answers.book                    data that replaces the solutions in visible checks; `backprop release` writes it
+autograder/lessons/                 beside the folders: files that several lessons' checks read
 
 A course of one's own has `backprop-course.toml` for a syllabus, and its lessons in `lessons/`. Its modules are imported
 from there: `from lessons.ch01_power_iteration.checks.tolerances import CLOSE`.
 
-In the four folders a file is an exercise's: `Tensor.backward` has `tensor_backward.py`, its name in lower case with `_`
-for dots. One that would be too long goes on in parts, `tensor__shapes.py`. What several exercises share stands beside
-them, in a module that is named for what it is.
+In the four folders, an exercise's file has its name in lower case with `_` for dots: `tensor_backward.py` for
+`Tensor.backward`. A long file is split into parts such as `tensor__shapes.py`. Code that several exercises share is in
+modules with other names.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from course.own import FILE, extends_ours, own_course
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN_LESSONS = "lessons"
-"""The folder of a course of one's own that holds its lessons, and the package that they are imported from."""
+"""The folder of lessons in a course of one's own, and the package that they are imported from."""
 
 
 def served_root() -> Path:
@@ -47,15 +46,15 @@ def served_root() -> Path:
 
 @dataclass(frozen=True)
 class Places:
-    """The places of a course in the folder `root`: the one that this process serves unless another is given."""
+    """The paths of the course in the folder `root`; by default, of the course that this process serves."""
 
     root: Path = field(default_factory=served_root)
 
     @property
     def is_own(self) -> bool:
-        """Whether this is a course of somebody's own, and not this one or a copy of it.
+        """Whether this is a course of one's own, not this course or a copy of it.
 
-        The grader's own folder is none: a file in it may lead to such a course, as in a release.
+        The grader's folder never is one, although it may have a file that leads to such a course, as in a release.
         """
         return self.root != ROOT and (self.root / FILE).is_file()
 
@@ -73,15 +72,15 @@ class Places:
 
     @property
     def is_checkout(self) -> bool:
-        """Whether this is the course as authors have it, not a wheel that took some of it along."""
-        return not self._taken_along.is_dir()
+        """Whether this is a checkout, not an installed wheel, which has some of the folders packed inside."""
+        return not self._packed_folder.is_dir()
 
     @property
-    def _taken_along(self) -> Path:
+    def _packed_folder(self) -> Path:
         return self.root / "autograder" / "packed"
 
     def _packed(self, name: str) -> Path:
-        return (self.root if self.is_checkout else self._taken_along) / name
+        return (self.root if self.is_checkout else self._packed_folder) / name
 
     @property
     def chapters(self) -> Path:
@@ -89,18 +88,18 @@ class Places:
 
     @property
     def pages(self) -> Path:
-        """The built book."""
+        """The folder of the built book."""
         return self.chapters / "_build" / "html"
 
     @property
     def lessons_folder(self) -> Path:
         if not self.is_own:
             return self.root / "autograder" / "lessons"
-        _find_own_lessons()
+        _install_lessons_finder()
         return self.root / OWN_LESSONS
 
     def of(self, slug: str) -> Places:
-        """The places of the course that a lesson is of: these, or those of this course where they extend it."""
+        """The paths of the course that has the lesson's files: these, or those of this course that they extend."""
         if not (self.is_own and extends_ours(self.root)) or (self.lessons_folder / slug).is_dir():
             return self
         ours = Places(ROOT)
@@ -138,12 +137,12 @@ class Places:
         return self.folder(slug) / "rejections.toml"
 
     def answer_book(self, slug: str) -> Path:
-        """Beside the checks; of a lesson that a course changes, in that course."""
+        """The answer book: beside the checks or, for a lesson of an extended course, in the extending one."""
         extended = self.of(slug) is not self
         return self.root / "answers" / f"{slug}.book" if extended else self.folder(slug) / "answers.book"
 
     def part_of_answer_book(self, slug: str, exercise: str) -> Path:
-        """What a page has of the book beside what all exercises need."""
+        """The part of the answer book that a page fetches for one exercise."""
         return self.folder(slug) / "answers" / f"{exercise}.book"
 
     def contract(self, slug: str) -> Path:
@@ -153,17 +152,17 @@ class Places:
         return self.folder(slug) / "equivalents.toml"
 
     def relative(self, path: Path) -> str:
-        """`path` as it is written in messages: from the course's folder, or this one's, with slashes."""
+        """`path` for messages: relative to the course's folder, or else to this repository, with slashes."""
         return path.relative_to(self.root if path.is_relative_to(self.root) else ROOT).as_posix()
 
 
 def file_of(folder: Path, exercise: str) -> Path:
-    """Where an exercise's file lies in one of the four folders of its lesson."""
+    """The path of an exercise's file in one of the four folders of its lesson."""
     return folder / f"{exercise.replace('.', '_').lower()}.py"
 
 
 def files_of(folder: Path, exercises: Iterable[str]) -> list[Path]:
-    """The files that there are of these exercises in one of the four folders, in their order, each before its parts."""
+    """The existing files of these exercises in one of the four folders, in order, each before its parts."""
     there = modules_in(folder)
     found = []
     for exercise in exercises:
@@ -173,12 +172,12 @@ def files_of(folder: Path, exercises: Iterable[str]) -> list[Path]:
 
 
 def modules_in(folder: Path) -> list[Path]:
-    """The modules in one of the four folders, by name: those of exercises, and what they share."""
+    """The modules in one of the four folders, sorted by name: those of exercises, and shared ones."""
     return sorted(folder.glob("*.py"))
 
 
 class _OwnLessons(MetaPathFinder):
-    """Finds the package `lessons`, whose modules are those of a course of one's own, where such a one is served."""
+    """Finds the package `lessons` in the folder of the served course, if that is a course of one's own."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -191,7 +190,7 @@ class _OwnLessons(MetaPathFinder):
         return spec
 
 
-def _find_own_lessons() -> None:
-    """Let `lessons` be found from now on: in a process that serves such a course, and in no other."""
+def _install_lessons_finder() -> None:
+    """Install the finder of `lessons`. Called only in processes that use a course of one's own."""
     if not any(isinstance(finder, _OwnLessons) for finder in sys.meta_path):
         sys.meta_path.append(_OwnLessons())

@@ -1,4 +1,4 @@
-"""Where a learner reads about a lesson or an exercise: a page of the published book, or the command that shows it."""
+"""Tells learners where to read about an exercise: the URL of its section, or the command that shows it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from course.published import Published, published, published_here
 from course.syllabus import Exercise, syllabus
 
 LINK = re.compile(r"\[([^][\n]*)\]\(\.\./book/(\w+)\.md(?:#([\w-]+))?\)")
-"""A link to a chapter as sources of lessons write it: words, chapter, label."""
+"""A link to a chapter in a lesson's source; groups: words, chapter, label."""
 
 
 def address_of(exercise: Exercise) -> str:
-    """The address of the section that teaches `exercise`; "" where the book is not published."""
+    """The URL of the section that teaches `exercise`; "" if the book is not published."""
     return published_here().page(exercise.lesson, exercise.anchor)
 
 
 def where_to_read(exercise: Exercise) -> str:
-    """The address of its section, and where there is none, the command: `backprop read ch06/relu_vjp`."""
+    """The URL of an exercise's section or, if there is none, the command: `backprop read ch06/relu_vjp`."""
     return address_of(exercise) or read_command(exercise.lesson, exercise.anchor)
 
 
 def read_command(slug: str, anchor: str = "") -> str:
-    """What to type to read a chapter, or the place in it with the label `anchor`."""
+    """The command that shows a chapter, or its section with the label `anchor`."""
     lesson = syllabus().get(slug)
     named = [one.name for one in lesson.exercises if one.anchor == anchor] if lesson else []
     short = slug.partition("_")[0]
@@ -30,11 +30,11 @@ def read_command(slug: str, anchor: str = "") -> str:
 
 
 def with_links(text: str, places: Published | None = None) -> str:
-    """The Markdown of a lesson's source with links that work wherever its notebook goes.
+    """The Markdown of a lesson's source with links that work wherever its notebook is copied.
 
-    One that stands alone in its line gets a paragraph of its own, in which a command is not broken in two. They lead to
-    the published book. Where there is none, they become the command that shows the section. The link to a
-    chapter as a whole, of which a notebook has one, names the command in any case: it needs no network.
+    Links lead to the published book; if it is not published, they become the command that shows the section. The link
+    to a whole chapter, of which each notebook has one, always has the command too, for readers offline. A link alone
+    on its line becomes a separate paragraph, so that a command in it is not broken across lines.
     """
     places = published() if places is None else places
     text = re.sub(rf"(?<=[^\n])\n(?={LINK.pattern}$)", "\n\n", text, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Reading what a learner hands in: a notebook, or a Python file in cells."""
+"""Reads submissions: notebooks, and Python files in cells."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from autograder.magics import takes_the_body
 from autograder.wording import clean
 
 MAX_BYTES = 10 * 2**20
-"""A submission is text; a larger file is something else."""
+"""The limit on a file's size: code is never that large."""
 MAX_CELLS = 2000
 MAX_SOURCE = 2**20
-"""Characters of one cell."""
+"""The limit on one cell, in characters."""
 MAX_MARK = 1000
-"""Characters of a `# %%` line that are looked at."""
+"""How many characters of a `# %%` line are read."""
 NOTEBOOKS = (".ipynb.txt", ".ipynb.json", ".ipynb", ".json")
-"""How the names of notebooks end, also where a browser or a system has added something."""
+"""Endings of notebooks' names, including those that browsers and systems add."""
 SCRIPTS = (".py.txt", ".py")
 NOT_GRADED = {"setup", "check", "demo"}
 """Tags of the cells that the course adds around the learner's work."""
 
 WESTERN = {"iso-8859-1", "iso-8859-15", "cp1252"}
-"""Encodings besides UTF-8 in which a Python file may say that it is written."""
+"""Encodings besides UTF-8 that a Python file may declare."""
 _OURS, _DEFINES = "<<<<<<< ", re.compile(r"^(?:async\s+)?(?:def|class)\s+\w", re.MULTILINE)
 _LFS = "version https://git-lfs"
 _WEB_PAGE = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -54,46 +54,46 @@ class Cell:
     number: int
     source: str
     label: str
-    """Where it is, for a reader: `cell 7` or `cell 9 (relu_vjp)` of a notebook, `In [5]`, `line 40` of a file."""
+    """Its position in words: `cell 7` or `cell 9 (relu_vjp)` of a notebook, `In [5]`, `line 40` of a file."""
     offset: int = 0
-    """Lines that precede it in its file; 0 in a notebook, whose lines are counted by cell."""
+    """The number of lines before it in its file; 0 in a notebook, whose lines are counted by cell."""
     exercise: str = ""
-    """The exercise that the course put there, if it did."""
+    """The exercise that the cell is marked with; empty if none."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What is graded: the cells of one file, and the hash of its bytes."""
+    """The cells of one file, and the hash of its bytes."""
 
     name: str
-    """The file, as feedback calls it."""
+    """The file's name in feedback."""
     sha256: str
     module: str
-    """What `__name__` is for the code: a notebook is `__main__`, a file is imported."""
+    """The code's `__name__`: `__main__` for a notebook; a Python file is imported."""
     cells: tuple[Cell, ...]
     no_code: tuple[Cell, ...] = ()
-    """Cells with definitions in them that do not run: Markdown, raw, or handed to something else by a cell magic."""
+    """Cells with definitions that do not run: Markdown and raw cells, and cells with certain magics."""
 
     @classmethod
     def empty(cls) -> Submission:
-        """A submission of no cells."""
+        """A submission without cells."""
         return cls("nothing", hashlib.sha256(b"").hexdigest(), "submission", ())
 
     @classmethod
     def of_cells(cls, name: str, sources: list[str], labels: list[str] | None = None) -> Submission:
-        """The cells that a live kernel ran, called by their labels: `In [5]`."""
+        """A submission of the cells that a kernel ran, with labels such as `In [5]`."""
         labels = labels or [f"cell {i}" for i in range(1, len(sources) + 1)]
         cells = tuple(Cell(i, s, label) for i, (s, label) in enumerate(zip(sources, labels, strict=True), 1))
-        return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", *_by_magic(cells))
+        return cls(name, hashlib.sha256("\0".join(sources).encode()).hexdigest(), "__main__", *_split_by_magic(cells))
 
     def names(self, exercise: str) -> bool:
-        """Whether the name of an exercise, each part of `Tensor.backward`, is a word of the code anywhere."""
+        """Whether the code mentions an exercise's name; for `Tensor.backward`, both parts of it."""
         text = "\n".join(cell.source for cell in self.cells)
         return all(re.search(rf"\b{re.escape(part)}\b", text) for part in exercise.split("."))
 
 
 def stem_of(name: str) -> str | None:
-    """The name of a file without what says that it is a notebook or Python; None if nothing does."""
+    """A file's name without the ending of a notebook or Python file; None if it has no such ending."""
     for ending in (*NOTEBOOKS, *SCRIPTS):
         if name.lower().endswith(ending):
             return name[: -len(ending)]
@@ -101,24 +101,27 @@ def stem_of(name: str) -> str | None:
 
 
 def lines_of(text: str) -> list[str]:
-    """Python's lines, with their ends: `str.splitlines` knows others, as form feeds, and a comment would be code."""
+    """The lines as Python counts them, with line ends. `str.splitlines` also splits at form feeds, even in comments."""
     return io.StringIO(text, newline="").readlines()
 
 
 def read_submission(path: Path, *, inside: Path | None = None) -> Submission:
-    """Read a notebook, or a Python file in cells; with `inside`, only one that really lies in that folder.
+    """Read a notebook, or a Python file in cells.
+
+    Args:
+        inside: the folder that the file must be in after links are resolved; any if None.
 
     Raises:
-        SubmissionError: missing, not a regular file, too large, not text, or no notebook.
+        SubmissionError: missing, not a regular file, outside of `inside`, too large, not text, or not a notebook.
     """
     return parse_submission(path.name, read_bytes(path, inside))
 
 
 def parse_submission(name: str, data: bytes) -> Submission:
-    """The submission that a file of that name and content is.
+    """Parse a file's content as a notebook or a Python file, depending on name and content.
 
     Raises:
-        SubmissionError: too large in any way, not text, or no notebook.
+        SubmissionError: empty, too many or too large cells, not text, or not a notebook.
     """
     sha256 = hashlib.sha256(data).hexdigest()
     if not data.strip():
@@ -128,17 +131,19 @@ def parse_submission(name: str, data: bytes) -> Submission:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         if not notebook and (declared := _declared_encoding(data)):
-            return Submission(name, sha256, "submission", *_by_magic(_python_cells(data.decode(declared, "replace"))))
+            return Submission(
+                name, sha256, "submission", *_split_by_magic(_python_cells(data.decode(declared, "replace")))
+            )
         what = "so it is no notebook; export it again" if notebook else "as Python's files are; save it as UTF-8"
         raise SubmissionError(f"the file is not UTF-8 text, {what}") from None
     if notebook or _looks_like_a_notebook(text):
-        cells, taken = _by_magic(_notebook_cells(text))
-        return Submission(name, sha256, "__main__", cells, (*_no_code(text), *taken))
-    return Submission(name, sha256, "submission", *_by_magic(_python_cells(text)))
+        cells, taken = _split_by_magic(_notebook_cells(text))
+        return Submission(name, sha256, "__main__", cells, (*_definitions_outside_code(text), *taken))
+    return Submission(name, sha256, "submission", *_split_by_magic(_python_cells(text)))
 
 
 def _declared_encoding(data: bytes) -> str:
-    """The encoding that a Python file's first lines declare, where it is one of Western Europe's; else empty."""
+    """The encoding that a Python file's first lines declare, if it is in `WESTERN`; else empty."""
     try:
         declared, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError:
@@ -147,19 +152,19 @@ def _declared_encoding(data: bytes) -> str:
 
 
 def _looks_like_a_notebook(text: str) -> bool:
-    """Whether a Python file is a notebook that was saved under such a name."""
+    """Whether a file with the name of a Python file has the content of a notebook."""
     return text.lstrip().startswith("{") and '"nbformat"' in text
 
 
 def read_bytes(path: Path, inside: Path | None) -> bytes:
     """The content of a file that may be graded. `SubmissionError` as for `read_submission`.
 
-    The file is opened once, and what is open is looked at: whoever handed it in may change its name meanwhile.
+    The checks use the opened file, not its path, which the submitter might exchange between check and reading.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
-            _refuse_unlike_a_submission(path, os.fstat(descriptor), inside)
+            _refuse_unsuitable(path, os.fstat(descriptor), inside)
             with open(descriptor, "rb", closefd=False) as file:
                 return file.read(MAX_BYTES + 1)
         finally:
@@ -168,8 +173,8 @@ def read_bytes(path: Path, inside: Path | None) -> bytes:
         raise SubmissionError(f"the file cannot be read ({error.strerror})") from None
 
 
-def _refuse_unlike_a_submission(path: Path, opened: os.stat_result, inside: Path | None) -> None:
-    if inside is not None and not _lies_inside(path, opened, inside):
+def _refuse_unsuitable(path: Path, opened: os.stat_result, inside: Path | None) -> None:
+    if inside is not None and not _is_inside(path, opened, inside):
         raise SubmissionError("the file is a link that leads out of its folder; hand in the file itself")
     if stat.S_ISDIR(opened.st_mode):
         raise SubmissionError("this is a folder; hand in the notebook itself")
@@ -180,9 +185,9 @@ def _refuse_unlike_a_submission(path: Path, opened: os.stat_result, inside: Path
         raise SubmissionError(f"the file has {size:.0f} MiB, and {limit} MiB is the limit; clear its outputs")
 
 
-def _lies_inside(path: Path, opened: os.stat_result, folder: Path) -> bool:
-    """Whether the file that was opened as `path` is one of `folder`, which is not a link itself."""
-    real = os.path.realpath(path)  # `Path.resolve` raises for a link to itself, and no OSError
+def _is_inside(path: Path, opened: os.stat_result, folder: Path) -> bool:
+    """Whether the file that was opened as `path` is in `folder`, and `folder` is not a link."""
+    real = os.path.realpath(path)  # for a link to itself `Path.resolve` raises another error than OSError
     if not Path(real).is_relative_to(os.path.join(os.path.realpath(folder.parent), folder.name)):
         return False
     found = os.stat(real, follow_symlinks=False)
@@ -198,8 +203,12 @@ def _limited(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return cells
 
 
-def _by_magic(cells: tuple[Cell, ...]) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
-    """The cells that run in the notebook's namespace, and those with definitions that a cell magic keeps out of it."""
+def _split_by_magic(cells: tuple[Cell, ...]) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+    """The cells that run in the notebook's namespace, and those with definitions that a cell magic keeps out of it.
+
+    Raises:
+        SubmissionError: too many cells, or one is too large.
+    """
     taken = {cell.number: magic for cell in _limited(cells) if (magic := takes_the_body(cell.source))}
     return (
         tuple(cell for cell in cells if cell.number not in taken),
@@ -211,8 +220,8 @@ def _by_magic(cells: tuple[Cell, ...]) -> tuple[tuple[Cell, ...], tuple[Cell, ..
     )
 
 
-def _no_code(text: str) -> Iterator[Cell]:
-    """Cells of a notebook that define something and are not code."""
+def _definitions_outside_code(text: str) -> Iterator[Cell]:
+    """The Markdown and raw cells of a notebook that look like definitions."""
     for number, cell in enumerate(json.loads(text)["cells"], 1):
         if not isinstance(cell, dict) or cell.get("cell_type") not in ("markdown", "raw"):
             continue
@@ -222,7 +231,7 @@ def _no_code(text: str) -> Iterator[Cell]:
 
 
 def _is_a_web_page(text: str) -> bool:
-    """Whether a text begins as HTML does, below comments: one pattern for all of them may try for ever."""
+    """Whether a text, after comments, begins like HTML. No single regex: it could backtrack catastrophically."""
     begin = _end_of_space(text, 0)
     if text[begin : begin + 5].lower() == "<?xml":
         begin = _end_of_space(text, text.find(">", begin) + 1)
@@ -299,7 +308,7 @@ def _joined(source: Any) -> str | None:
 
 
 def _python_cells(text: str) -> tuple[Cell, ...]:
-    """The cells of a py:percent file; without a `# %%` line the whole file is one."""
+    """The cells of a py:percent file; without `# %%` lines the whole file is one cell."""
     _refuse_a_web_page(text)
     if _is_marimo(text):
         raise SubmissionError(
@@ -309,7 +318,7 @@ def _python_cells(text: str) -> tuple[Cell, ...]:
     starts: list[tuple[int, str]] = [(0, "")]
     lines = lines_of(text)
     for number, line in enumerate(lines):
-        match = _MARK.match(line.rstrip("\r\n")) if line.startswith("# %%") else None  # there may be a million
+        match = _MARK.match(line.rstrip("\r\n")) if line.startswith("# %%") else None  # fast for a million lines
         if match:
             starts.append((number + 1, match[1][:MAX_MARK]))
         if len(starts) > 2 * MAX_CELLS:

@@ -1,4 +1,4 @@
-"""One thread for each process of ours: they run side by side, and threads of their libraries would wait for others."""
+"""Limits each of our processes to one thread, because many run in parallel and more threads would only compete."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-"""The environment that says so to libraries which are not loaded yet."""
+"""Environment variables that limit libraries which are loaded later."""
 
 
 def one_thread() -> None:
-    """Let this process, and those that it starts, compute with one thread; NumPy's own only where it is not loaded."""
+    """Limit this process, and those that it starts, to one thread. NumPy is limited only if it is not loaded yet."""
     os.environ.update(ONE_THREAD)
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_num_threads"):

@@ -1,4 +1,4 @@
-"""Values as TOML, for the files that we write: `tomllib` reads what these functions give as the same values."""
+"""Writes values as TOML, so that `tomllib` reads the same values back."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 
 
 def toml_table(entries: Mapping[str, Any]) -> str:
-    """A line for each entry of a table, as `toml_value` gives them."""
+    """A table in TOML: a line for each entry."""
     return "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in entries.items())
 
 
 def toml_key(key: str) -> str:
-    """A key, in quotes where it needs them."""
+    """A key in TOML, in quotes if it needs them."""
     return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else toml_value(key)
 
 
 def toml_value(value: Any) -> str:
-    """A value that `tomllib` may have read, on one line.
+    """A value in TOML, on one line, of any type that `tomllib` returns.
 
     Raises:
-        UnicodeError: a text is no UTF-8, such as a path with other bytes.
+        UnicodeError: a text has surrogates, as paths with bytes that are not UTF-8 do.
     """
     match value:
         case str():
-            # JSON's escapes are TOML's, but for pairs of surrogates; U+007F has to be escaped in TOML alone.
+            # JSON's escapes are valid TOML, except surrogate pairs; only TOML requires an escape for U+007F.
             text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
             if re.search("[\ud800-\udfff]", text):
                 raise UnicodeError(f"{value!a} is no UTF-8")

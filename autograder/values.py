@@ -1,4 +1,4 @@
-"""Values in words: short, safe to print whatever an untrusted value holds, and the same words everywhere."""
+"""Describes values in words that are short, uniform, and safe to print for untrusted values."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from autograder.wording import clean, quoted
 
 MAX_PARTS = 6
-"""Parts of a tuple, keys of a dict that are listed."""
+"""How many parts of a tuple or keys of a dict are listed."""
 MAX_LITERAL = 80
-"""Characters of a tuple of tuples."""
+"""The limit on a tuple of tuples, in characters."""
 MAX_NESTING = 1
 _ATOMS = (type(None), bool, int, float, complex, str)
 MAX_DIGITS = 40
-"""Digits of one integer."""
+"""The limit on one integer, in digits."""
 WHOLE = 2.0**53
-"""Floats from here on are all whole, and say nothing by it."""
+"""From here on all floats are integers, so that being one means nothing."""
 EASILY_READ = 1e7
-"""Whole numbers below this are written digit by digit."""
+"""Integers below this are written without an exponent."""
 _LARGE = re.compile(r"-?[\d.]+e\d+")
 
 
@@ -35,15 +35,15 @@ def number(value: Any, digits: int = 4) -> str:
         imaginary = number(value.imag, digits)
         return f"{number(value.real, digits)}{'' if imaginary[0] == '-' else '+'}{imaginary}j"
     text = f"{value:.{digits}g}" if value else "0"  # not "-0"
-    if value and isinstance(value, float) and value.is_integer() and abs(value) < WHOLE:  # nothing whole is rounded
+    if value and isinstance(value, float) and value.is_integer() and abs(value) < WHOLE:  # do not round integers
         text = text if float(text) == value and abs(value) >= EASILY_READ else str(int(value))
     return re.sub(r"e([+-])0*(\d)", lambda m: "e" + m[1].replace("+", "") + m[2], text)
 
 
 def told_apart(one: Any, other: Any, digits: int = 4) -> tuple[str, str]:
-    """Both numbers with as few digits, from `digits` on, as show that they differ.
+    """Both numbers with the least number of digits, at least `digits`, that shows that they differ.
 
-    Beside a whole number, which has all of its digits, the other one has as many.
+    If one is an integer, written with all its digits, the other gets as many.
     """
     for enough in range(digits, 18):
         texts = number(one, enough), number(other, enough)
@@ -57,20 +57,20 @@ def told_apart(one: Any, other: Any, digits: int = 4) -> tuple[str, str]:
 
 
 def shape_of(array: np.ndarray) -> str:
-    """`(3, 4)`."""
+    """The shape of an array as text: `(3, 4)`."""
     return clean(str(tuple(array.shape)))
 
 
 def dtype_of(value: np.ndarray | np.generic) -> str:
-    """`float64`; byte order does not count."""
+    """The name of a dtype, ignoring byte order: `float64`."""
     return clean(value.dtype.newbyteorder("=").name)
 
 
 def summarise(value: Any, *, show_numbers: bool = True) -> str:
-    """What `value` is, for the middle of a sentence.
+    """A description of `value` for the middle of a sentence.
 
-    "a float64 array of shape (3, 4)", "the number 3.2", "None", "a tuple of 2: the integer 1, None". Without
-    `show_numbers` no value is told, only its kind: "a number", "an integer", "some text".
+    Examples: "a float64 array of shape (3, 4)", "the number 3.2", "None", "a tuple of 2: the integer 1, None". Without
+    `show_numbers` it has only the kind of the value: "a number", "an integer", "some text".
     """
     return clean(_summary(value, show_numbers, MAX_NESTING), 240)
 
@@ -101,12 +101,12 @@ def _summary(value: Any, show: bool, depth: int) -> str:
         return _dict_summary(value, show)
     if callable(value):
         return "a function"
-    type_name = getattr(value, "type_name", None)  # an object that stayed with the submission
+    type_name = getattr(value, "type_name", None)  # of an object that stayed in the submission's process
     return f"an object of type {clean(type_name if isinstance(type_name, str) else type(value).__name__)}"
 
 
 def literal(value: Any) -> str | None:
-    """A number, text, None, a short tuple of them, or few of those, as a program would write it; else None."""
+    """A number, text, None, short tuple of these, or short tuple of such tuples as a Python literal; else None."""
     if _is_nested(value):
         few = len(value) <= MAX_LITERAL // len("(0,), ")
         text = _in_brackets(value, [None if _is_nested(part) else literal(part) for part in value]) if few else None
@@ -114,7 +114,7 @@ def literal(value: Any) -> str | None:
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, int | float | complex) and not isinstance(value, np.generic):
-        text = number(value)  # 96.0 is no integer, and looks like it
+        text = number(value)  # the float 96.0 would look like an integer
         return text + ".0" * (isinstance(value, float) and text.lstrip("-").isdigit())
     if isinstance(value, str):
         return quoted(value)
@@ -128,7 +128,7 @@ def _is_nested(value: Any) -> bool:
 
 
 def _in_brackets(value: tuple[Any, ...] | list[Any], parts: list[str | None]) -> str | None:
-    """A tuple or a list of these parts; None where one of them cannot be written."""
+    """The text of a tuple or list from the texts of its parts; None if one of them is None."""
     written = [part for part in parts if part is not None]
     if len(written) < len(value):
         return None
@@ -163,7 +163,7 @@ def _dict_summary(value: dict[Any, Any], show: bool) -> str:
 
 
 def key_text(key: Any) -> str:
-    """A dict's key as a program would write it, as safe as `clean`."""
+    """A dict's key as a Python literal, made safe as by `clean`."""
     if isinstance(key, str):
         return quoted(key, 30)
     return number(key) if isinstance(key, bool | int | float) else clean(_summary(key, True, 1))

@@ -1,4 +1,4 @@
-"""A learner's own copy of the notebooks."""
+"""Copies the course's notebooks into a learner's folder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ FORMATS = ("ipynb", "py")
 
 
 def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = None) -> tuple[list[Path], list[Path]]:
-    """Copy the notebooks of lessons, of all if none are named, into `folder`, as `ipynb` or as a `py` file in cells.
+    """Copy the notebooks of `lessons`, or of all lessons if None, into `folder`.
 
-    Of a course of one's own, a file in there says which it is.
+    If the served course is one's own, a `backprop-course.toml` that leads to it is written too.
 
-    Returns the files that are new and those that were there and stay. `OSError` if the folder cannot be written, or a
-    link lies in the place of a new file.
+    Args:
+        format_: `ipynb`, or `py` for Python files in cells.
+
+    Returns:
+        The new files, and those that existed and were kept.
+
+    Raises:
+        OSError: the folder cannot be written, or a symbolic link has the name of a new file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     own = own_course()
@@ -38,14 +44,14 @@ def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = 
         if file.exists():
             kept.append(file)
             continue
-        text = Places().notebook(lesson.slug).read_text(encoding="utf-8")  # as it is: no link depends on the folder
+        text = Places().notebook(lesson.slug).read_text(encoding="utf-8")  # its links are absolute
         write_new(file, text if format_ == "ipynb" else as_python(text), inside=folder)
         copied.append(file)
     return copied, kept
 
 
 def leads_back(folder: Path, course: Path) -> str:
-    """The text of a file in `folder` that says which course it is for: the way there, where both may move together."""
+    """The text of a file in `folder` that leads to `course`: by a relative path if both have a parent in common."""
     place = Path(os.path.realpath(folder))
     together = course.is_relative_to(place.parent)
     way = Path(os.path.relpath(course, place) if together else course).as_posix()
@@ -53,7 +59,7 @@ def leads_back(folder: Path, course: Path) -> str:
 
 
 def as_python(notebook: str) -> str:
-    """A notebook's text as a py:percent file, with the tags that the grader reads."""
+    """Convert a notebook's text to a py:percent file, with the metadata that the grader reads."""
     parts = []
     for cell in json.loads(notebook)["cells"]:
         source = "".join(cell["source"])

@@ -1,1 +1,1 @@
-"""What learners are given: the list of lessons, the data and the instruments of the course."""
+"""The part of the course that learners get: the list of lessons, data, instruments and experiments."""

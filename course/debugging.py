@@ -1,6 +1,6 @@
-"""Four questions to ask of a training program: tools to take home from the chapter on debugging gradients.
+"""Four tools for debugging a training program, from the chapter on debugging gradients.
 
-Write your own first: they are its exercises. These have the same contracts, and types.
+They are that chapter's exercises, so write your own first. These have the same contracts, with types.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 EXPLODING = 1000
-"""A norm above this multiple of the model's median norm is called exploding: an alarm, no law."""
+"""A norm above this multiple of the model's median norm is called exploding: a rule of thumb, not a law."""
 
 _NAN_NODE = re.compile(r"Function '(.+)' returned nan values")
 
@@ -25,21 +25,21 @@ Batch = Tensor | tuple[Tensor, ...]
 
 
 class Gradient(TypedDict):
-    """What `gradient_report` says of one parameter."""
+    """The entry of one parameter in a `gradient_report`."""
 
     name: str
     norm: float | None
-    """Euclidean, taken in float64; `None` where `.grad` is `None`."""
+    """The Euclidean norm, computed in float64; `None` if `.grad` is `None`."""
     status: str
-    """`none`, `nonfinite`, `zero`, `exploding` or `ok`: the first that holds."""
+    """The first of `none`, `nonfinite`, `zero`, `exploding` and `ok` that applies."""
 
 
 def gradient_report(model: nn.Module) -> list[Gradient]:
-    """Each parameter's gradient after `backward()`, in the order of `model.named_parameters()`.
+    """The norm and status of each parameter's gradient after `backward()`, in the order of `model.named_parameters()`.
 
-    `exploding` is a norm over `EXPLODING` times the median of the model's norms that are finite and not 0. Changes
-    nothing. Parameters may have any shape and any real floating dtype. Reads one number for each parameter: on a GPU,
-    call it every so many steps.
+    `exploding` means a norm above `EXPLODING` times the median of the norms that are finite and not 0. The model is not
+    changed. Parameters may have any shape and any real floating dtype. Reading each norm synchronizes with a GPU, so
+    there do not call it in every step.
     """
     norms = {
         name: None if parameter.grad is None else parameter.grad.double().norm().item()
@@ -61,11 +61,11 @@ def _status(norm: float | None, limit: float) -> str:
 
 
 def first_nonfinite(model: nn.Module, x: Any) -> str | None:
-    """The first leaf module, in order of execution, whose output has a nan or an inf, by its name; `None` without one.
+    """The name of the first leaf module, in order of execution, whose output has a nan or an inf; `None` if none has.
 
-    Runs `model(x)` once, in the model's mode and with a graph unless the caller is under `no_grad`; what the model
-    raises goes on to the caller. Leaves no hook. Outputs may be tensors, or tuples, lists and dicts of outputs.
-    Operations outside of modules are not seen: look at what lies between the last finite module and this one.
+    Runs `model(x)` once, in the model's current mode, with a graph unless the caller is under `no_grad`. Exceptions of
+    the model propagate; no hooks stay. Outputs may be tensors, or tuples, lists and dicts of outputs. Operations
+    outside of modules are not seen, so the fault may be between the last finite module and this one.
     """
     found: list[str] = []
 
@@ -97,12 +97,12 @@ def _finite(output: Any) -> bool:
 
 
 def anomaly_op(fn: Callable[[], Tensor]) -> str | None:
-    """The first autograd node whose backward returned a nan (`"SqrtBackward0"`), or `None`.
+    """The name of the first autograd node whose backward returned a nan (`"SqrtBackward0"`); `None` if none did.
 
     `fn()` runs the forward pass and returns the loss, of one entry. Its backward runs in anomaly mode and may add to
-    `.grad`. The mode looks for nan in what nodes return: not for inf, and not into sums of what several nodes return.
-    So a `.grad` may hold a nan where this says `None`, and the node that is named may have been handed an inf. Other
-    exceptions go on to the caller, and anomaly mode is then what it was.
+    `.grad`. Anomaly mode looks for nan in what nodes return, but not for inf, nor in sums of several nodes' results.
+    So `.grad` may have a nan although this returns `None`, and the named node may have received an inf. Other
+    exceptions propagate. Anomaly mode is restored in any case.
     """
     with warnings.catch_warnings(), _quiet_anomaly_mode():
         loss = fn()
@@ -117,7 +117,7 @@ def anomaly_op(fn: Callable[[], Tensor]) -> str | None:
 
 
 def _quiet_anomaly_mode() -> torch.autograd.detect_anomaly:
-    """Anomaly mode, less the two warnings that it gives: that it is on, and where the forward call was."""
+    """Anomaly mode without its two warnings, about being on and about the place of the forward call."""
     warnings.simplefilter("ignore")
     return torch.autograd.detect_anomaly()
 
@@ -125,8 +125,8 @@ def _quiet_anomaly_mode() -> torch.autograd.detect_anomaly:
 def repeated_batches(batches: Sequence[Batch]) -> list[tuple[int, int]]:
     """Every pair `(i, j)`, `i < j`, of equal batches, in ascending order.
 
-    A batch is a tensor, or a tuple of tensors, of any dtype that `==` compares. Batches are equal if dtype, shape and
-    all entries are, nan being equal to nan. Compares each pair: for hundreds of batches, not for a whole data set.
+    A batch is a tensor, or a tuple of tensors, of any dtype that `==` compares. Batches are equal if their dtypes,
+    shapes and entries are, where nan equals nan. Every pair is compared, which is fast enough for hundreds of batches.
     """
     return [(i, j) for i in range(len(batches)) for j in range(i + 1, len(batches)) if _equal(batches[i], batches[j])]
 

@@ -1,4 +1,4 @@
-"""The look of the course's figures, and the drawings that more than one chapter needs."""
+"""The style of the course's figures, and drawings that several chapters use."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ BACKWARD = "#c9620a"
 RIGHT = "#136030"
 WRONG = "#7b1f7a"
 NEUTRAL = "#7b7f87"
-"""The palette: every pair differs by more than 20 in CIELAB with any one kind of cone missing, and each has a contrast
-of 4 with white. Give lines a label or a style of their own all the same."""
+"""The palette. Any two colors differ by more than 20 in CIELAB under every kind of dichromacy, and each has a contrast
+of 4 with white. Do not rely on color alone: give lines labels or different styles."""
 
 INK = "#1f2937"
 STYLE = Path(__file__).with_name("course.mplstyle")
@@ -30,7 +30,7 @@ def style() -> None:
     """Use the course's style from here on; in a notebook, draw figures as SVG."""
     plt.style.use(STYLE)
     if "IPython" not in sys.modules or sys.modules["IPython"].get_ipython() is None:
-        return  # outside a notebook, where what sets a format would start an IPython of its own
+        return  # outside a notebook, `set_matplotlib_formats` would start an IPython
     from matplotlib_inline.backend_inline import set_matplotlib_formats
 
     set_matplotlib_formats("svg", metadata={"Date": None})
@@ -46,10 +46,14 @@ def graph(
 ) -> None:
     """Draw a computation graph: values flow along solid arrows, gradients back along dashed ones.
 
-    `nodes` maps the text in a box to its center (x, y), in steps of about 1; the text may have several lines. An edge
-    is `(start, end)`, `(start, end, backward label)` or `(start, end, backward label, forward label)`.
-    `backward=False` draws the forward arrows alone; `highlight` gives single boxes another color. A name in an edge
-    that is not a node is a `KeyError`.
+    Args:
+        nodes: the center (x, y) of each box by the text in it, which may have several lines; boxes are about 1 apart.
+        edges: each `(start, end)`, `(start, end, backward label)` or `(start, end, backward label, forward label)`.
+        backward: whether to draw the dashed arrows.
+        highlight: other colors for single boxes.
+
+    Raises:
+        KeyError: an edge names a node that is not in `nodes`.
     """
     highlight = highlight or {}
     ax.set_axis_off()
@@ -72,7 +76,7 @@ def _box(ax: Axes, text: str, at: tuple[float, float], color: str) -> Text:
 
 
 def _arrow(ax: Axes, tail: Text, head: Text, color: str, shift: float, label: str, *, dashed: bool) -> None:
-    """An arrow from box to box, moved to its right-hand side by `shift` so that opposite arrows run side by side."""
+    """An arrow from box to box, shifted to its right by `shift` so that opposite arrows run side by side."""
     start, end = np.array(tail.get_position()), np.array(head.get_position())
     along = (end - start) / np.linalg.norm(end - start)
     side = np.array([along[1], -along[0]])
@@ -86,7 +90,7 @@ def _arrow(ax: Axes, tail: Text, head: Text, color: str, shift: float, label: st
         linestyle=(0, (4, 2)) if dashed else "-",
         linewidth=1.4,
         color=color,
-        zorder=4,  # after the boxes: a box gets its outline, where the arrow ends, when it is drawn
+        zorder=4,  # drawn after the boxes: a box has no outline to end the arrow at before it is drawn
     )
     ax.add_patch(arrow)
     if label:
@@ -105,8 +109,14 @@ def matrix(
 ) -> None:
     """Draw a small array as a grid of colored numbers: orange above zero, purple below, white at zero.
 
-    `values` has one or two axes (one is drawn as a row). `limit` is the magnitude of the full color; by default the
-    largest in `values`. Give the same `limit` to arrays that are to be compared. More than two axes are a `ValueError`.
+    Args:
+        values: one or two axes; one axis is drawn as a row.
+        fmt: the format of the numbers.
+        limit: the magnitude with the full color; by default the largest in `values`. Use one `limit` for arrays to
+            compare.
+
+    Raises:
+        ValueError: `values` has more than two axes.
     """
     grid = np.atleast_2d(np.asarray(values, dtype=float))
     if grid.ndim != 2:

@@ -1,4 +1,4 @@
-"""A layer of a GPT as Korthikanti et al. 2022 count it, so that their formula can be held to a program."""
+"""A GPT layer as Korthikanti et al. 2022 count it, to compare their formula with a program."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from torch import Tensor, nn
 
 
 class GPTBlock(nn.Module):
-    """LayerNorm, attention with as many key heads as heads, GELU of width 4h, dropout; x is (batch, seq, hidden).
+    """LayerNorm, multi-head attention, an MLP with GELU of width 4h, and dropout; x is (batch, seq, hidden).
 
-    The scale 1/√d goes into q before the product, so that attention keeps the softmax's result and no other
-    (seq, seq) array but dropout's mask and result, as the fused softmax of Megatron-LM does. There is no causal mask:
-    one that is added keeps nothing.
+    q is scaled by 1/√d before the product. So of (seq, seq) arrays attention saves only the softmax's result and
+    dropout's mask and result, as Megatron-LM's fused softmax does. There is no causal mask: adding one saves nothing.
 
     Args:
-        dropout: with masks of one byte per number, as PyTorch's `native_dropout` keeps them; else none at all.
-        fused_attention: PyTorch's `scaled_dot_product_attention`, without dropout inside.
+        dropout: use dropout, with masks of one byte per number as in PyTorch's `native_dropout`.
+        fused_attention: use PyTorch's `scaled_dot_product_attention`, without dropout inside.
     """
 
     def __init__(

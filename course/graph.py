@@ -1,4 +1,4 @@
-"""A computation graph in its smallest form: numbers, what they were made of, and how they depend on it."""
+"""A minimal computation graph: numbers with their parents and local gradients."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 
 class Node:
-    """A number in a computation graph. Two nodes are the same only if they are one object.
+    """A number in a computation graph. Nodes are equal only if they are the same object.
 
     Args:
         value: the number.
-        parents: the nodes it was computed from. One that was used twice stands here twice.
+        parents: the nodes it was computed from. A node that was used twice appears twice.
         local_gradients: the derivative of `value` with respect to each parent, in the same order.
-        name: what to call it in a drawing.
+        name: its name in drawings.
 
     Raises:
-        ValueError: there is not one local gradient for each parent.
+        ValueError: the numbers of parents and local gradients differ.
     """
 
     def __init__(
@@ -39,18 +39,18 @@ class Node:
 
 
 MOST_COMPARISONS = 1_000_000
-"""Comparisons of nodes in one graph. Sets and dicts need none."""
+"""The limit on comparisons of nodes in one graph; sets and dicts need hardly any."""
 
 
 class CountedNode(Node):
-    """A node that ends a search through long lists. Set `comparisons` to one list, `[0]`, for all nodes of a graph.
+    """A node that counts comparisons, to stop searches through long lists.
 
-    Raises:
-        RuntimeError: it was compared once too often.
+    Set `comparisons` to one shared list, `[0]`, for all nodes of a graph. Comparing raises a `RuntimeError` after
+    `MOST_COMPARISONS`.
     """
 
     comparisons: list[int]
-    """How often two nodes were compared, in the whole graph."""
+    """The number of comparisons in the whole graph so far, in a list."""
 
     __hash__ = Node.__hash__
 
@@ -75,5 +75,5 @@ def mul(a: Node, b: Node, name: str = "") -> Node:
 
 
 def power(a: Node, exponent: float, name: str = "") -> Node:
-    """a to the power of a plain number."""
+    """a to the power of a Python number."""
     return Node(a.value**exponent, (a,), (exponent * a.value ** (exponent - 1),), name)

@@ -1,7 +1,7 @@
 """A Llama-style transformer: RMSNorm, rotary positions, grouped-query attention, SwiGLU, fused attention.
 
-Its layers keep for backward what those of a training framework with fused kernels keep, so that they can be measured
-without a GPU: PyTorch's own RMSNorm and rotary positions are compositions on a CPU and keep more.
+Its layers save for backward the same tensors as a framework with fused kernels, so that they can be measured without a
+GPU. On a CPU, PyTorch's own RMSNorm and rotary positions are composed of operations that save more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROPE_BASE = 10_000.0
 
 @dataclass(frozen=True)
 class LlamaConfig:
-    """The sizes of a model. A head has `hidden / heads` dimensions, and `heads` is a multiple of `kv_heads`."""
+    """The sizes of a model. Each head has `hidden / heads` dimensions; `heads` is a multiple of `kv_heads`."""
 
     hidden: int
     layers: int
@@ -35,7 +35,7 @@ class LlamaConfig:
 
     @property
     def n_params(self) -> int:
-        """Numbers in the whole model: two embeddings, the layers, the norms."""
+        """The number of parameters: two embeddings, the layers, the norms."""
         attention = 2 * self.hidden**2 + 2 * self.hidden * self.kv_heads * self.head_dim
         layer = attention + 3 * self.hidden * self.ffn + 2 * self.hidden
         return 2 * self.vocab * self.hidden + self.layers * layer + self.hidden
@@ -48,7 +48,7 @@ LLAMA_3_1_70B = LlamaConfig(hidden=8192, layers=80, heads=64, kv_heads=8, ffn=28
 
 
 class _FusedRMSNorm(torch.autograd.Function):
-    """Keeps its input and one float32 per row, the reciprocal root mean square."""
+    """RMSNorm that saves its input and one float32 per row, the reciprocal root mean square."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ class _FusedRMSNorm(torch.autograd.Function):
 
 
 class _FusedRope(torch.autograd.Function):
-    """Keeps nothing but the angles, which all layers share: its derivative is the rotation back."""
+    """Rotary positions that save only the angles, which all layers share: the backward pass rotates back."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -83,7 +83,7 @@ class _FusedRope(torch.autograd.Function):
 
 
 class _FusedSwiGLU(torch.autograd.Function):
-    """Keeps its two inputs; the composition keeps silu(gate) and the product as well."""
+    """SwiGLU that saves only its two inputs; the composition saves silu(gate) and the product too."""
 
     @staticmethod
     def forward(ctx: Any, gate: Tensor, up: Tensor) -> Tensor:
@@ -112,7 +112,7 @@ def rope_angles(config: LlamaConfig, seq: int, dtype: torch.dtype, device: str =
 
 
 class RMSNorm(nn.Module):
-    """x / rms(x) · weight; `fused` keeps x and one float32 per row, else float32 copies as well."""
+    """x / rms(x) · weight. If `fused`, it saves x and one float32 per row; otherwise float32 copies as well."""
 
     def __init__(self, hidden: int, *, fused: bool, dtype: torch.dtype, device: str = "cpu") -> None:
         super().__init__()
@@ -133,10 +133,10 @@ class Block(nn.Module):
     `attention_core`, `attention_branch` and `mlp_branch` may be wrapped on an instance, to checkpoint them.
 
     Args:
-        fused_attention: PyTorch's `scaled_dot_product_attention`, or the composition with its s × s softmax (in
-            float32, as Hugging Face's eager attention).
-        fused_norm: norms and rotary positions as fused kernels keep them, or as compositions.
-        fused_swiglu: keep gate and up alone, or silu(gate) and the product, too.
+        fused_attention: use PyTorch's `scaled_dot_product_attention`, not a composition with an s × s softmax (in
+            float32, as in Hugging Face's eager attention).
+        fused_norm: norms and rotary positions save what fused kernels save, not what compositions do.
+        fused_swiglu: save only gate and up, not silu(gate) and the product.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Block(nn.Module):
         return x + self.mlp_branch(x)
 
     def attention_branch(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """What attention adds to x."""
+        """The output of attention, which `forward` adds to x."""
         normed = self.attention_norm(x)
         q, k, v = (self._heads(linear(normed)) for linear in (self.q, self.k, self.v))
         turn = _FusedRope.apply if self.fused_norm else _rotate
@@ -175,7 +175,7 @@ class Block(nn.Module):
         return self.o(mixed.transpose(1, 2).flatten(2))
 
     def mlp_branch(self, x: Tensor) -> Tensor:
-        """What the MLP adds to x."""
+        """The output of the MLP, which `forward` adds to x."""
         normed = self.mlp_norm(x)
         gate, up = self.gate(normed), self.up(normed)
         return self.down(_FusedSwiGLU.apply(gate, up) if self.fused_swiglu else F.silu(gate) * up)
@@ -193,7 +193,7 @@ class Block(nn.Module):
         return F.softmax(scores + mask, -1, dtype=torch.float32).to(q.dtype) @ v
 
     def _heads(self, x: Tensor) -> Tensor:
-        """(batch, seq, n · head_dim) as a view (batch, n, seq, head_dim): attention keeps this layout in its result."""
+        """(batch, seq, n · head_dim) viewed as (batch, n, seq, head_dim), a layout that attention's result shares."""
         return x.unflatten(-1, (-1, self.config.head_dim)).transpose(1, 2)
 
 

@@ -1,7 +1,7 @@
-"""Which course a process serves: this one, or one of somebody's own, a folder with a `backprop-course.toml`.
+"""Determines which course a process serves: this one, or a folder with a `backprop-course.toml`.
 
-Commands find out once, when they begin, and say it to the processes that they start by the variable `BACKPROP_COURSE`.
-No process that runs a submission gets it.
+Commands decide that once, when they start, and tell their child processes by the variable `BACKPROP_COURSE`. Processes
+that run submissions do not get the variable.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from pathlib import Path
 
 VARIABLE = "BACKPROP_COURSE"
 FILE = "backprop-course.toml"
-"""What makes a folder a course: it lists the lessons. In a folder to work in, its `course` says where the course is."""
+"""The file that makes a folder a course and lists its lessons. In a learner's folder, its `course` is a path to one."""
 OURS = "backprop"
-"""The name of this course, where another one could be meant."""
+"""The name of this course, for options and files that can name another one."""
 
 _served: ContextVar[Path | None] = ContextVar("served")
 
 
 class CourseError(ValueError):
-    """There is no such course; the message says where one was looked for, and what to do."""
+    """There is no such course; the message says where it was expected, and what to do."""
 
 
 def own_course() -> Path | None:
-    """The folder of the course that this process serves; None where that is this one."""
+    """The folder of the course that this process serves; None if it serves this one."""
     try:
         return _served.get()
     except LookupError:
@@ -37,13 +37,13 @@ def own_course() -> Path | None:
 
 
 def serve(course: Path | None) -> None:
-    """Serve this course from now on, in this process and in all that it starts; None is this one."""
+    """Serve `course` from now on, in this process and in those that it starts; None means this course."""
     os.environ[VARIABLE] = OURS if course is None else str(course)
 
 
 @contextmanager
 def serving(course: Path | None) -> Iterator[None]:
-    """Serve a course meanwhile, in this thread alone: a process of a cluster works for several."""
+    """Serve a course inside the block, in this thread only: a worker process of a cluster serves several courses."""
     token = _served.set(course)
     try:
         yield
@@ -52,9 +52,13 @@ def serving(course: Path | None) -> Iterator[None]:
 
 
 def course_named(name: str) -> Path | None:
-    """The folder of the course that `name` means: it, its file or a file that leads to it; None for `backprop`.
+    """The folder of the course called `name`; None for `backprop`.
 
-    Raises `CourseError` where there is none.
+    Args:
+        name: the path of the folder, of its `backprop-course.toml`, or of a file or folder that leads to it.
+
+    Raises:
+        CourseError: there is no such course.
     """
     if name == OURS:
         return None
@@ -75,9 +79,10 @@ def course_named(name: str) -> Path | None:
 
 
 def file_upwards(folder: Path) -> Path | None:
-    """The nearest `backprop-course.toml` in a folder or above it; None where there is none.
+    """The nearest `backprop-course.toml` in a folder or above it; None if there is none.
 
-    Raises `CourseError` where it is another user's: they could have put it into a folder that all may write to.
+    Raises:
+        CourseError: it belongs to another user, who may have put it into a folder that everybody can write to.
     """
     for place in (folder, *folder.parents):
         file = place / FILE
@@ -89,7 +94,7 @@ def file_upwards(folder: Path) -> Path | None:
 
 
 def title_of(course: Path | None) -> str:
-    """What a course calls itself, on one line."""
+    """The title of a course, on one line. `CourseError` if it has none."""
     if course is None:
         return "Backprop, by hand"
     title = _content(course / FILE).get("title")
@@ -100,7 +105,7 @@ def title_of(course: Path | None) -> str:
 
 @cache
 def extends_ours(course: Path) -> bool:
-    """Whether a course of one's own says that it is this one, with changes."""
+    """Whether a course declares that it extends this one. `CourseError` if it names another."""
     extends = _content(course / FILE).get("extends")
     if extends not in (None, OURS):
         raise CourseError(f"{course / FILE}: extends can be {OURS!r} alone, and is {extends!r}")

@@ -1,4 +1,4 @@
-"""What the chapters share: tables, numbers in words, and what the syllabus says of a lesson."""
+"""Helpers of the chapters: tables, numbers in words, and facts about a lesson from the syllabus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def table(header: Sequence[Any], rows: Iterable[Sequence[Any]], align: str = "") -> None:
-    """Show rows as a Markdown table; numbers to the right unless `align` (a string of l and r) says otherwise."""
+    """Show rows as a Markdown table; `align` is a string of l and r, by default l for the first column and r after."""
     align = align or "l" + "r" * (len(header) - 1)
     rule = [{"l": ":--", "r": "--:"}[side] for side in align]
     display(Markdown("\n".join("| " + " | ".join(map(str, cells)) + " |" for cells in [header, rule, *rows])))
@@ -22,7 +22,7 @@ def table(header: Sequence[Any], rows: Iterable[Sequence[Any]], align: str = "")
 def exercise_table(slug: str) -> None:
     """Show the exercises of a lesson with tier, points and a link to the section that teaches each.
 
-    The cell needs `markdown_format: myst`: a link without a text takes the heading of its section.
+    The cell needs `markdown_format: myst`, which gives a link without text the heading of its section.
     """
     lesson = find_lesson(slug)
     rows = [[f"`{e.name}`", e.tier, f"{e.points:g}", f"[](#{e.anchor})"] for e in lesson.exercises]
@@ -30,13 +30,13 @@ def exercise_table(slug: str) -> None:
 
 
 def lesson_time(slug: str) -> str:
-    """How long a lesson takes with its exercises: `2 h 30 min`."""
+    """The time that a lesson takes with its exercises: `2 h 30 min`."""
     hours, minutes = divmod(find_lesson(slug).minutes, 60)
     return f"{hours} h {minutes:02d} min" if minutes else f"{hours} h"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number with so many significant digits, a real minus sign and no −0."""
+    """A number with `digits` significant digits, a real minus sign, and 0 instead of −0."""
     return f"{round(float(value), 9) + 0.0:.{digits}g}".replace("-", "−")
 
 

@@ -1,4 +1,4 @@
-"""Where the course is published: the address of its book and of its repository. `published.toml` says both."""
+"""The addresses where the course's book and repository are published, from `published.toml`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from course.syllabus import SyllabusError
 
 PUBLISHED = Path(__file__).with_name("published.toml")
 VARIABLE = "BACKPROP_BOOK"
-"""The environment variable that names another address of the book: a mirror, say, or the one of a class."""
+"""The environment variable with another address of the book, such as a mirror or a class's copy."""
 _ADDRESS = re.compile(r"https?://[^\s/<>\"'`()\[\]]+(?:/[^\s<>\"'`()\[\]]*)?")
 
 
 @dataclass(frozen=True)
 class Published:
-    """Both addresses, without a slash at the end; "" where there is none."""
+    """Both addresses, without a trailing slash; "" if there is none."""
 
     book: str = ""
     repository: str = ""
@@ -40,7 +40,7 @@ class Published:
 
 
 def read_published(path: Path) -> Published:
-    """What a file such as `published.toml` says. `SyllabusError` names the entry that is no address."""
+    """Read a file such as `published.toml`. `SyllabusError` names the entry that is wrong."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -51,7 +51,7 @@ def read_published(path: Path) -> Published:
 
 
 def published() -> Published:
-    """What `published.toml` says: what notebooks and README.md are written with, the same on every machine."""
+    """The addresses in `published.toml`, which notebooks and README.md get: the same on every machine."""
     return _published(own_course())
 
 
@@ -64,9 +64,10 @@ def _published(own: Path | None) -> Published:
 
 
 def published_here() -> Published:
-    """The same for whoever runs this: `BACKPROP_BOOK` says where another copy of the book is.
+    """The addresses for the user of this process: `BACKPROP_BOOK`, if set, replaces the book's.
 
-    Raises `SyllabusError` where it is no address.
+    Raises:
+        SyllabusError: the variable is not an address.
     """
     elsewhere = os.environ.get(VARIABLE, "")
     if not elsewhere:

@@ -1,4 +1,4 @@
-"""The typed view of `syllabus.toml`, the one list of lessons and exercises."""
+"""Reads and validates `syllabus.toml`, the list of lessons and exercises, and the files of other courses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from course.own import FILE, OURS, CourseError, extends_ours, own_course, title_
 SYLLABUS = Path(__file__).with_name("syllabus.toml")
 OWN_SLUG = re.compile(r"ch\d\d_[a-z][a-z0-9_]*")
 OF_OWN = {"title", "extends", "without", "change"}
-"""What the file of a course of one's own says beside its lessons."""
+"""Top-level keys in the file of a course of one's own, beside its lessons."""
 TIERS = ("core", "stretch")
 OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
 OF_AN_EXERCISE = {
@@ -27,22 +27,22 @@ OF_AN_EXERCISE = {
 
 
 class SyllabusError(CourseError):
-    """`syllabus.toml`, or another course's file, says something that cannot be; the message names the entry."""
+    """`syllabus.toml`, or another course's file, is wrong; the message names the entry."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What the code of a submission may import beside the standard library."""
+    """The packages and modules that a submission's code may import, beside the standard library."""
 
     packages: tuple[str, ...]
-    """Distributions, with what they need themselves."""
+    """Distributions; their dependencies may be imported too."""
     modules: tuple[str, ...]
     """Modules of `course`."""
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its name is what the learner defines (`Tensor.backward`: a method) and what `check` takes."""
+    """One exercise. Its name is the function, class or method (`Tensor.backward`) that the learner defines."""
 
     lesson: str
     name: str
@@ -53,14 +53,13 @@ class Exercise:
     seconds: float = 10.0
     """Wall-clock limit of one call, in seconds."""
     forbidden: tuple[str, ...] = ()
-    """Full names of functions that would do its work: the submission's own code may not call them. The file may name
-    groups of them."""
+    """Full names of functions that the submission's own code may not call; the file may name groups of them."""
     weights: dict[str, float] = field(default_factory=dict)
-    """What a check function counts among those on inputs of its kind, visible or hidden; 1 where nothing is said."""
+    """Weights of check functions among those on the same kind of input, visible or hidden; 1 by default."""
     technique: tuple[str, ...] = ()
-    """Check functions that look for what the exercise is about: where one fails, right values earn nothing."""
-    why: str = field(default="", repr=False)  # `version` hashes the others: this one decides no points
-    """What makes the model solution right, cheap or stable, in a sentence: shown beside it, and never before."""
+    """Check functions that test the required method: if one fails, right values earn nothing."""
+    why: str = field(default="", repr=False)  # not in the repr, which `version` hashes: it decides no points
+    """What makes the model solution right, cheap or stable, in a sentence shown only beside the solution."""
 
     @property
     def full_name(self) -> str:
@@ -74,17 +73,17 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson; its slug names the chapter, the source, the notebook, the checks and the misconceptions."""
+    """One lesson. Its chapter, source, notebook and folder are named by its slug."""
 
     slug: str
     title: str
     part: str
     minutes: int
     environment: Environment
-    """What its exercises may import unless they say otherwise."""
+    """The environment of its exercises, unless they have their own."""
     exercises: tuple[Exercise, ...]
-    taken_out: tuple[Exercise, ...] = field(default=(), repr=False)  # `version` hashes those that there are
-    """Exercises that its source has, and a course that extends it does not ask."""
+    taken_out: tuple[Exercise, ...] = field(default=(), repr=False)  # not in the repr, which `version` hashes
+    """Exercises of its source that the served course leaves out."""
 
     @property
     def points(self) -> float:
@@ -92,12 +91,12 @@ class Lesson:
 
     @property
     def whole(self) -> Lesson:
-        """The lesson as its source has it: with the exercises that this course does not ask, the last ones then."""
+        """The lesson with all exercises of its source: those that the course leaves out come last."""
         return replace(self, exercises=(*self.exercises, *self.taken_out), taken_out=())
 
     @property
     def environments(self) -> tuple[Environment, ...]:
-        """The environments of its exercises, each once: as many workers are needed to grade it."""
+        """The distinct environments of its exercises; grading needs a worker for each."""
         return tuple(dict.fromkeys(exercise.environment for exercise in self.exercises))
 
     def exercise(self, name: str) -> Exercise:
@@ -106,7 +105,7 @@ class Lesson:
             if exercise.name == name:
                 return exercise
         names = [exercise.name for exercise in self.exercises]
-        padded = re.sub(r"\d+", lambda digits: digits[0].zfill(2), name)  # fix_2 is fix_02, and like fix_12
+        padded = re.sub(r"\d+", lambda digits: digits[0].zfill(2), name)  # fix_2 means fix_02, but looks like fix_12
         close = difflib.get_close_matches(padded, names, n=1)
         guess = f" Did you mean {close[0]}?" if close else ""
         raise KeyError(f"{self.slug} has no exercise {name!r}; it has {', '.join(names)}.{guess}")
@@ -123,12 +122,12 @@ def read_syllabus(path: Path) -> dict[str, Lesson]:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise SyllabusError(f"{path.name} is no TOML: {error}") from None
-    return _of_own(path, raw) if path.name == FILE else _listed(raw, path.name)
+    return _lessons_of_own_course(path, raw) if path.name == FILE else _listed_lessons(raw, path.name)
 
 
-def _listed(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
-    """The lessons that a syllabus lists. A course that extends this one may name our groups of forbidden functions."""
-    _only_known("", raw, {"forbidden", "lesson"} | (OF_OWN if name == FILE else set()))
+def _listed_lessons(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
+    """The lessons that a syllabus lists. A course that extends this one may use our groups of forbidden functions."""
+    _refuse_unknown_keys("", raw, {"forbidden", "lesson"} | (OF_OWN if name == FILE else set()))
     ours = _raw_ours().get("forbidden", {}) if raw.get("extends") == OURS else {}
     lessons = [_lesson(entry, ours | raw.get("forbidden", {})) for entry in raw.get("lesson", [])]
     slugs = [lesson.slug for lesson in lessons]
@@ -137,11 +136,11 @@ def _listed(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
     return {lesson.slug: lesson for lesson in lessons}
 
 
-def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
-    """The lessons of a course of one's own. Their names are numbers and topics, by which files are known."""
+def _lessons_of_own_course(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
+    """The lessons of a course of one's own; slugs must be like `ch01_topic`, with different numbers."""
     title_of(file.parent)
     try:
-        lessons = _listed(raw, file.name)
+        lessons = _listed_lessons(raw, file.name)
         if extends_ours(file.parent):
             lessons = _extended(read_syllabus(SYLLABUS), raw, lessons)
         elif raw.keys() & {"without", "change"}:
@@ -163,22 +162,22 @@ def _of_own(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
 
 
 def _extended(ours: dict[str, Lesson], raw: dict[str, Any], own: dict[str, Lesson]) -> dict[str, Lesson]:
-    """This course without what the file takes out, with what it changes, and with its own lessons among ours.
+    """This course's lessons after the file's removals and changes, together with the file's own lessons.
 
-    An own one that is called as ours is that lesson, taken over: it stands in its place.
+    An own lesson with the slug of one of ours replaces it.
     """
     listed = ours | own
     exercises = {f"{slug[:4]}/{one.name}": one for slug, lesson in listed.items() for one in lesson.exercises}
     gone = [
-        _known(str(name), {slug[:4]: slug for slug in ours} | {name: name for name in exercises}, "without")
+        _full_name(str(name), {slug[:4]: slug for slug in ours} | {name: name for name in exercises}, "without")
         for name in raw.get("without", [])
     ]
     changed = {
-        _known(name, {name: name for name in exercises}, "change"): entry
+        _full_name(name, {name: name for name in exercises}, "change"): entry
         for name, entry in raw.get("change", {}).items()
     }
     for name, entry in changed.items():
-        _refuse_a_wrong_change(f"change {name}", entry)
+        _refuse_wrong_change(f"change {name}", entry)
     found = {}
     for slug, lesson in listed.items():
         if slug in gone and slug not in own:
@@ -199,18 +198,18 @@ def _changed(exercise: Exercise, entry: dict[str, Any]) -> Exercise:
     return replace(exercise, **{**entry, "weights": weights})
 
 
-def _refuse_a_wrong_change(where: str, entry: dict[str, Any]) -> None:
-    _only_known(where, entry, {"points", "tier", "weights"}, ("points",))
+def _refuse_wrong_change(where: str, entry: dict[str, Any]) -> None:
+    _refuse_unknown_keys(where, entry, {"points", "tier", "weights"}, ("points",))
     if entry.get("points", 1) <= 0 or entry.get("tier", TIERS[0]) not in TIERS:
         raise SyllabusError(f"{where}: points must be positive, and the tier {' or '.join(TIERS)}")
     weights = entry.get("weights", {})
-    _only_known(f"{where}: weights", weights, set(weights), tuple(weights))
+    _refuse_unknown_keys(f"{where}: weights", weights, set(weights), tuple(weights))
     if any(weight < 0 for weight in weights.values()):
         raise SyllabusError(f"{where}: no weight can be below 0")
 
 
-def _known(name: str, names: dict[str, str], what: str) -> str:
-    """What is meant by the name of a lesson or an exercise; `SyllabusError` where that is nothing of ours."""
+def _full_name(name: str, names: dict[str, str], what: str) -> str:
+    """The full name of a lesson or an exercise, given by `name`. `SyllabusError` if there is none."""
     slug, slash, exercise = name.partition("/")
     meant = names.get(f"{slug[:4]}{slash}{exercise}")
     if meant is None:
@@ -221,7 +220,7 @@ def _known(name: str, names: dict[str, str], what: str) -> str:
 
 
 def whole_lessons() -> dict[str, Lesson]:
-    """The lessons that there are for the course that this process serves: also those that it takes out of this one."""
+    """All lessons available to the served course, also those of this course that it leaves out."""
     own = own_course()
     if own is None or not extends_ours(own):
         return syllabus()
@@ -241,12 +240,12 @@ def _syllabus(own: Path | None) -> dict[str, Lesson]:
 
 @cache
 def _own_lessons(own: Path) -> dict[str, Lesson]:
-    """What the file of an own course lists itself, all exercises of it."""
-    return _listed(tomllib.loads((own / FILE).read_text(encoding="utf-8")), FILE)
+    """The lessons that the file of a course lists itself, with all of their exercises."""
+    return _listed_lessons(tomllib.loads((own / FILE).read_text(encoding="utf-8")), FILE)
 
 
 def course_title() -> str:
-    """What the course calls itself that this process serves."""
+    """The title of the course that this process serves."""
     return _title(own_course())
 
 
@@ -261,8 +260,8 @@ def find_lesson(slug: str) -> Lesson:
         raise KeyError(f"there is no lesson {slug!r}; there are {', '.join(syllabus())}") from None
 
 
-def _only_known(where: str, entry: dict[str, Any], keys: Set[str], numbers: tuple[str, ...] = ()) -> None:
-    """Raise `SyllabusError` for a key that means nothing, or no number where one is needed."""
+def _refuse_unknown_keys(where: str, entry: dict[str, Any], keys: Set[str], numbers: tuple[str, ...] = ()) -> None:
+    """Raise `SyllabusError` for a key that is not in `keys`, or a value of `numbers` that is not a finite number."""
     begin = f"{where}: " if where else ""
     for key in entry.keys() - keys:
         close = difflib.get_close_matches(key, keys, n=1)
@@ -275,7 +274,7 @@ def _only_known(where: str, entry: dict[str, Any], keys: Set[str], numbers: tupl
 
 def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
     slug = entry.get("slug", "?")
-    _only_known(f"lesson {slug}", entry, OF_A_LESSON, ("minutes",))
+    _refuse_unknown_keys(f"lesson {slug}", entry, OF_A_LESSON, ("minutes",))
     try:
         environment = Environment(tuple(entry["packages"]), tuple(entry["modules"]))
         exercises = tuple(_exercise(slug, item, environment, groups) for item in entry["exercise"])
@@ -296,7 +295,7 @@ def _lesson(entry: dict[str, Any], groups: dict[str, list[str]]) -> Lesson:
 
 
 def _words(slug: str, entry: dict[str, Any], key: str) -> str:
-    """A name in words, on one line: tables and headings have it."""
+    """The text of an entry on one line, for tables and headings. `SyllabusError` if it is not text."""
     if not isinstance(entry[key], str) or not entry[key].strip():
         raise SyllabusError(f"lesson {slug}: {key} must be text, and is {entry[key]!r}")
     return " ".join(entry[key].split())
@@ -304,7 +303,7 @@ def _words(slug: str, entry: dict[str, Any], key: str) -> str:
 
 def _exercise(slug: str, entry: dict[str, Any], environment: Environment, groups: dict[str, list[str]]) -> Exercise:
     name = entry.get("name", "?")
-    _only_known(f"{slug}/{name}", entry, OF_AN_EXERCISE, ("points", "seconds"))
+    _refuse_unknown_keys(f"{slug}/{name}", entry, OF_AN_EXERCISE, ("points", "seconds"))
     try:
         exercise = Exercise(
             lesson=slug,

@@ -1,12 +1,12 @@
-"""Which courses that a file names may be served: those that this user has trusted, each with the file that names it.
+"""Records which course files this user trusts.
 
-A `backprop-course.toml` above the working folder may have come with somebody's hand-in, and a course's checks run as
-whoever types the command. So such a file is followed, and read at all, only after `backprop trust` has noted it, or a
-command of ours has written it. A note says which file it is and which course it names: where the file names another
-course later, it is trusted no more. What is noted lies in the user's configuration, a file for each.
+A `backprop-course.toml` above the working folder may have come with somebody's hand-in, and a course's checks run with
+the user's rights. So such a file is read only if the user has trusted it with `backprop trust`, or if a command of ours
+wrote it. For each trusted file there is a note in the user's configuration, with the course that it named: if the file
+later names another course, it is no longer trusted.
 
-A trusted course's files are its author's to change, so their content is not compared: whoever can write to the folder
-of a trusted course decides what its checks do.
+The content of a trusted course is not compared, because its author may change it: whoever can write to its folder
+decides what its checks do.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from pathlib import Path
 from course.own import FILE, CourseError, course_named, file_upwards
 
 MOST_BYTES = 64 * 1024
-"""Of a note: two paths."""
+"""Limit on the size of a note, which has two paths."""
 
 
 class UntrustedError(CourseError):
-    """A file names a course that nobody has trusted; the message says what to type."""
+    """A file names a course that this user has not trusted; the message says what to type."""
 
 
 def found_above(folder: Path) -> tuple[Path, Path] | None:
-    """The nearest course file in `folder` or above it, and the folder of the course that it names; None without one.
+    """The nearest course file in `folder` or above it, and the folder of the course that it names; None if none.
 
     Raises:
-        UntrustedError: it was not trusted; then it has not been read.
-        CourseError: it is another user's, or names no course.
+        UntrustedError: the file is not trusted, and so was not read, or it names another course than when it was.
+        CourseError: the file belongs to another user, or names no course.
     """
     file = file_upwards(folder)
     if file is None:
         return None
-    noted = _noted(file)
+    noted = _trusted_course(file)
     if noted is None:
         what = "names a course that you have not trusted; its checks would run as you"
         raise UntrustedError(f"{file} {what}. {_advice(file)}")
@@ -49,18 +49,18 @@ def found_above(folder: Path) -> tuple[Path, Path] | None:
 
 
 def trust(file: Path) -> Path:
-    """Note that a course file is trusted, and return the folder of the course that it names.
+    """Record that a course file is trusted, and return the folder of the course that it names.
 
     Raises:
         CourseError: it names no course.
         OSError: the note cannot be written.
     """
-    import tempfile  # here: each command that is in a course's folder imports this module
+    import tempfile  # here because most commands import this module and do not need it
 
     course = _course_of(file)
     note = _note_of(file)
     note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".new-", dir=note.parent)  # which only this user may read
+    handle, temporary = tempfile.mkstemp(prefix=".new-", dir=note.parent)  # readable by this user only
     try:
         with open(handle, "w", encoding="ascii") as stream:
             json.dump({"file": str(_place(file)), "course": str(course)}, stream)
@@ -73,7 +73,7 @@ def trust(file: Path) -> Path:
 
 
 def distrust(file: Path) -> bool:
-    """Take a note back; whether there was one. `OSError` where it cannot be removed."""
+    """Remove the note of a course file; return whether there was one. `OSError` if it cannot be removed."""
     try:
         _note_of(file).unlink()
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def distrust(file: Path) -> bool:
 
 
 def trusted() -> list[tuple[Path, Path]]:
-    """Every file that is trusted, with the course that it named then, by name."""
+    """All trusted files, sorted, each with the course that it named when it was trusted."""
     with contextlib.suppress(OSError):
         found = (_read(note) for note in _folder().glob("*.json"))
         return sorted((Path(said["file"]), Path(said["course"])) for said in found if said is not None)
@@ -97,12 +97,12 @@ def _advice(file: Path) -> str:
 
 def _course_of(file: Path) -> Path:
     course = course_named(str(file))
-    assert course is not None  # that is a name, and no file
+    assert course is not None  # only the name `backprop` gives None, and this is a path
     return course
 
 
-def _noted(file: Path) -> Path | None:
-    """The course that a trusted file named when it was trusted; None where it is not trusted."""
+def _trusted_course(file: Path) -> Path | None:
+    """The course that a file named when it was trusted; None if it is not trusted."""
     try:
         said = _read(_note_of(file))
     except OSError:
@@ -111,7 +111,7 @@ def _noted(file: Path) -> Path | None:
 
 
 def _read(note: Path) -> dict[str, str] | None:
-    """What a note says; None of one that is damaged, or that another user has written."""
+    """The content of a note; None if it is damaged or belongs to another user."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         if hasattr(os, "geteuid") and note.stat().st_uid != os.geteuid():
             return None
@@ -123,7 +123,7 @@ def _read(note: Path) -> dict[str, str] | None:
 
 
 def _place(file: Path) -> Path:
-    """Where a course file lies; the file itself may be a link, which leads to no other folder's trust."""
+    """The real path of a course file's folder, with `FILE`: a link to a file elsewhere does not share its trust."""
     return Path(os.path.realpath(file.parent)) / FILE
 
 
@@ -133,10 +133,10 @@ def _note_of(file: Path) -> Path:
 
 
 def _folder() -> Path:
-    """Where notes lie. `OSError` where this user has no such place."""
+    """The folder of notes. `OSError` if this user has no absolute configuration folder."""
     from platformdirs import user_config_path
 
     folder = user_config_path("backprop", appauthor=False) / "trusted"
-    if not folder.is_absolute():  # it would be another one in each folder, a hand-in's too
+    if not folder.is_absolute():  # a relative one would depend on the working folder, which may be a hand-in
         raise OSError(0, "HOME or XDG_CONFIG_HOME is no absolute path", str(folder))
     return folder

@@ -57,8 +57,9 @@ def test_a_graph_has_an_arrow_each_way() -> None:
     plt.close("all")
 
 
-def test_the_style_starts_no_ipython() -> None:
+def test_the_style_starts_no_ipython(monkeypatch: pytest.MonkeyPatch) -> None:
     """What sets the figures' format does, with a thread and a file of history that stay."""
+    monkeypatch.setattr(InteractiveShell, "_instance", None)  # another test may have started one
     figures.style()
     assert not InteractiveShell.initialized()
 

@@ -231,7 +231,11 @@ def test_a_method_may_be_asked_for_by_itself() -> None:
     def detach() -> None: ...
 
     detach.__qualname__ = "detach"  # as in a cell of its own
-    assert (check._called(detach), check._called("detach"), check._called(len)) == ("Tensor.detach", "detach", "len")
+    assert (check._exercise_name(detach), check._exercise_name("detach"), check._exercise_name(len)) == (
+        "Tensor.detach",
+        "detach",
+        "len",
+    )
     check._judge.stop()
 
 

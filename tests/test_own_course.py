@@ -217,10 +217,10 @@ def test_nbgrader_runs_a_hand_in_by_the_course_that_its_environment_names(
     monkeypatch.setenv(VARIABLE, "")
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    in_a_notebook._find_the_course()
+    in_a_notebook._serve_found_course()
     assert own_course() is None
     monkeypatch.delenv("NBGRADER_EXECUTION")
-    in_a_notebook._find_the_course()
+    in_a_notebook._serve_found_course()
     assert own_course() == copied
     assert os.environ[VARIABLE] == str(copied), "for the judge that it starts"
 

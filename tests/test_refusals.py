@@ -14,8 +14,8 @@ from autograder.isolation.allowed import ALLOWED as ALLOWED_CALLS
 from autograder.isolation.allowed import (
     ARCHITECTURES,
     LACKING,
-    NEEDED_BY_NOBODY,
-    NEEDED_NO_MORE,
+    REFUSED_AFTER_SETUP,
+    REFUSED_ALWAYS,
     call_filter,
     refusing_filter,
 )
@@ -154,7 +154,7 @@ def test_what_is_not_listed_is_refused(machine: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_our_own_processes_are_refused_what_they_do_not_need(machine: str) -> None:
     architecture, mark = ARCHITECTURES[machine]
-    for refused in (NEEDED_BY_NOBODY, NEEDED_NO_MORE):
+    for refused in (REFUSED_ALWAYS, REFUSED_AFTER_SETUP):
         lines = refusing_filter(refused, machine)
         for name in syscalls().names():
             if (number := number_of(name, architecture)) is not None:

@@ -1,1 +1,1 @@
-"""From a lesson's source to its notebook, and the health rules that keep the course whole (`backprop build`)."""
+"""Builds notebooks from the lessons' sources, checks the course by health rules, and makes releases."""

@@ -41,17 +41,20 @@ from autograder.worker.wire import WireError
 from course.syllabus import Exercise, Lesson
 
 MOST_SECONDS = 20.0
-"""Of processor time, for the slips of one exercise, or its pairs of mistakes: a search for a name gives up far earlier.
-All of them are written, or none: what is not the only one that gives an answer is no name."""
+"""Seconds of processor time for trying all slips of an exercise, or all its pairs of mistakes.
+
+The book gets all of them or none: a slip names an answer only if no other slip gives that answer too. The search while
+grading gives up far earlier.
+"""
 
 
 class Asked(Reference):
-    """The solutions; what they are asked is noted where that is wanted."""
+    """The solutions, recording the questions that checks ask them, with the answers, inside `noted`."""
 
     def __init__(self, lesson: Lesson, *more: Any) -> None:
         super().__init__(lesson, *more)
-        self.in_its_place = Reference(lesson, *more)
-        """Stands for a learner: what only such a one is asked is in no book."""
+        self.as_learner = Reference(lesson, *more)
+        """Plays the learner's part; questions to it are not recorded."""
         self._noting = ""
         self._noting_call_backs = False
         self._written_down: set[tuple[str, str, str]] = set()
@@ -61,7 +64,11 @@ class Asked(Reference):
 
     @contextmanager
     def noted(self, exercise: str, *, call_backs: bool = True) -> Iterator[None]:
-        """Note what is asked inside for an exercise; `call_backs`: and with functions in it, which its place tells."""
+        """Record the questions asked inside, for an exercise.
+
+        Args:
+            call_backs: whether to record questions with functions in them too, which are known by their order.
+        """
         self._noting, self._noting_call_backs = exercise, call_backs
         try:
             yield
@@ -95,13 +102,13 @@ class Asked(Reference):
 
 @dataclass
 class Written:
-    """A book, and what it leaves out."""
+    """An answer book, and what could not be written into it."""
 
     book: AnswerBook
     no_data: list[str] = field(default_factory=list)
-    """Questions whose answers are no data, by check."""
+    """Questions whose answers are not plain data, with exercise and check."""
     not_searched: list[str] = field(default_factory=list)
-    """Exercises whose slips were too many to try, or take too long."""
+    """Exercises whose slips or pairs of mistakes take too long to try."""
 
 
 def written_for(
@@ -112,12 +119,14 @@ def written_for(
     only: str = "",
     seen: SeenOfMistakes | None = None,
 ) -> Written:
-    """The answer book of a lesson, or of `only` one exercise; without `search`, neither slips nor pairs are in it.
+    """Make the answer book of a lesson, or of the exercise `only`.
 
-    `seen`: what other judges have seen of known mistakes.
+    Args:
+        search: whether the book gets slips and pairs of mistakes.
+        seen: what other judges have seen of known mistakes.
 
     Raises:
-        CheckError: the checks cannot be collected, or refuse the solution.
+        CheckError: the checks cannot be collected, or reject the solution.
     """
     places = places or Places()
     return with_judge(
@@ -142,7 +151,7 @@ def _write(judge: Judge, places: Places, search: bool) -> Written:
         for name, signature in reference.signatures.items()
     }
     for exercise in judge.lesson.exercises:
-        book.right[exercise.name] = _of_the_reference(judge, reference, exercise)
+        book.right[exercise.name] = _records_of_reference(judge, reference, exercise)
         _write_mistakes(judge, exercise, book)
         if search and exercise.seconds <= WORTH_SEARCHING:
             _write_search(judge, exercise, written)
@@ -153,8 +162,8 @@ def _write(judge: Judge, places: Places, search: bool) -> Written:
     return written
 
 
-def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dict[str, Any]:
-    """What each visible check sees of the solution; what it asks is noted."""
+def _records_of_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dict[str, Any]:
+    """The record of each visible check run on the solution, by check; records the questions that it asks."""
     seen = {}
     items = judge.items_of(exercise.name, True)
     for name, item in zip(visible_checks(judge, exercise.name), items, strict=True):
@@ -163,19 +172,19 @@ def _of_the_reference(judge: Judge, reference: Asked, exercise: Exercise) -> dic
         if not record.passed:
             raise CheckError(f"{name} refuses the solution of {exercise.name}; mend one of them")
         _note_unit_gradients(record, reference, exercise)
-        # who is answered otherwise may ask otherwise: of an own tape, say
+        # once more with wrong answers: a check may then ask other questions
         with reference.noted(exercise.name, call_backs=False):
-            judge.observe([item], Recorder(reference.in_its_place, otherwise=True))
+            judge.observe([item], Recorder(reference.as_learner, otherwise=True))
         seen[name] = record_as_data(record)
     return seen
 
 
 def _note_unit_gradients(record: Record, reference: Asked, exercise: Exercise) -> None:
-    """Note what the solution answers where the upstream gradient is all ones: a relation is told by it."""
+    """Record the solution's answers for an upstream gradient of ones: relations are recognised by them."""
     for comparison in record.comparisons:
         compute = None if comparison.property_only else unit_gradients(comparison, reference)
         if compute is not None:
-            # where a g of ones is refused, no relation is told by it
+            # a solution that refuses such a g has no relations with it
             with reference.noted(exercise.name), suppress(Exception):
                 compute()
 
@@ -193,7 +202,7 @@ def _write_mistakes(judge: Judge, exercise: Exercise, book: AnswerBook) -> None:
 
 
 def _write_search(judge: Judge, exercise: Exercise, written: Written) -> None:
-    """What visible checks see of the solution with one slip, and with two known mistakes."""
+    """Write what visible checks see of the solution with each single slip, and with each pair of known mistakes."""
     search, checks = judge.mistakes.search_of(exercise.name), len(judge.items_of(exercise.name, True))
     for candidates, into in ((search.all_variants(), written.book.variants), (search.all_pairs(), written.book.pairs)):
         found: dict[str, list[Any]] = {}
@@ -203,14 +212,14 @@ def _write_search(judge: Judge, exercise: Exercise, written: Written) -> None:
                 written.not_searched.append(f"{exercise.name}: {len(candidates)} changes take too long to try")
                 break
             seen = _seen_of(candidate, checks)
-            if any(seen):  # most often several slips of one name give the same
+            if any(seen):  # several slips with the same name often give the same: keep one
                 found.setdefault(repr((_names(candidate), seen)), [*_names(candidate), *seen])
         else:
             into[exercise.name] = list(found.values())
 
 
 def _seen_of(candidate: Candidate, checks: int) -> list[Seen]:
-    """What each visible check sees; nothing where one of them sees no end."""
+    """What each visible check sees of a candidate, in short; empty if it does not terminate in one of them."""
     seen = []
     for i in range(checks):
         record = candidate.evidence[i]
@@ -225,7 +234,7 @@ def _names(candidate: Candidate) -> list[str]:
 
 
 def _harmless(judge: Judge) -> list[list[str]]:
-    """Known mistakes of a helper, each with an exercise that calls it in the solution and is right all the same."""
+    """Triples of a helper, its known mistake, and an exercise whose solution calls the helper and passes regardless."""
     names = {exercise.name for exercise in judge.lesson.exercises}
     source = SourceText(parse_submission("solution.py", judge.reference.text.encode()), [])
     found = []

@@ -1,4 +1,4 @@
-"""The arguments of `python -P -m autograder.authoring.…`: which lesson, and as with `backprop`, of which course."""
+"""The command line of `python -P -m autograder.authoring.…`: a lesson and, as for `backprop`, a course."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course.trusted import found_above
 
 
 class Arguments(argparse.ArgumentParser):
-    """The arguments of one of these modules, `--course` among them."""
+    """The parser of one of these modules, with the option `--course`."""
 
     def __init__(self, module: str, about: str | None) -> None:
         super().__init__(prog=f"python -P -m autograder.authoring.{module}", description=about)
@@ -22,7 +22,7 @@ class Arguments(argparse.ArgumentParser):
         )
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """What was typed, with the course served that it is about; ends the program where there is none such."""
+        """Parse the arguments and serve the course that they name; exits if there is no such course."""
         said = self.parse_intermixed_args(words)
         try:
             named = said.course or os.environ.get(VARIABLE)
@@ -35,7 +35,7 @@ class Arguments(argparse.ArgumentParser):
         return said
 
     def lesson(self, name: str) -> Lesson:
-        """The lesson of that name; ends the program where there is none."""
+        """The lesson of that name; exits if there is none."""
         try:
             return find_lesson(name)
         except KeyError as error:

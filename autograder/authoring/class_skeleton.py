@@ -1,4 +1,4 @@
-"""How the files of a new exercise begin that is a class: its objects stay beside the submission, in a scenario."""
+"""Templates for a new exercise that is a class: only a scenario, in the submission's process, can use its objects."""
 
 from __future__ import annotations
 

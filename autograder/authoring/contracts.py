@@ -1,4 +1,4 @@
-"""The words of contracts: every sentence of a lesson's source, and the file that says which checks ask it.
+"""Extracts the sentences of a lesson's contracts, and reads contract.toml, which says which checks test each one.
 
 `python -P -m autograder.authoring.contracts LESSON [--course DIR]` prints the lesson's file with rows for sentences
 that it lacks.
@@ -32,27 +32,27 @@ HEADER = """\
 # for, worth a third of its points or more; `unasked`: why no check asks. New sentences get their rows from
 # `python -P -m autograder.authoring.contracts LESSON`; `backprop build --check` compares them with contracts.
 """
-"""How a lesson's file begins."""
+"""The head of a lesson's contract.toml."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a lesson's file says of one sentence."""
+    """The entry of one sentence in a lesson's contract.toml."""
 
     exercise: str
     says: str
     checks: tuple[str, ...] = ()
-    """The checks that fail where the sentence is ignored."""
+    """The checks that fail if an answer ignores the sentence."""
     wrong: str = ""
-    """A known mistake that these checks reject, and no other visible check."""
+    """A known mistake that these checks reject and no other visible check does."""
     point: bool = False
-    """Whether it is what the exercise is for: its checks are worth a third of the points or more."""
+    """Whether the sentence is the purpose of the exercise: its checks are worth a third of the points or more."""
     unasked: str = ""
-    """Why no check asks it."""
+    """Why no check tests the sentence."""
 
 
 def rows_of(path: Path) -> list[Row]:
-    """The rows of a lesson's file, in order. `tomllib.TOMLDecodeError` or `TypeError` where it is wrong."""
+    """The rows of a lesson's file, in order. `tomllib.TOMLDecodeError` or `TypeError` if the file is wrong."""
     content: dict[str, list[dict[str, Any]]] = tomllib.loads(path.read_text(encoding="utf-8"))
     return [
         Row(exercise, **{**row, "checks": tuple(row.get("checks", ()))})
@@ -62,9 +62,9 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def sentences_of(source: str) -> dict[str, list[str]]:
-    """The sentences of each exercise's contract, in order: of the Markdown before its first cell, and its docstrings.
+    """The sentences of each exercise's contract, in order: those of the Markdown before its cells and its docstrings.
 
-    Headings and links to chapters are left out. A row of a table is a sentence, and so is a block of code.
+    Headings and links to chapters are left out. A row of a table or a block of code counts as a sentence.
     """
     found: dict[str, list[str]] = {}
     waiting: list[str] = []
@@ -93,7 +93,7 @@ def _of_markdown(text: str) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Paragraphs, items of lists, rows of tables and blocks of code, as lines; no headings."""
+    """The lines of each paragraph, list item, table row and code block; no headings."""
     block: list[str] = []
     fenced = False
     for line in text.split("\n"):
@@ -115,7 +115,7 @@ def _blocks(text: str) -> Iterator[list[str]]:
 
 
 def _of_docstrings(code: str) -> Iterator[str]:
-    """Those of the functions and classes of a cell, methods aside."""
+    """The sentences of the docstrings of a cell's top-level functions and classes."""
     for node in ast.parse(code).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and (said := ast.get_docstring(node)):
             yield from _split(said)
@@ -128,7 +128,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def text_of(slug: str, places: Places) -> str:
-    """The lesson's file, every sentence in order, with empty rows for those that are new."""
+    """The text of the lesson's contract.toml: every sentence in order, new ones with empty rows."""
     path = places.contract(slug)
     known = {(row.exercise, row.says): row for row in rows_of(path)} if path.is_file() else {}
     lines = HEADER.format(slug=slug).splitlines()
@@ -146,7 +146,7 @@ def text_of(slug: str, places: Places) -> str:
 
 
 def witnesses(row: Row, rejections: Rejections) -> list[str]:
-    """Known mistakes that some of the row's checks reject, and no other visible check."""
+    """The known mistakes that only checks of this row reject, among the visible ones."""
     return sorted(
         mistake
         for (exercise, mistake), rejecting in rejections.items()

@@ -1,7 +1,7 @@
-"""A learner's repository: notebooks, the course without its answers beside them, and a workflow that checks each push.
+"""Writes a template repository for learners: notebooks, the course without answers, a workflow that checks each push.
 
-The workflow needs no token and no other repository: what it installs lies in the repository itself, so that the
-course's version stays, and holds no solution, so that it may.
+The workflow installs the course from the repository itself. So it needs no token and no other repository, and the
+course's version stays the same.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from course.own import title_of
 
 TEMPLATE = Path(__file__).parents[1] / "templates" / "repository"
 COURSE = ".course"
-"""Where the course lies; a name that no learner opens by chance."""
+"""The folder of the course; hidden, so that no learner opens it by accident."""
 INSTALL_TORCH = f"pip install --quiet --constraint {COURSE}/constraints.txt {CPU_TORCH}"
 DOTTED = ("gitignore", "github", "devcontainer")
-"""What begins with a dot in a repository, and would mean something where it lies now."""
+"""Names that get a leading dot in the repository; the templates lack it, or Git and GitHub would act on them here."""
 
 
 def release_repository(
@@ -30,8 +30,8 @@ def release_repository(
     """Write the files of a template repository into the new folder `out`.
 
     Raises:
-        AuthoringError: `out` is there already, or a lesson's files are not in order.
-        OSError: it cannot be written.
+        AuthoringError: `out` exists already, or a lesson's files are wrong.
+        OSError: `out` cannot be written.
     """
     if out.exists():
         raise AuthoringError(f"{out} is there already: name a folder that is not")
@@ -48,7 +48,6 @@ def release_repository(
 
 
 def _cell(title: str) -> str:
-    """A title as a cell of a Markdown table."""
     return title.replace("|", "\\|")
 
 

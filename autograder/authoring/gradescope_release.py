@@ -1,8 +1,8 @@
-"""A zip for Gradescope: setup and run scripts, the grader with its solutions and a salt, and the course without both.
+"""Writes the zip for Gradescope: scripts, the grader with solutions and salt, and the course without either.
 
 Gradescope unpacks it to /autograder/source, runs setup.sh once, as root, and run_autograder for each submission
-(https://gradescope-autograders.readthedocs.io/en/latest/specs/). The second copy of the course is for machines whose
-kernel cannot confine a submission: there, nothing that it could read holds an answer to a hidden case.
+(https://gradescope-autograders.readthedocs.io/en/latest/specs/). The copy of the course without solutions is for
+machines whose kernel cannot confine a submission: there a submission can read no answer to a hidden case.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ def release_gradescope(
 
     Args:
         salt: the class's secret for hidden inputs.
-        hidden: when students see the checks on hidden inputs, in Gradescope's words.
+        hidden: Gradescope's visibility for the checks on hidden inputs.
 
     Raises:
-        AuthoringError: `out` is there already or is no zip, or a lesson's files are not in order.
-        OSError: it cannot be written.
+        AuthoringError: `out` exists already or is not named as a zip, `hidden` is unknown, or a lesson's files are
+            wrong.
+        OSError: `out` cannot be written.
     """
     if out.exists() or out.suffix != ".zip":
         raise AuthoringError(f"{out} is there already" if out.exists() else f"{out}: name a zip, as gradescope.zip")
@@ -72,7 +73,7 @@ def release_gradescope(
 
 
 def _write_own(course: Course, folder: Path) -> None:
-    """A course of one's own with its solutions, beside the grader."""
+    """Copy a course of one's own, with its solutions, into `folder`."""
     folder.mkdir()
     for name in OF_A_COURSE:
         there = course.root / name
@@ -101,7 +102,7 @@ def _fill_in(course: Course, folder: Path, slugs: list[str], hidden: str) -> Non
 
 
 def _zip(folder: Path, out: Path) -> None:
-    """At the zip's top, not in a folder: Gradescope looks for its two scripts there."""
+    """Zip the content of `folder` without the folder itself: Gradescope wants its two scripts at the top."""
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), ZIP_TIME)

@@ -1,4 +1,4 @@
-"""What the ways of handing out a course share: a folder that is whole or not there, and templates to fill in."""
+"""Helpers of all releases: a folder that is written completely or removed, and templates to fill in."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from string import Template
 from autograder.authoring.tree import Course
 
 CPU_TORCH = "--extra-index-url https://download.pytorch.org/whl/cpu torch"
-"""For pip: the build without GPUs, whose version has a mark that goes before the other's of that number."""
+"""Arguments that make pip choose the CPU build of PyTorch: its local version, `+cpu`, sorts after PyPI's plain one."""
 
 
 class Placeholder(Template):
-    """`@{name}`: workflows and shells have `$` of their own."""
+    """A template with placeholders like `@{name}`, because workflows and shell scripts use `$` themselves."""
 
     delimiter = "@"
 
 
 def needs_torch(course: Course, slugs: Iterable[str]) -> bool:
-    """Whether an exercise of these lessons imports PyTorch."""
+    """Whether an exercise of these lessons needs PyTorch."""
     return any("torch" in environment.packages for slug in slugs for environment in course.lessons[slug].environments)
 
 
 @contextmanager
 def whole_or_none(folder: Path) -> Iterator[Path]:
-    """A folder to fill, without what an interrupted run left there; it is gone where the block fails."""
+    """Yield a folder to fill, after removing what an interrupted run left there; remove it if the block raises."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
         yield folder

@@ -1,4 +1,4 @@
-"""A new lesson with its first exercise, or a new course with its first lesson, begun in all places that they have."""
+"""Creates the files of a new lesson with its first exercise, or of a new course with its first lesson."""
 
 from __future__ import annotations
 
@@ -121,14 +121,14 @@ WRITE ME: what this leads to.
 def new_lesson(
     course: Course, slug: str, name: str, *, title: str = "", part: str = "", tier: str = "core"
 ) -> list[Path]:
-    """Begin a lesson with its first exercise in all of its places, and return these files.
+    """Create a lesson with its first exercise, and return the files written.
 
     Args:
-        title: the topic in words if not given.
-        part: the part of the course that it belongs to; that of the lesson before it if not given.
+        title: made of the slug if not given.
+        part: the part of the course; if not given, that of the lesson before it.
 
     Raises:
-        AuthoringError: it cannot be begun; then nothing is written.
+        AuthoringError: the lesson cannot be created; then nothing is written.
     """
     _refuse_slug(slug)
     clash = next((other for other in course.lessons if other[:4] == slug[:4]), None)
@@ -143,7 +143,7 @@ def new_lesson(
     changed = {course.syllabus: before_lesson(course.syllabus.read_text(encoding="utf-8"), later, entries)}
     contents = course.chapters / "_toc.yml"
     if contents.is_file():
-        listed = _listed(contents.read_text(encoding="utf-8"), slug, earlier[-1].slug if earlier else "", later)
+        listed = _with_chapter(contents.read_text(encoding="utf-8"), slug, earlier[-1].slug if earlier else "", later)
         if listed is None:
             raise AuthoringError(f"{course.relative(contents)} lists no chapter of the lesson before or after {slug}")
         changed[contents] = listed
@@ -151,10 +151,10 @@ def new_lesson(
 
 
 def new_course(folder: Path, slug: str, name: str, *, title: str = "", part: str = "", tier: str = "core") -> Course:
-    """Begin a course of one's own, with a lesson and its first exercise, in a folder that is new or empty.
+    """Create a course with one lesson and one exercise, in a folder that does not exist or is empty.
 
     Raises:
-        AuthoringError: it cannot be begun; then nothing is written.
+        AuthoringError: the course cannot be created; then nothing is written.
     """
     _refuse_slug(slug)
     place = folder.resolve()
@@ -173,7 +173,7 @@ def new_course(folder: Path, slug: str, name: str, *, title: str = "", part: str
         (begun / ".gitignore").write_text(IGNORED, encoding="utf-8")
         places = Course(begun)
         written_or_nothing(places, {}, _lesson_files(places, slug, name, topic, has_chapter=False, tier=tier))
-        begun.rename(place)  # an empty folder gives way
+        begun.rename(place)  # replaces an empty folder
     except BaseException:
         shutil.rmtree(begun, ignore_errors=True)
         raise
@@ -186,7 +186,7 @@ def _refuse_slug(slug: str) -> None:
 
 
 def _line(text: str) -> str:
-    """A title as it was typed, on one line."""
+    """A title as it was typed, on one line. `AuthoringError` if it is not UTF-8."""
     try:
         return " ".join(text.encode().decode().split())
     except UnicodeEncodeError:
@@ -194,7 +194,7 @@ def _line(text: str) -> str:
 
 
 def _title(name: str) -> str:
-    """`ch15_fused_kernels` in words."""
+    """A name in words: "Fused kernels" of `ch15_fused_kernels`."""
     words = re.sub(r"[\W_]+", " ", re.sub(r"^ch\d\d_", "", name)).strip()
     return words[:1].upper() + words[1:]
 
@@ -205,7 +205,7 @@ def _entries(slug: str, name: str, title: str, part: str, tier: str) -> str:
 
 
 def _lesson_files(places: Places, slug: str, name: str, title: str, *, has_chapter: bool, tier: str) -> dict[Path, str]:
-    """What a lesson consists of that only an author can write, and how each file begins."""
+    """The files of a lesson that an author goes on to write, with their initial text."""
     words, files = exercise_files(places, slug, name, tier=tier, has_chapter=has_chapter)
     source = SOURCE.format(title=title) + cells_of(name).format(**words).rstrip("\n") + "\n"
     files = {places.source(slug): source, **files, places.contract(slug): HEADER.format(slug=slug)}
@@ -215,8 +215,8 @@ def _lesson_files(places: Places, slug: str, name: str, title: str, *, has_chapt
     return files
 
 
-def _listed(text: str, slug: str, earlier: str, later: str) -> str | None:
-    """A book's list of chapters with this one beside its neighbour; None where it has neither."""
+def _with_chapter(text: str, slug: str, earlier: str, later: str) -> str | None:
+    """A book's table of contents with the chapter `slug` beside a neighbour; None if it lists neither neighbour."""
     lines = text.splitlines(keepends=True)
     for neighbour, offset in ((earlier, 1), (later, 0)):
         for i, line in enumerate(lines):

@@ -1,7 +1,7 @@
-"""`python -P -m autograder.authoring.local LESSON`: how good are a lesson's checks? In this process, no isolation.
+"""`python -P -m autograder.authoring.local LESSON` tests a lesson's checks, in this process and without isolation.
 
-For those who write a lesson: the reference must pass, every misconception must fail under its own name, the
-oracles must agree, and answers that took no work must earn nothing.
+The reference must pass, every misconception must fail under its own name, the oracles must agree with the reference,
+and trivial answers must earn nothing.
 """
 
 from __future__ import annotations
@@ -59,26 +59,26 @@ TRIVIAL: dict[str, Callable[..., Any]] = {
 
 @dataclass
 class Findings:
-    """What is wrong with a lesson's checks; everything empty if nothing is."""
+    """What is wrong with a lesson's checks; all lists are empty if nothing is."""
 
     reference: list[str] = field(default_factory=list)
     """Checks that the reference fails."""
     accepted: list[str] = field(default_factory=list)
-    """Misconceptions that pass, or fail by the luck of hidden draws alone."""
+    """Misconceptions that pass, or that fail on hidden inputs only, which is luck."""
     unnamed: list[str] = field(default_factory=list)
     """Misconceptions whose diagnosis does not name them."""
     long: list[str] = field(default_factory=list)
-    """Misconceptions of which more lines are said than anybody reads."""
+    """Misconceptions whose message is longer than `HEIGHT` lines."""
     trivial: list[str] = field(default_factory=list)
-    """Checks that an answer without work passes."""
+    """Checks that a trivial answer passes."""
 
 
 def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
     """Run the reference, the misconceptions and trivial answers through the checks.
 
     Args:
-        looked_at: the share of what is written down that is looked at again, drawn each time anew, where it is written
-            that a visible check accepts a misconception. What rejects it is always looked at.
+        looked_at: the share, sampled anew in each run, of the acceptances in rejections.toml that are verified by
+            running the check on the misconception. Rejections are always verified.
     """
     findings = Findings(trivial=without_work(judge))
     seen_of_reference: dict[str, list[Record]] = {}
@@ -95,7 +95,7 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
         for exercise in judge.lesson.exercises
     }
     draw = random.SystemRandom()
-    for known in judge.mistakes.known:  # whole, before others look at its beginning
+    for known in judge.mistakes.known:  # complete all evidence first: naming a mistake compares it with the others'
         evidence, checks = judge.mistakes.evidence(known), len(visible_of[known.exercise])
         for i in evidence.accepted_by(checks):
             if draw.random() >= looked_at:
@@ -105,13 +105,13 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
         items, visible = judge.items_of(known.exercise), visible_of[known.exercise]
         seen, named, said = _verdict(judge, known, visible)
         rejected = seen
-        if known.name not in named:  # hidden cases are more of the same, and cost as much again
+        if known.name not in named:  # otherwise save the time that the hidden checks take
             rejected, named, said = _verdict(judge, known, items)
         if said.count("\n") >= HEIGHT:
             findings.long.append(f"{known.exercise}: {known.name}")
         if not rejected:
             findings.accepted.append(f"{known.exercise}: {known.name}")
-        elif not seen:  # a class may draw hidden cases that it gets right
+        elif not seen:  # with another salt the hidden inputs might not reject it
             findings.accepted.append(f"{known.exercise}: {known.name} (hidden cases alone reject it, by luck)")
         elif known.name not in named:
             findings.unnamed.append(f"{known.exercise}: {known.name} is called {named or 'nothing'}")
@@ -119,46 +119,49 @@ def examine(judge: Judge, *, looked_at: float = 1.0) -> Findings:
 
 
 def without_work(judge: Judge) -> list[str]:
-    """Checks that an answer without work passes, each with the exercise and what was answered."""
+    """Checks that a trivial answer passes, each with the exercise and the answer."""
     found = []
     for exercise in judge.lesson.exercises:
         items = judge.items_of(exercise.name)
-        raising = _raising(items)
+        raising = _functions_that_raise(items)
         for name, function in (TRIVIAL | raising | _trivial_classes(judge.reference, exercise.name)).items():
-            records = judge.observe(items, judge.reference.local(exercise.name, function), enough=_is_lost)
+            records = judge.observe(items, judge.reference.local(exercise.name, function), enough=_cannot_earn)
             earns = earned_share(exercise, items, records)
             if name not in TRIVIAL | raising and not earns:
-                continue  # a class that does nothing keeps nothing, too
+                continue  # a trivial class may pass single checks, such as that nothing is saved
             passing = [item.name for item, record in zip(items, records, strict=True) if record.passed]
             found += [f"{exercise.name}: {name} passes {check}" for check in passing]
-            if earns and not passing:  # by right values of another type, or changed arguments
+            if earns and not passing:  # a share, for right values of a wrong dtype or with changed arguments
                 found.append(f"{exercise.name}: {name} earns {earns:.0%}")
     return found
 
 
-def _is_lost(record: Record) -> bool:
-    """Whether a check has seen enough of an answer in order not to pass it, nor to take it for a slip."""
+def _cannot_earn(record: Record) -> bool:
+    """Whether the last comparison failed so that the check cannot pass, nor earn a share of its points."""
     return any(failure.cost == 1 for failure in record.comparisons[-1:] if failure.problems)
 
 
 def _verdict(judge: Judge, known: Misconception, items: list[pytest.Item]) -> tuple[bool, tuple[str, ...], str]:
-    """Whether these checks, the first of an exercise, reject a misconception, its names there, and what is said of it.
+    """Whether the given checks reject a misconception, the names that the diagnosis gives it, and the message.
 
-    No names where so many fit that the learner is told none of them.
+    Args:
+        items: the first checks of the exercise, or all of them.
+
+    Returns no names if the message does not have the misconception's text, because too many names fit.
     """
     evidence = judge.mistakes.evidence(known)
     records = [evidence[i] for i in range(len(items))]
     failing = [i for i, record in enumerate(records) if not record.passed]
     if not failing:
         return False, (), ""
-    # one is run afresh: a mistake that answers differently each time is not named
+    # rerun one check: a misconception whose answers change from run to run cannot be named
     records[failing[0]] = judge.observe([items[failing[0]]], judge.reference.mistaken(known))[0]
     diagnosis = judge.mistakes.explain(judge.lesson.exercise(known.exercise), records)
     return True, diagnosis.misconceptions if known.says in diagnosis.message else (), diagnosis.message
 
 
 def failing_oracles(lesson: Lesson, root: Path | None = None, only: str = "") -> list[str]:
-    """Oracles that disagree with the reference, and exercises without one: of a lesson, or `only` of an exercise."""
+    """Oracles that disagree with the reference, and exercises without oracle, in a lesson or in the exercise `only`."""
 
     class Outcomes:
         failed: list[str] = []  # noqa: RUF012
@@ -184,14 +187,14 @@ def failing_oracles(lesson: Lesson, root: Path | None = None, only: str = "") ->
     reference = Reference(lesson, places.root)
     wanted = [only] if only else [exercise.name for exercise in lesson.exercises]
     files = files_of(places.oracles(lesson.slug), wanted)
-    if files:  # else pytest would look for some
+    if files:  # without arguments pytest would search the current folder
         run_pytest(files, [Checks(lesson, reference, ""), outcomes])
     without = [f"{name}: no oracle" for name in wanted if name not in outcomes.covered]
     return outcomes.failed + without
 
 
-def _raising(items: list[pytest.Item]) -> dict[str, Callable[..., Any]]:
-    """Answers that raise, whatever they are asked: each builtin error that the checks of their lesson speak of."""
+def _functions_that_raise(items: list[pytest.Item]) -> dict[str, Callable[..., Any]]:
+    """Functions that always raise: one for each builtin exception that the lesson's checks mention."""
     files = [file for folder in {item.path.parent for item in items} for file in modules_in(folder)]
     words = {word for file in files for word in re.findall(r"\w+", file.read_text("utf-8"))}
     kinds = [kind for word in sorted(words) if isinstance(kind := getattr(builtins, word, None), type)]
@@ -212,7 +215,7 @@ def _zeros(value: Any) -> Any:
 
 
 def _noise(value: Any) -> Any:
-    """Random numbers in the kind, the shape and the dtype of a value."""
+    """Random numbers of the same type, shape and dtype as a value; 0.5 for anything but an array or a tensor."""
     import numpy as np
 
     if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
@@ -223,7 +226,7 @@ def _noise(value: Any) -> Any:
 
 
 def _trivial_classes(reference: Reference, exercise: str) -> dict[str, type]:
-    """What takes no work where a class is asked for that PyTorch differentiates."""
+    """Trivial answers for an exercise that asks for a `torch.autograd.Function`; none for other exercises."""
     torch = sys.modules.get("torch")
     known = reference.implementations.get(exercise)
     if torch is None or not (isinstance(known, type) and issubclass(known, torch.autograd.Function)):

@@ -1,4 +1,4 @@
-"""Submissions that are solved but for some known mistakes, as a class would hand them in."""
+"""Makes submissions that are solved except for some known mistakes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.places import files_of
 from autograder.submission import NOT_GRADED
 
 IMPORTS = re.compile(r"^from autograder\.diagnosis import .*\n", re.MULTILINE)
-"""What files of misconceptions import of ours. A worker cannot."""
+"""The import in files of misconceptions that a worker, which lacks the grader, cannot do."""
 NO_REGISTER = (
     "def misconception(*args, **kwargs):\n    return lambda function: function\n"
     "class mistake:\n    def __init__(self, *args, says, **kwargs):\n        self.says = says\n"
@@ -23,14 +23,18 @@ NO_REGISTER = (
 
 
 def solved_cells(course: Course, slug: str) -> list[str]:
-    """The sources of the graded cells of a solved lesson."""
+    """The sources of the graded code cells of a solved lesson."""
     cells = solved_notebook(course.lessons[slug], course.source(slug).parent).cells
     code = [cell for cell in cells if cell.cell_type == "code"]
     return [cell.source for cell in code if NOT_GRADED.isdisjoint(cell.metadata.get("tags", []))]
 
 
 def mistaken_cells(solved: list[str], mistakes: Iterable[Misconception], register: Path) -> list[str]:
-    """The cells of a solved lesson with these mistakes, of its folder of them, in place of the solutions."""
+    """The cells of a solved lesson with these mistakes made in them.
+
+    Args:
+        register: the lesson's folder of mistakes.
+    """
     cells, mistakes = solved, list(mistakes)
     for mistake in mistakes:
         cells = [_edited(cell, mistake) for cell in cells]
@@ -45,6 +49,6 @@ def mistaken_cells(solved: list[str], mistakes: Iterable[Misconception], registe
 
 
 def _edited(cell: str, mistake: Misconception) -> str:
-    """A cell with those edits of a mistake that are of what it defines."""
+    """A cell after the edits of a mistake that concern what the cell defines."""
     edits = [edit for edit in mistake.edits if has(cell, edit.where)]
     return edited(cell, edits) if edits else cell

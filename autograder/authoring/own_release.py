@@ -1,4 +1,4 @@
-"""What a release has of a course of one's own, beside the grader: its lessons without their answers."""
+"""Writes the part of a release that comes from a course of one's own: its lessons without their answers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from autograder.toml_text import toml_key, toml_table, toml_value
 from course.own import FILE
 
 FOLDER = "own-course"
-"""Where it lies in a release: beside the grader, whose folder is no course of anybody's own."""
+"""The course's folder in a release, beside the grader."""
 TRUST = f"{'backprop trust':31}# once: what you unpack is not followed unasked\n"
-"""What its README has learners type: the file that leads to the course came with it."""
+"""A line of the release's README: the file that leads to the course came with the release, so it is not trusted."""
 LEADS_THERE = """\
 # The course of this folder: commands that are typed here find it by this file.
 course = {folder}
@@ -24,17 +24,17 @@ course = {folder}
 
 
 def lead_to(folder: Path, there: str) -> None:
-    """Let commands that are typed in `folder` find the course, which is `there` from it."""
+    """Write the file by which commands typed in `folder` find the course in `there`, a path relative to `folder`."""
     (folder / FILE).write_text(LEADS_THERE.format(folder=toml_value(there)), encoding="utf-8")
 
 
 def write_own(
     course: Course, folder: Path, slugs: Iterable[str], left_out: Callable[[str, list[str]], set[str]]
 ) -> Places:
-    """Write the course's own part into `folder`, with these of its lessons; answer books are still to be added.
+    """Write the course with these lessons into the new `folder`, without answer books.
 
     Args:
-        left_out: which names in a folder of lessons are not handed out, as `shutil.copytree` asks.
+        left_out: the `ignore` function for `shutil.copytree` of the folder of lessons.
     """
     wanted = list(slugs)
     known = {f"{slug[:4]}/{one.name}" for slug in wanted for one in course.lessons[slug].whole.exercises}
@@ -57,10 +57,10 @@ def write_own(
 
 
 def released_syllabus(raw: dict[str, Any], slugs: set[str], exercises: set[str]) -> str:
-    """The text of `backprop-course.toml` for these lessons alone; not why solutions are as they are, and no comment.
+    """The text of `backprop-course.toml` for these lessons alone, without comments and `why`, which explains solutions.
 
     Args:
-        exercises: of all lessons that are handed out, the extended course's too, as `ch06/relu_vjp`.
+        exercises: those of all released lessons, the extended course's too, like `ch06/relu_vjp`.
     """
     head = {key: raw[key] for key in ("title", "extends") if key in raw}
 

@@ -1,4 +1,4 @@
-"""`python -P -m autograder.authoring.promises`: what the points of each lesson hang on, the table of SECURITY.md."""
+"""`python -P -m autograder.authoring.promises` prints the table of SECURITY.md: what each lesson's points depend on."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ HEAD = """\
 
 @dataclass(frozen=True)
 class Promised:
-    """Points of an exercise, of a lesson or of all, by what they hang on."""
+    """Points of an exercise, a lesson or the course, by the kind of check that gives them."""
 
     hidden: float = 0.0
-    """On values for inputs that the class's salt draws."""
+    """For values on inputs drawn with the class's salt."""
     visible: float = 0.0
-    """On values for inputs that all know."""
+    """For values on inputs that everybody knows."""
     instrumented: float = 0.0
-    """On what our code measures beside the submission, on either kind of inputs."""
+    """For what our code measures in the submission's process, on either kind of input."""
     technique: float = 0.0
-    """Of exercises whose points all hang on instrumented checks of their technique as well."""
+    """Points of exercises that earn nothing if an instrumented check of their technique fails."""
     bits: float = 0.0
-    """What the feedback on one attempt can tell of hidden inputs, at most: each hidden check that passes or what
-    happened in it, and each exercise the mistake that is named."""
+    """At most how many bits the feedback on one attempt tells about hidden inputs: the outcome of each hidden check,
+    and the mistake named for each exercise."""
 
     @property
     def points(self) -> float:
@@ -43,7 +43,7 @@ class Promised:
 
 
 def promised(lesson: Lesson) -> Promised:
-    """What the points of a lesson hang on. `CheckError` where its checks cannot be collected."""
+    """The points of a lesson by kind of check. `CheckError` if the checks cannot be collected."""
     return with_judge(lesson, lambda judge: sum((_of_exercise(judge, e) for e in lesson.exercises), Promised()))
 
 
@@ -60,7 +60,7 @@ def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
 
 
 def table() -> str:
-    """The table, a row a lesson and one for all, as Markdown."""
+    """The table in Markdown: a row for each lesson, and a row of totals."""
     rows = {slug.partition("_")[0]: promised(lesson) for slug, lesson in syllabus().items()}
     rows["all"] = sum(rows.values(), Promised())
     return "\n".join([HEAD, *(_row(name, row) for name, row in rows.items())])

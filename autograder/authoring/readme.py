@@ -1,6 +1,6 @@
-"""What README.md says of the lessons: the numbers are the syllabus's, and links lead to where the book is published.
+"""`python -P -m autograder.authoring.readme` writes README.md's figures and table of lessons.
 
-`python -P -m autograder.authoring.readme` writes them; a test says when they are old.
+The numbers come from the syllabus, the links from `course/published.toml`. A test fails when README.md is out of date.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNPUBLISHED = (
 
 
 def figures(lessons: Iterable[Lesson]) -> str:
-    """How many exercises there are and how many hours they take; those of the core by their share of the points."""
+    """Sentences with the numbers of exercises and hours. Core exercises get time in proportion to their points."""
     lessons = list(lessons)
     exercises = [exercise for lesson in lessons for exercise in lesson.exercises]
     minutes = sum(lesson.minutes for lesson in lessons)
@@ -42,10 +42,10 @@ def figures(lessons: Iterable[Lesson]) -> str:
 
 
 def lesson_table(lessons: Iterable[Lesson], tasks: dict[str, str], places: Published) -> str:
-    """The table of lessons in its parts.
+    """The table of lessons, with a heading for each part.
 
     Args:
-        tasks: what one writes in each lesson, by `ch06`; `AuthoringError` if a lesson is not among them.
+        tasks: what learners write in each lesson, by a key like `ch06`; `AuthoringError` if a lesson is missing.
     """
     rows = ["| | lesson | you write | minutes | points |", "| --- | --- | --- | ---: | ---: |"]
     part, numbered = "", 0
@@ -66,7 +66,7 @@ def lesson_table(lessons: Iterable[Lesson], tasks: dict[str, str], places: Publi
 
 
 def up_to_date(text: str, lessons: Iterable[Lesson], places: Published) -> str:
-    """README.md's text with the figures and the table as they are now. `AuthoringError` if a mark is missing."""
+    """README.md's text with current figures and table. `AuthoringError` if a mark is missing or appears twice."""
     lessons = list(lessons)
     tasks = {found[1]: found["task"] for found in _ROW.finditer(text)}
     text = _between(text, FIGURES, figures(lessons))

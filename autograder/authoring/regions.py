@@ -1,17 +1,18 @@
-"""The regions of a lesson's source: what stands there solved, and what learners get."""
+"""Solution regions of a lesson's source that replace the solution by other code for learners to repair."""
 
 from __future__ import annotations
 
 import re
 
 BEGIN, HANDED_OUT, END = "### BEGIN SOLUTION", "### HANDED OUT", "### END SOLUTION"
-"""The marks of a region: nbgrader's, and ours between them, behind which stands, commented out, what learners get."""
+"""The marks of a region. `HANDED_OUT` is ours: between it and `END` is the learners' code, commented out."""
 
 
 def regions(source: str, *, solved: bool) -> str:
-    """A cell whose regions have `HANDED_OUT` in them: solved, without what stands behind it; else with that alone.
+    """A cell's source with its `HANDED_OUT` regions resolved; other regions stay as they are.
 
-    What is handed out takes the place of its region and loses its `# `; no mark is left to say where it stands.
+    If `solved`, such a region keeps its solution and loses the learners' code. Otherwise the learners' code replaces
+    the region with its marks, and is no longer commented out: nothing shows where the program is broken.
     """
     kept: list[str] = []
     region: list[str] | None = None
@@ -29,7 +30,7 @@ def regions(source: str, *, solved: bool) -> str:
 
 
 def _region(lines: list[str], *, solved: bool) -> list[str]:
-    """What becomes of one region, from its first mark to its last."""
+    """One region, given from `BEGIN` to `END`, after that."""
     marks = [i for i, line in enumerate(lines) if line.strip() == HANDED_OUT]
     if not marks:
         return lines

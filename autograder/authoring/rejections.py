@@ -1,4 +1,7 @@
-"""Writes down which visible checks reject which known mistake: see `autograder.judging.explaining.rejections`."""
+"""Writes rejections.toml, the table of known mistakes and the visible checks that reject them.
+
+`autograder.judging.explaining.rejections` reads it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from autograder.toml_text import toml_key
 
 
 def rejections(judge: Judge) -> Rejections:
-    """What the visible checks of the judge's exercises say of their known mistakes."""
+    """The visible checks that reject each known mistake of the judge's lesson, found by running them."""
     found: Rejections = {}
     for exercise in judge.lesson.exercises:
         names = visible_checks(judge, exercise.name)
@@ -26,13 +29,13 @@ def rejections(judge: Judge) -> Rejections:
 
 
 def visible_checks(judge: Judge, exercise: str) -> list[str]:
-    """Their names, in the order in which they run: before all hidden ones."""
+    """The names of an exercise's visible checks, in the order in which they run."""
     checks = [identify(item) for item in judge.items_of(exercise)]
     return [check.name for check in checks if check and check.visible]
 
 
 def rejections_text(judge: Judge, places: Places) -> str:
-    """The lesson's file: for each known mistake one mark a check, in their order."""
+    """The text of the lesson's rejections.toml: one mark per visible check for each known mistake."""
     found = rejections(judge)
     lines = [
         "# Which visible checks reject which known mistake, in the order of `checks`. Written by `backprop build`.",

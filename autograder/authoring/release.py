@@ -1,4 +1,4 @@
-"""The course as a class's learners get it: all that they need to work and to be told what is wrong, and no answer."""
+"""Writes the course for the learners of a class: what they need to work and get feedback, without any answer."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from course.syllabus import OWN_SLUG
 
 FILES = ("LICENSE", "LICENSE-CC-BY-4.0", "constraints.txt", "pyproject.toml", "setup.py")
 OF_AUTHORS = ("authoring", "packed", "sample_class")
-"""Parts of the grader that hold answers, or make things of them."""
+"""Parts of the grader that contain answers, or process them."""
 OF_A_LESSON = ("mistakes", "oracles", "contract.toml", "equivalents.toml", "rejections.toml", "answers.book")
-"""What a lesson's folder holds for authors; the last is written anew."""
+"""Parts of a lesson's folder that are left out; the answer book is written separately."""
 IMPORT = re.compile(r"^\s*(?:from|import) (course[\w.]*)", re.MULTILINE)
 NO_PART = ("__pycache__", "*.pyc", ".*")
 README = Path(__file__).with_name("release_readme.md")
 ABOUT = " on backpropagation: for every operation, what comes back, in which shape, and why"
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
-"""When all files of a zip were made: the same course gives the same bytes."""
+"""The date of all files in a zip, constant so that the same course gives the same bytes."""
 
 
 def release(
@@ -47,14 +47,14 @@ def release(
     """Write the course without its answers into the new folder `out`, or into a zip of that name.
 
     Args:
-        slugs: the lessons that it has; all if none are named.
-        pages: whether the built book comes with it.
-        search: whether answer books that have to be written name slips and pairs; that takes most of the time.
-        say: is told what takes a while.
+        slugs: the lessons to release; all if empty.
+        pages: whether to add the built book.
+        search: whether answer books that must be written get slips and pairs of mistakes, which takes most of the time.
+        say: called with a line before each slow step.
 
     Raises:
-        AuthoringError: `out` is there already, a lesson's files are not in order, or the book is not built.
-        OSError: it cannot be written.
+        AuthoringError: `out` exists already, a lesson's files are wrong, or the book is not built.
+        OSError: `out` cannot be written.
     """
     if out.exists():
         raise AuthoringError(f"{out} is there already: name a folder or a zip that is not")
@@ -115,32 +115,32 @@ def _write(
 
 
 def _without_own_answers(pages: Path) -> None:
-    """Let the scripts of these pages not ask for what is not there."""
+    """Tell the scripts of these pages that there are no model solutions to fetch."""
     manifest = pages / "_static" / "page" / "manifest.json"
-    with suppress(FileNotFoundError):  # pages without Python
+    with suppress(FileNotFoundError):  # the pages were built without Python
         said = json.loads(manifest.read_text(encoding="utf-8"))
         manifest.write_text(json.dumps({**said, "solved": []}), encoding="utf-8")
 
 
 def _answer_book(course: Course, slug: str, search: bool, say: Callable[[str], None]) -> bytes:
-    """The lesson's book: the one that lies beside its checks, if that was made of what is there now."""
+    """The content of the lesson's answer book: read from beside the checks if it is up to date, else written anew."""
     file = course.answer_book(slug)
-    for there in (file, _grader_of(course).answer_book(slug)):  # of a lesson that a course takes over as it is
+    for there in (file, _grader_of(course).answer_book(slug)):  # the latter for lessons taken over unchanged
         with suppress(FileNotFoundError, StaleBook):
             if read_book(there).version == grader_version(slug):
                 return there.read_bytes()
     say(f"{slug}: writing its answer book, a minute or two")
     content = written_for(course.lessons[slug], course, search=search).book.to_bytes()
-    if not search:  # the next release may want all of it
+    if not search:  # do not keep an incomplete book
         return content
-    with suppress(OSError):  # a course that may not be written to: the book is written again the next time
+    with suppress(OSError):  # a read-only course: the next release writes the book again
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(content)
     return content
 
 
 def _grader_of(course: Course) -> Places:
-    """The course that the grader is part of: this one, which a course of one's own has beside it."""
+    """The course that has the grader in it: `course` itself, or this repository if `course` is one's own."""
     return Places(ROOT) if course.is_own else course
 
 
@@ -149,7 +149,7 @@ def _is_of(grader: Places, course: Course, slug: str) -> bool:
 
 
 def _left_out(course: Places, slugs: list[str]) -> Callable[[str, list[str]], set[str]]:
-    """Which names in a folder a release does not have, as `shutil.copytree` asks."""
+    """The `ignore` function for `shutil.copytree`: the names in a folder that a release does not contain."""
     unwanted = shutil.ignore_patterns(*NO_PART)
 
     def left_out(folder: str, names: list[str]) -> set[str]:
@@ -166,7 +166,10 @@ def _left_out(course: Places, slugs: list[str]) -> Callable[[str, list[str]], se
 
 
 def _modules_of_the_course(course: Course, grader: Places, slugs: list[str]) -> Iterator[Path]:
-    """What the grader and the notebooks need of `course`: some of what chapters alone import are answers."""
+    """The files of `course/` that the grader and the notebooks need.
+
+    Other modules are imported by chapters only, and some of them are answers.
+    """
     left_out = _left_out(grader, [slug for slug in slugs if _is_of(grader, course, slug)])
     waiting = [file for slug in slugs for file in _imported(course.notebook(slug))]
     for lesson in (course.lessons[slug] for slug in slugs):
@@ -196,14 +199,14 @@ def _modules_of_the_course(course: Course, grader: Places, slugs: list[str]) -> 
 
 
 def _imported(notebook: Path) -> list[Path]:
-    """The modules of the course that a notebook's cells import."""
+    """The files of the modules of `course/` that a notebook's cells import."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     return [file for name in IMPORT.findall(code) for file in module_files(name)]
 
 
 def only_lessons(syllabus: str, slugs: set[str]) -> str:
-    """The text of a syllabus with these lessons alone, and its head; not why solutions are as they are."""
+    """The text of a syllabus with its head and these lessons alone, without `why`, which explains solutions."""
     syllabus = re.sub(r"^why = .*\n", "", syllabus, flags=re.MULTILINE)
     head, *lessons = re.split(r"^(?=\[\[lesson\]\])", syllabus, flags=re.MULTILINE)
 

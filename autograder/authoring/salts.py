@@ -1,8 +1,8 @@
-"""`python -P -m autograder.authoring.salts LESSON [FILE ...] --salts 100`: do right answers lose by what a salt draws?
+"""`python -P -m autograder.authoring.salts LESSON [FILE ...] --salts 100` finds checks that reject right answers.
 
-Runs the hidden checks of a lesson with one salt after the other on files of right answers, or on the reference where
-none are named, in this process and without isolation: trusted code only. A check that refuses a right answer once in
-a hundred classes has a tolerance that forgets the scale of what was cancelled, or a property that holds of most inputs.
+Runs the hidden checks of a lesson with many salts on files of right answers, or on the reference if no file is named,
+in this process and without isolation: trusted code only. A check that rejects a right answer with one salt in a hundred
+has a tolerance that ignores a cancellation, or tests a property that only most inputs have.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ REFERENCE = "the reference"
 
 @dataclass
 class Lost:
-    """One check that refuses one right answer."""
+    """The failures of one right answer in one check."""
 
     salts: list[str] = field(default_factory=list)
-    """Those with which it does."""
+    """The salts with which the check rejects the answer."""
     says: str = ""
-    """What it says with the first of them."""
+    """The check's message with the first of these salts."""
 
 
 Losses = dict[tuple[str, str, str], Lost]
@@ -44,11 +44,11 @@ Losses = dict[tuple[str, str, str], Lost]
 def losses(
     lesson: Lesson, files: Iterable[Path], salts: Iterable[str], *, only: str = "", visible: bool = False
 ) -> Losses:
-    """The checks that refuse one of the answers in `files`, or the reference if there are none, and with which salts.
+    """The checks that reject one of the right answers in `files`, or the reference if there are none.
 
     Args:
-        only: an exercise; all without.
-        visible: the visible checks, too: for answers that no test grades.
+        only: the exercise to test; all if empty.
+        visible: run the visible checks too, with the first salt: for answers that no test grades.
     """
     files = list(files)
     found: defaultdict[tuple[str, str, str], Lost] = defaultdict(Lost)
@@ -73,7 +73,7 @@ def _refused(judge: Judge, files: list[Path], only: str, visible: bool) -> list[
 
 
 def _answers(judge: Judge, files: list[Path]) -> Iterator[tuple[str, str, LocalRun]]:
-    """The name of an answer, an exercise that it defines, and the run of it."""
+    """For each answer and each exercise that it defines: the answer's name, the exercise, and a run of it."""
     names = [exercise.name for exercise in judge.lesson.exercises]
     for name in () if files else names:
         yield REFERENCE, name, judge.reference.local()

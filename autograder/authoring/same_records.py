@@ -1,8 +1,7 @@
-"""Whether a rewritten register of misconceptions means what it meant: `python -m ... same_records REV LESSON`.
+"""`python -P -m autograder.authoring.same_records REV LESSON` compares misconceptions with those at a Git revision.
 
-Each misconception of the files at the Git revision REV, and its namesake in the working tree, go through all checks of
-their exercise, visible and hidden, under two salts; what the checks saw is compared case by case. Floating-point
-numbers may differ by rounding.
+For use after rewriting a lesson's mistakes: each misconception at REV and its namesake in the working tree go through
+all checks of their exercise with two salts, and what the checks saw is compared case by case, up to rounding.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from course.syllabus import Lesson, find_lesson
 
 SALTS = (PUBLIC_SALT, "another class")
 ROUNDING = {"rtol": 1e-5, "atol": 1e-7}
-"""Some functions compute in float64 what the reference computes in float32."""
+"""Tolerances: some misconceptions compute in float64 what the reference computes in float32."""
 
 
 def main(revision: str, name: str) -> int:

@@ -1,7 +1,7 @@
-"""The bundled sample class: submissions such as a class really hands in, each for one thing that graders meet.
+"""The bundled sample class: one submission for each kind of trouble that graders meet, and some without.
 
-`backprop build` writes them to `autograder/sample_class/` from the lessons' sources, so that they never drift from
-the notebooks; `tests/test_sample_class.py` says what each one earns.
+`backprop build` writes them to `autograder/sample_class/` from the lessons' sources, so that they stay in step with
+the notebooks; `tests/test_sample_class.py` has the points of each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autograder.workbook import as_python
 
 SAMPLE_CLASS = "autograder/sample_class"
 WITH_MISTAKES = ("ch02_chain_rule", "ch05_autograd_engine", "ch06_vjps", "ch07_mlp_backprop")
-"""The lessons that more students than the perfect one hand in; they need NumPy alone."""
+"""The lessons that others than the perfect student hand in; they need only NumPy."""
 Answers = dict[str, str]
 
 CORE_OF_CH06 = (
@@ -299,7 +299,7 @@ for name in "batchnorm embedding conv2d maxpool2d attention".split():
 def sample_files(course: Course) -> dict[str, str]:
     """The text of every file of the sample class, by its path below `autograder/sample_class/`."""
     if course.is_own or not set(WITH_MISTAKES) <= course.lessons.keys():
-        return {}  # another course: the sample is of these lessons
+        return {}  # the sample needs these lessons
     solved = {slug: solved_notebook(lesson, course.solutions) for slug, lesson in course.lessons.items()}
     stubs = {slug: stub_notebook(lesson, course.solutions) for slug, lesson in course.lessons.items()}
 
@@ -328,7 +328,7 @@ def sample_files(course: Course) -> dict[str, str]:
 
 
 def _answered(solved: NotebookNode, stub: NotebookNode, answers: Answers, done: Callable[[str], bool]) -> NotebookNode:
-    """The notebook with the reference in the exercises that are `done`, unless there is another answer."""
+    """The solved notebook with the given answers, and with stubs in the other exercises that are not `done`."""
     notebook = solved.copy()
     untouched = {_answer_to(cell): cell.source for cell in stub.cells if "exercise" in cell.metadata}
     notebook.cells = [cell.copy() for cell in solved.cells]
@@ -345,13 +345,13 @@ def _answered(solved: NotebookNode, stub: NotebookNode, answers: Answers, done: 
 
 
 def _answer_to(cell: NotebookNode) -> str:
-    """What a cell answers: `relu_vjp`, or a part of an exercise, `Tensor (matmul)`; empty if nothing."""
+    """The exercise that a cell is for: `relu_vjp`, or with its part, `Tensor (matmul)`; empty if it is for none."""
     part = cell.metadata.get("part")
     return str(cell.metadata.get("exercise", "")) + (f" ({part})" if part else "")
 
 
 def _forged(stub: NotebookNode) -> NotebookNode:
-    """The stub with the forger's cell behind every function, so that its definitions are the last ones."""
+    """The stub with the forger's code after the last exercise, so that its definitions win."""
     notebook = stub.copy()
     last = max(i for i, cell in enumerate(stub.cells) if "exercise" in cell.metadata)
     notebook.cells = [cell.copy() for cell in stub.cells]

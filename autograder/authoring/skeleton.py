@@ -1,4 +1,4 @@
-"""A new exercise, begun in all places that it has; what is still to be written there says so."""
+"""Creates the files and entries of a new exercise, with `WRITE ME` where the author has to write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.places import Places, file_of
 from course.syllabus import Lesson
 
 UNWRITTEN = "WRITE ME"
-"""Stands where something is to be written, and health rules find it."""
+"""Marks what the author has still to write; a health rule reports it."""
 
 ENTRY = """\
 [[lesson.exercise]]
@@ -98,15 +98,15 @@ def test_{lower}(reference, rng):
 
 
 def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier: str = "core") -> list[Path]:
-    """Begin the exercise `name` of a lesson in all of its places, and return these files.
+    """Create the exercise `name` of a lesson, and return the files written or changed.
 
-    A lesson of the course that this one extends is taken over first: its copies are none of these files.
+    A lesson that belongs to the course which this one extends is copied first; the copies are not returned.
 
     Args:
-        after: the exercise that it comes after in syllabus, solution and chapter; the lesson's last if not given.
+        after: the exercise before it in syllabus, solution and chapter; the lesson's last if not given.
 
     Raises:
-        AuthoringError: it cannot be begun; then nothing is written.
+        AuthoringError: the exercise cannot be created; then nothing is written.
     """
     lesson = course.lessons[slug]
     if any(one.name == name for one in lesson.whole.exercises):
@@ -131,10 +131,10 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
 def exercise_files(
     places: Places, slug: str, name: str, *, tier: str, has_chapter: bool
 ) -> tuple[dict[str, str], dict[Path, str]]:
-    """What an exercise is called in each template, and how each of its own files begins: a class has a scenario, too.
+    """The words to fill into the templates, and the text of each file of an exercise; a class gets a scenario too.
 
     Raises:
-        AuthoringError: no function can have that name, or no file.
+        AuthoringError: `name` cannot be the name of a function.
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise AuthoringError(f"{name!r} is no name of a function or a class; a method is written by hand, as in ch05")
@@ -159,10 +159,10 @@ def _is_class(name: str) -> bool:
 
 
 def written_or_nothing(course: Course, changed: Mapping[Path, str], new: Mapping[Path, str]) -> list[Path]:
-    """Write the texts of files that change and of new ones, whatever interrupts: all of them or none.
+    """Write changed and new files, by their texts; if anything raises, restore all of them. Returns their paths.
 
     Raises:
-        AuthoringError: one of the new files is there already.
+        AuthoringError: one of the new files exists already.
     """
     for path in new:
         if path.exists():
@@ -186,21 +186,21 @@ def written_or_nothing(course: Course, changed: Mapping[Path, str], new: Mapping
 
 
 def unwritten(course: Course, slug: str) -> Iterator[tuple[Path, int, str]]:
-    """File, number and text of each line of a lesson that is still to be written."""
+    """File, line number and text of each line of a lesson that has the mark `WRITE ME`."""
     for path in (course.source(slug), course.chapter(slug), *course.modules(slug)):
         if path.is_file():
             yield from unwritten_in(path)
 
 
 def unwritten_in(path: Path) -> Iterator[tuple[Path, int, str]]:
-    """The same of one file."""
+    """File, line number and text of each such line in one file."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if UNWRITTEN in line:
             yield path, number, line.strip()
 
 
 Change = Callable[[str, str], str]
-"""From a file's text and its name to its new text."""
+"""Takes a file's text and, for messages, its name; returns the new text."""
 
 
 def _with_entry(lesson: Lesson, after: str, entry: str) -> Change:
@@ -209,7 +209,7 @@ def _with_entry(lesson: Lesson, after: str, entry: str) -> Change:
         start = _index(lines, f'slug = "{lesson.slug}"', 0, name)
         start = _index(lines, f'name = "{after}"', start, name)
         end = next((i for i in range(start, len(lines)) if lines[i].startswith("[[")), len(lines))
-        return "".join([*lines[:end], *_apart(lines[:end]), entry, *lines[end:]])
+        return "".join([*lines[:end], *_missing_blank_line(lines[:end]), entry, *lines[end:]])
 
     return change
 
@@ -235,15 +235,15 @@ def _with_section(anchor: str, section: str) -> Change:
         heads = [i for i in _headings(lines) if i > start]
         level = _level(lines[heads[0]]) if heads else 0
         end = next((i for i in heads[1:] if _level(lines[i]) <= level), len(lines))
-        while end > start + 1 and re.match(r"\([\w-]+\)=\s*$", lines[end - 1]):  # the label of what follows
+        while end > start + 1 and re.match(r"\([\w-]+\)=\s*$", lines[end - 1]):  # the next section's label
             end -= 1
-        return "".join([*lines[:end], *_apart(lines[:end]), section, *lines[end:]])
+        return "".join([*lines[:end], *_missing_blank_line(lines[:end]), section, *lines[end:]])
 
     return change
 
 
 def _headings(lines: Sequence[str]) -> Iterator[int]:
-    """The lines that are headings; in fenced code there are comments."""
+    """The indices of lines that are headings; lines like `# …` in fenced code are comments."""
     fence = ""
     for i, line in enumerate(lines):
         mark = re.match(r"(`{3,}|~{3,})", line)
@@ -266,6 +266,5 @@ def _index(lines: Sequence[str], wanted: str, start: int, name: str) -> int:
     raise AuthoringError(f"{name} has no line {wanted}")
 
 
-def _apart(lines: Sequence[str]) -> list[str]:
-    """The empty line that is missing between these lines and what follows."""
+def _missing_blank_line(lines: Sequence[str]) -> list[str]:
     return ["\n"] if lines and lines[-1].strip() else []

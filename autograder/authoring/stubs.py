@@ -1,7 +1,7 @@
-"""A lesson's source (`solutions/*.py`, py:percent) becomes the notebook that a learner opens.
+"""Builds a lesson's notebook from its source (`solutions/*.py`, in jupytext's py:percent format).
 
-The work is done by jupytext and by nbgrader's own preprocessors, so that the notebook is a proper nbgrader
-assignment. Both are slow to import and belong to the `instructor` extra: import this module only where it is used.
+nbgrader's own preprocessors do the work, so that the notebook is a proper nbgrader assignment. jupytext and nbgrader
+are slow to import and belong to the `instructor` extra: import this module inside the functions that use it.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from course.syllabus import Exercise, Lesson
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 METADATA = ("exercise", "part", "tags")
 OURS = ("setup", "check")
-"""Tags of the cells that the build writes; a source that has them is wrong."""
+"""Tags of the cells that the build adds; a source must not use them."""
 
 
 class NameTheExercise(ClearSolutions):
-    """nbgrader's preprocessor, with a stub that says which exercise is not done yet."""
+    """nbgrader's `ClearSolutions`, with a stub that names the exercise."""
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
         name = cell.metadata.get("exercise")
         if name and BEGIN not in cell.source:
-            return cell, resources  # all of its regions were handed out; nbgrader would replace the whole cell
+            return cell, resources  # it had `HANDED_OUT` regions only; nbgrader would replace the whole cell
         if name:
             part = cell.metadata.get("part")
             todo = f"{name} ({part})" if part else name
@@ -63,13 +63,14 @@ stuck, `check("{first}", hint=1)` gives a first hint and `hint=2` a second one. 
 *core* exercises are the path; the *stretch* ones can wait. Where Python says that `check` is not defined, the kernel
 has been started anew: run the notebook's first cell again.
 """
-"""What stands below the first words of every notebook."""
+"""The text below the introduction of every notebook."""
 
 
 def stub_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode:
     """The notebook that a learner opens: no solutions, a setup cell first, a check cell under each exercise.
 
-    Raises `AuthoringError` naming the file and the exercise where `solutions/<lesson>.py` is not what it must be.
+    Raises:
+        AuthoringError: `solutions/<lesson>.py` is wrong; the message names the exercise.
     """
     notebook = _assemble(lesson, solutions or _solutions(lesson), keep_solution_cells=False)
     for step in (LockCells, NameTheExercise, ClearOutput, CheckCellMetadata, ComputeChecksums):
@@ -79,22 +80,22 @@ def stub_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode
     for cell in notebook.cells:
         if "exercise" in cell.metadata:
             _require_python(cell, lesson, "the stub of ")
-            _require_a_calm_run(cell, lesson)
-    return _unknown_to_nbgrader(notebook)
+            _require_cell_runs(cell, lesson)
+    return _without_nbgrader_metadata(notebook)
 
 
 def solved_notebook(lesson: Lesson, solutions: Path | None = None) -> NotebookNode:
-    """The same notebook with the reference left in, the marks around it and `solution` cells included."""
+    """The same notebook with the solutions, their marks and the `solution` cells. Raises as `stub_notebook` does."""
     notebook = _assemble(lesson, solutions or _solutions(lesson), keep_solution_cells=True)
     for step in (LockCells, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, _ = step().preprocess(notebook, {})
-    return _unknown_to_nbgrader(notebook)
+    return _without_nbgrader_metadata(notebook)
 
 
-def _unknown_to_nbgrader(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with exercises in cells that nbgrader knows nothing about, and so leaves as they are.
+def _without_nbgrader_metadata(notebook: NotebookNode) -> NotebookNode:
+    """The notebook after the exercise cells have lost nbgrader's metadata, so that nbgrader leaves them alone.
 
-    Of a solution cell without a marked solution, `nbgrader generate_assignment` leaves nothing, signature included.
+    `nbgrader generate_assignment` would empty a solution cell that has no marked region, signature included.
     """
     for cell in notebook.cells:
         if "exercise" in cell.metadata:
@@ -103,18 +104,17 @@ def _unknown_to_nbgrader(notebook: NotebookNode) -> NotebookNode:
 
 
 def notebook_text(notebook: NotebookNode) -> str:
-    """The text of a notebook file: sorted keys and one trailing newline, so that it only changes when a cell does."""
+    """The text of a notebook file, with sorted keys and one trailing newline: it changes only when a cell does."""
     return str(nbformat.writes(notebook, indent=1)).rstrip("\n") + "\n"
 
 
 def _solutions(lesson: Lesson) -> Path:
-    """The folder that has the lesson's source, in the course that this process serves."""
     return Places().source(lesson.slug).parent
 
 
 def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> NotebookNode:
-    """The cells of the source between ours, each with nbgrader's metadata, its own id and nothing else."""
-    built = [_ours("setup", f'from autograder import lesson\n\ncheck = lesson("{lesson.slug}")', "setup")]
+    """The notebook of the source's cells and ours, each with an id and nbgrader's metadata."""
+    built = [_generated_cell("setup", f'from autograder import lesson\n\ncheck = lesson("{lesson.slug}")', "setup")]
     due: list[NotebookNode] = []
     source = _read_source(lesson, solutions)
     _link(source, lesson, published())
@@ -128,7 +128,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
             if keep_solution_cells:
                 built.append(cell)
             continue
-        # A check waits for the `solution` cells that follow its exercise: the reference may call what they define.
+        # The check cell comes after the `solution` cells that follow its exercise: the reference may use them.
         built += due
         due = []
         built.append(cell)
@@ -145,7 +145,7 @@ def _assemble(lesson: Lesson, solutions: Path, *, keep_solution_cells: bool) -> 
 
 
 def _link(cells: list[NotebookNode], lesson: Lesson, places: Published) -> None:
-    """Give Markdown cells links that work wherever the notebook goes; the first offers Colab where one can open it."""
+    """Make the links in Markdown cells absolute, and offer Colab in the first one if the repository is published."""
     texts = [cell for cell in cells if cell.cell_type == "markdown"]
     for cell in texts:
         cell.source = with_links(cell.source, places)
@@ -156,7 +156,7 @@ def _link(cells: list[NotebookNode], lesson: Lesson, places: Published) -> None:
 
 
 def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
-    """The cells of `solutions/<lesson>.py`, checked against the syllabus; metadata is what a source may say of them."""
+    """The cells of `solutions/<lesson>.py`, checked against the syllabus, with only the metadata in `METADATA`."""
     path = solutions / f"{lesson.slug}.py"
     if not path.is_file():
         raise AuthoringError(f"solutions/{path.name}: there is no such file")
@@ -166,7 +166,7 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     cells = without_taken_out(cells, lesson)
     marked = [cell for cell in cells if "exercise" in cell.metadata]
     listed_in = Places(solutions.parent)
-    _require_the_syllabus(
+    _require_exercises_of_syllabus(
         lesson,
         listed_in.relative(listed_in.syllabus),
         [(cell.metadata.exercise, cell.metadata.get("part", "")) for cell in marked],
@@ -179,8 +179,8 @@ def _read_source(lesson: Lesson, solutions: Path) -> list[NotebookNode]:
     return list(cells)
 
 
-def _require_the_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, str]]) -> None:
-    """The exercises of the source are those of the syllabus in its order, each in one cell or in named parts."""
+def _require_exercises_of_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, str]]) -> None:
+    """Require the syllabus's exercises in its order, each in one cell or in named parts."""
     file = f"solutions/{lesson.slug}.py"
     listed = [exercise.name for exercise in lesson.exercises]
     for name, part in parts:
@@ -202,7 +202,7 @@ def _require_the_syllabus(lesson: Lesson, syllabus: str, parts: list[tuple[str, 
 
 
 def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
-    """Whatever nbgrader would answer with a wrong stub or a traceback of its own is refused here, in words."""
+    """Refuse with a clear message what would make nbgrader write a wrong stub or fail with a traceback."""
     file = f"solutions/{lesson.slug}.py"
     name = cell.metadata.get("exercise")
     tags = cell.metadata.get("tags", [])
@@ -215,7 +215,7 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
         if tag in tags:
             raise AuthoringError(f"{file}: the cell {first!r} has the tag {tag!r}; the build writes those cells")
     demo, begins_so = "demo" in tags, cell.source.startswith(DEMO)
-    if demo != begins_so:  # a file says it by the tag, and of what a kernel ran we know the source alone
+    if demo != begins_so:  # files are recognised by the tag, but of a cell that a kernel ran we know only the source
         has = f"has the tag 'demo' and does not begin with {DEMO!r}"
         hidden = f"begins with {DEMO!r} and has no tag 'demo'"
         raise AuthoringError(f"{file}: the cell {first!r} {has if demo else hidden}")
@@ -224,7 +224,7 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
             raise AuthoringError(f"{file}: the cell {first!r} has a solution but no exercise")
         return
     if begins == 0 or begins != ends:
-        # Without a region nbgrader would replace the whole cell, the signature included.
+        # nbgrader replaces a whole cell without a region, signature included.
         raise AuthoringError(f"{file}: exercise {name!r} needs {BEGIN} and {END}, in pairs")
     mark = END
     for line in lines:
@@ -238,7 +238,7 @@ def _require_well_formed(cell: NotebookNode, lesson: Lesson) -> None:
 
 
 def _defines(source: str, name: str) -> bool:
-    """Whether the top level of a cell has a function or a class `name`, or gives a class its method `name`."""
+    """Whether a cell defines or assigns `name` at its top level; `name` may be dotted, as `Tensor.backward`."""
     body = ast.parse(source).body
     targets = [ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets]
     return name in targets or name in {getattr(node, "name", None) for node in body}
@@ -254,8 +254,8 @@ def _require_python(cell: NotebookNode, lesson: Lesson, what: str = "") -> None:
         raise AuthoringError(f"solutions/{lesson.slug}.py: {message}") from None
 
 
-def _require_a_calm_run(cell: NotebookNode, lesson: Lesson) -> None:
-    """A stub raises when it is called, not when its cell runs: "Run All" would end there, and so would the grader."""
+def _require_cell_runs(cell: NotebookNode, lesson: Lesson) -> None:
+    """Refuse a stub that raises when its cell runs, not when it is called: "Run All" and the grader would stop."""
     bodies = [ast.parse(cell.source).body]
     while bodies:
         body = bodies.pop()
@@ -267,16 +267,15 @@ def _require_a_calm_run(cell: NotebookNode, lesson: Lesson) -> None:
 
 
 def _how_it_works(lesson: Lesson, source: list[NotebookNode]) -> NotebookNode:
-    """The cell that says how an exercise works."""
     mend = any(HANDED_OUT in cell.source for cell in source)
     text = HOW.format(first=lesson.exercises[0].name, or_mend=", or mend what stands there" if mend else "")
     return new_markdown_cell(source=text.strip(), metadata={"nbgrader": _nbgrader("how", locked=True)})
 
 
 def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
-    """Give every cell an id of its own, and lock those that are neither an exercise nor a check.
+    """Give every cell a unique id, and lock those that are neither an exercise nor a check.
 
-    A cell is named after the exercise it leads up to and counted from there, so that a new cell renames few others.
+    A cell is named after the next exercise and numbered from there, so that a new cell renames few others.
     """
     chapter = lesson.slug.split("_")[0]
     leads_to = "end"
@@ -300,15 +299,15 @@ def _name_cells(cells: list[NotebookNode], lesson: Lesson) -> None:
 
 
 def _check(exercise: Exercise) -> NotebookNode:
-    """The cell that grades an exercise; nbgrader reads the score from the value of its last line."""
+    """The check cell of an exercise; nbgrader reads the score from the value of its last line."""
     source = f'check("{exercise.name}")  # {exercise.tier}, {counted(exercise.points, "point")}'
-    # An exercise without points raises, because nbgrader wants that; the tag lets "Run All" go on.
-    cell = _ours(check_id(exercise.name), source, "check", "raises-exception")
+    # A check that earns no points raises, as nbgrader requires; the tag lets "Run All" go on.
+    cell = _generated_cell(check_id(exercise.name), source, "check", "raises-exception")
     cell.metadata["nbgrader"].update(grade=True, points=exercise.points)
     return cell
 
 
-def _ours(grade_id: str, source: str, *tags: str) -> NotebookNode:
+def _generated_cell(grade_id: str, source: str, *tags: str) -> NotebookNode:
     metadata = {"tags": list(tags), "nbgrader": _nbgrader(grade_id, locked=True)}
     return new_code_cell(source=source, metadata=metadata)
 
@@ -326,7 +325,7 @@ def _nbgrader(grade_id: str, *, solution: bool = False, locked: bool = False) ->
 
 
 def _valid(notebook: NotebookNode) -> NotebookNode:
-    """The notebook, which is one: unique ids of legal characters, nothing that the format does not know."""
+    """The notebook itself, validated by nbformat: unique ids of legal characters, no unknown keys."""
     notebook.nbformat_minor = 5
     nbformat.validate(notebook)
     return notebook

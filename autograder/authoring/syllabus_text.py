@@ -1,4 +1,4 @@
-"""A syllabus as its author wrote it, comments included: a lesson is read out of it or put into it."""
+"""Reads and inserts lessons in the text of a syllabus, so that the author's comments and layout stay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autograder.authoring.tree import AuthoringError
 
 
 def before_lesson(text: str, later: str, entries: str) -> str:
-    """The text with these entries before the lesson `later`, or at its end where that is "" or not listed."""
+    """The text with `entries` inserted before the lesson `later`, or at the end if `later` is "" or not listed."""
     parts = _parts(text)
     at = next((i for i, part in enumerate(parts) if later and _lists(part, later)), len(parts))
     before, after = "".join(parts[:at]).rstrip("\n"), "".join(parts[at:])
@@ -17,7 +17,7 @@ def before_lesson(text: str, later: str, entries: str) -> str:
 
 
 def entry_of(text: str, slug: str) -> str:
-    """What it says of a lesson. `AuthoringError` where it does not list that."""
+    """The text of a lesson's entry. `AuthoringError` if there is none."""
     for part in _parts(text):
         if _lists(part, slug):
             return part
@@ -25,7 +25,7 @@ def entry_of(text: str, slug: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """Its head, and what begins with each lesson."""
+    """The head of the syllabus, then the entry of each lesson."""
     return re.split(r"^(?=\[\[lesson\]\])", text, flags=re.MULTILINE)
 
 

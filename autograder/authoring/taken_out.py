@@ -1,6 +1,6 @@
-"""A lesson's cells without the exercises that a course which extends this one takes out.
+"""Removes from a lesson's cells the exercises that a course which extends this one leaves out.
 
-What others call of them is handed out with its solution, as any cell of a lesson that is no exercise.
+Removed exercises that the remaining ones call are handed out with their solutions, as ordinary cells.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ GIVEN = "# This course does not ask for {name}: it is given.\n"
 
 
 def without_taken_out(cells: list[NotebookNode], lesson: Lesson) -> list[NotebookNode]:
-    """The cells of a lesson's source without contracts and answers that the course does not ask for.
+    """The cells of a lesson's source without the exercises that the course leaves out.
 
-    Where a cell that stays, a check or a scenario names such an exercise, its model solution stays, as a cell like
-    others that are no exercise. Cells that only helped with what is gone go with it.
+    If a remaining cell, check or scenario uses such an exercise, its model solution stays as an ordinary cell. Cells
+    that only removed cells use are removed, too.
     """
     out = {exercise.name for exercise in lesson.taken_out}
     if not out:
         return cells
-    texts = _grader_of_the_others(lesson, out)
-    kept = [cell for cell in _without_contracts(cells, lesson) if cell.metadata.get("exercise") not in out]
+    texts = _remaining_checks(lesson, out)
+    kept = [cell for cell in _without_introductions(cells, lesson) if cell.metadata.get("exercise") not in out]
     given = _given(cells, kept, out, texts)
     of_given = _used(given)
     for cell in kept:
-        if "solution" in cell.metadata.get("tags", []) and _bound(cell) & of_given:
+        if "solution" in cell.metadata.get("tags", []) and _defined(cell) & of_given:
             given.append(cell)
     stay = [cell for cell in cells if _among(cell, kept) or _among(cell, given)]
     gone = {word for cell in cells if not _among(cell, stay) for word in re.findall(r"\w+", cell.source)}
-    found = [cell for cell in stay if not _only_for(gone, cell, stay, texts)]
+    found = [cell for cell in stay if not _is_needless(gone, cell, stay, texts)]
     for cell in given:
         name = cell.metadata.get("exercise")
         lines = [line for line in regions(cell.source, solved=True).split("\n") if line.strip() not in (BEGIN, END)]
@@ -46,15 +46,15 @@ def without_taken_out(cells: list[NotebookNode], lesson: Lesson) -> list[Noteboo
     return found
 
 
-def _grader_of_the_others(lesson: Lesson, out: set[str]) -> str:
-    """The checks and scenarios of the exercises that stay, as one text."""
+def _remaining_checks(lesson: Lesson, out: set[str]) -> str:
+    """The text of the checks and scenarios of the remaining exercises."""
     folders = Places().checks(lesson.slug), Places().scenarios(lesson.slug)
     files = [file for folder in folders for file in modules_in(folder) if file not in files_of(folder, out)]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
-def _without_contracts(cells: list[NotebookNode], lesson: Lesson) -> list[NotebookNode]:
-    """The cells without the text that leads to exercises which are gone, or stands between their parts."""
+def _without_introductions(cells: list[NotebookNode], lesson: Lesson) -> list[NotebookNode]:
+    """The cells without Markdown that introduces a removed exercise, or is between its parts."""
     out = {exercise.name for exercise in lesson.taken_out}
     gone = {exercise.anchor for exercise in lesson.taken_out}
     asked = {exercise.anchor for exercise in lesson.exercises}
@@ -70,7 +70,7 @@ def _without_contracts(cells: list[NotebookNode], lesson: Lesson) -> list[Notebo
 
 
 def _given(cells: list[NotebookNode], kept: list[NotebookNode], out: set[str], texts: str) -> list[NotebookNode]:
-    """The cells of exercises that are gone, but that what stays calls, or another one of these."""
+    """The cells of removed exercises that remaining cells or `texts` use, directly or through one another."""
     asked = {f".{name}" for name in re.findall(r"\.(\w+)", texts)}
     asked |= set(re.findall(r"\b(?:learner|submission)\.(\w+)", texts))
     found: set[str] = set()
@@ -82,9 +82,9 @@ def _given(cells: list[NotebookNode], kept: list[NotebookNode], out: set[str], t
         found |= more
 
 
-def _only_for(gone: set[str], cell: NotebookNode, stay: list[NotebookNode], texts: str) -> bool:
-    """Whether a cell only defines what is named in what is gone, and by nothing that stays: an import, say."""
-    names = _bound(cell)
+def _is_needless(gone: set[str], cell: NotebookNode, stay: list[NotebookNode], texts: str) -> bool:
+    """Whether removed cells use a name that this cell defines, and nothing that remains does: an import, say."""
+    names = _defined(cell)
     if cell.cell_type != "code" or _exercise(cell) or not names & gone:
         return False
     others = _used(one for one in stay if one is not cell)
@@ -100,7 +100,7 @@ def _among(cell: NotebookNode, cells: Iterable[NotebookNode]) -> bool:
 
 
 def _used(cells: Iterable[NotebookNode]) -> set[str]:
-    """The names that cells of code read, and with a dot those of attributes."""
+    """The names that code cells read, and the attributes that they name, with a leading dot."""
     found = set()
     for cell in cells:
         for node in ast.walk(_parsed(cell)):
@@ -111,8 +111,8 @@ def _used(cells: Iterable[NotebookNode]) -> set[str]:
     return found
 
 
-def _bound(cell: NotebookNode) -> set[str]:
-    """The names that a cell of code gives something to at its top."""
+def _defined(cell: NotebookNode) -> set[str]:
+    """The names that a code cell binds at its top level."""
     found = set()
     for node in _parsed(cell).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -127,5 +127,5 @@ def _bound(cell: NotebookNode) -> set[str]:
 def _parsed(cell: NotebookNode) -> ast.Module:
     try:
         return ast.parse(cell.source if cell.cell_type == "code" else "")
-    except SyntaxError:  # said by whoever asks what a source must be
+    except SyntaxError:  # `stubs` reports it
         return ast.Module([], [])

@@ -1,4 +1,4 @@
-"""A lesson of this course, taken over by one that extends it: a copy, in which there may be other exercises."""
+"""Copies a lesson of this course into a course that extends it, where it can get other exercises."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autograder.authoring.tree import Course
 from autograder.places import OWN_LESSONS, ROOT, Places
 
 NOT_TAKEN = ("rejections.toml", "*.book", "*.pyc", "answers/*")
-"""What `backprop build` and `backprop release` write."""
+"""Files that are not copied: `backprop build` and `backprop release` write them."""
 
 
 @contextmanager
 def taken_over(course: Course, slug: str) -> Iterator[Course]:
-    """The course with a copy of a lesson of the one that it extends; without it again if what follows fails.
+    """Copy a lesson of the extended course into `course` and yield the result; undo that if the block raises.
 
-    The copy is all that a lesson consists of, its entry in the syllabus included. Its modules import each other.
+    All files of the lesson and its entry in the syllabus are copied. Imports among its modules lead to the copies.
     """
     texts = _copies(course, slug)
     listed = course.syllabus.read_bytes()
@@ -40,7 +40,7 @@ def taken_over(course: Course, slug: str) -> Iterator[Course]:
 
 
 def _copies(course: Course, slug: str) -> dict[Path, str]:
-    """What is written to take a lesson over."""
+    """The text of each file to write, the syllabus among them."""
     ours = Places(ROOT)
     folder = course.root / OWN_LESSONS / slug
     copied = {folder / file.relative_to(ours.folder(slug)): file for file in _sources(ours.folder(slug))}

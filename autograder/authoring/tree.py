@@ -1,4 +1,4 @@
-"""A course on disk as a value, so that a rule can be pointed at any copy of it."""
+"""A course on disk as a value, so that health rules can be run on any copy of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course.syllabus import Lesson, read_syllabus
 
 
 class AuthoringError(ValueError):
-    """A lesson's source cannot become a notebook; the message names the file and the exercise."""
+    """A lesson or a course cannot be built, created or released; the message says which file is wrong and why."""
 
 
 @dataclass(frozen=True)
@@ -19,31 +19,28 @@ class Course(Places):
 
     lessons: dict[str, Lesson] = field(default_factory=dict)
     exercise: str = ""
-    """The one that rules look at which run code; all of them without."""
+    """The one exercise that rules which run code look at; all if empty."""
 
     @classmethod
     def at(cls, root: Path | None = None) -> Course:
-        """The course in the folder `root`, or the one that this process serves.
-
-        Raises `SyllabusError` when its syllabus is wrong.
-        """
+        """The course in `root`, or the one that this process serves. `SyllabusError` if its syllabus is wrong."""
         root = root or served_root()
         return cls(root, read_syllabus(Places(root).syllabus))
 
     def own_part(self) -> Course:
-        """The course without lessons of this one that it takes over as they are: those are tested here."""
+        """The course without the lessons of this repository that it uses unchanged: those are tested here."""
         ours = read_syllabus(Places(ROOT).syllabus)
         own = {slug: one for slug, one in self.lessons.items() if self.of(slug) is self or one != ours.get(slug)}
         return Course(self.root, own) if self.is_own else self
 
     def part(self, slug: str, exercise: str = "") -> Course:
-        """The course as if one lesson were all of it, or one exercise."""
+        """The course reduced to one lesson, or to one exercise of it."""
         return Course(self.root, {slug: self.lessons[slug]}, exercise)
 
     def files(self, slug: str) -> tuple[Path, ...]:
-        """The files that a lesson consists of, the generated notebook included: three of each exercise.
+        """The files that a lesson must have: source, notebook, checks, mistakes and oracles of each exercise, chapter.
 
-        A course of one's own may do without chapters.
+        The chapter is left out if a course of one's own has none.
         """
         exercises = [exercise.name for exercise in self.lessons[slug].exercises]
         folders = self.checks(slug), self.mistakes(slug), self.oracles(slug)
@@ -52,6 +49,6 @@ class Course(Places):
         return self.source(slug), self.notebook(slug), *own, *chapters
 
     def modules(self, slug: str) -> list[Path]:
-        """The Python files that there are of a lesson, its source aside."""
+        """The Python files of a lesson, except its source."""
         folders = self.checks(slug), self.mistakes(slug), self.oracles(slug), self.scenarios(slug)
         return [file for folder in folders for file in modules_in(folder)]

@@ -1,9 +1,9 @@
-"""`python -P -m autograder.authoring.two_mistakes LESSON[/EXERCISE] --draws 20`: what is said of two mistakes at once?
+"""`python -P -m autograder.authoring.two_mistakes LESSON[/EXERCISE] --draws 20` counts messages that are true.
 
-Draws, for each exercise, pairs of a known mistake and another known one, and of a known mistake and a slip that nobody
-wrote down; makes both in the reference, and reads what a learner would be told. A name is true if that mistake was
-made, or if what is named gives the same answers to all visible checks: then no check can tell them apart. In this
-process and without isolation: trusted code only.
+For each exercise it draws pairs of two known mistakes, and pairs of a known mistake and a slip that is not listed;
+makes both in the reference, and reads what a learner would be told. A name in the message is true if that mistake was
+made, or gives the same answers in all visible checks, so that no check can tell the difference. It runs in this process
+and without isolation: trusted code only.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from course.syllabus import Exercise
 
 SEED = 20261127
 CHECK_SECONDS = 20.0
-"""Of processor time, for one check: two mistakes may never end. What takes longer is not counted."""
+"""Limit in processor time for one check: code with two mistakes may loop forever. Such pairs are not counted."""
 TRUE, FALSE, BY_NUMBERS = "true", "false", "by numbers only"
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """An answer with two mistakes in it."""
+    """An answer with two mistakes."""
 
     text: str
-    """The source of the lesson's solutions with both."""
+    """The source of the lesson's solutions with both mistakes."""
     known: tuple[Misconception, ...]
-    """Those of the mistakes that are known, one or two."""
+    """The known ones among the two, one or both."""
     slip: str = ""
-    """The other one in words, where it is a slip."""
+    """The second mistake in words, if it is a slip."""
 
     @property
     def words(self) -> str:
-        """Both by name."""
+        """The names of both."""
         return " + ".join([*(known.name for known in self.known), *filter(None, [self.slip])])
 
 
@@ -70,16 +70,16 @@ def drawn(judge: Judge, exercise: Exercise, draws: int, rng: random.Random) -> I
 
 
 def verdict(pair: Drawn, diagnosis: Diagnosis, known: list[Misconception]) -> str:
-    """Whether the mistakes that a message names are those that were made, or give the same."""
+    """`TRUE` if the mistakes that the message names were made or give the same answers, `FALSE`, or `BY_NUMBERS`."""
     first = diagnosis.message.partition("\n")[0]
     if diagnosis.misconceptions or first.startswith("This is what a right answer gives with one slip"):
-        return TRUE  # all visible checks see the same of what is named
+        return TRUE  # such a name is given only if all visible checks see the same
     named = {one.says for one in known if one.says in diagnosis.message}
     return (TRUE if named <= {one.says for one in pair.known} else FALSE) if named else BY_NUMBERS
 
 
 def told(judge: Judge, exercise: Exercise, pair: Drawn) -> Diagnosis | None:
-    """What a learner with these mistakes is told; None where no visible check sees them, or a check does not end."""
+    """The diagnosis of these mistakes; None if no visible check rejects them, or a check does not end."""
     items = judge.items_of(exercise.name)[: len(visible_checks(judge, exercise.name))]
     records: list[Record] = []
     try:
@@ -93,7 +93,7 @@ def told(judge: Judge, exercise: Exercise, pair: Drawn) -> Diagnosis | None:
 
 
 def measured(judge: Judge, only: str, draws: int) -> dict[tuple[str, str], Counter[str]]:
-    """How many pairs are told truly, by exercise and by what they are made of; prints what is false."""
+    """Counts of the verdicts, by exercise and kind of pair; prints the pairs whose message is false."""
     found: dict[tuple[str, str], Counter[str]] = {}
     for exercise in judge.lesson.exercises:
         if (only and exercise.name != only) or exercise.seconds > WORTH_SEARCHING:

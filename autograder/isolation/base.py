@@ -1,4 +1,4 @@
-"""A worker and a connection to it: the interface that every backend has."""
+"""The interface of isolation backends: a worker, the limits on a submission, and the connection to its process."""
 
 from __future__ import annotations
 
@@ -17,29 +17,33 @@ if TYPE_CHECKING:
 
 
 class IsolationError(RuntimeError):
-    """The backend cannot do what it must; the message says why and what to do instead."""
+    """The backend cannot run submissions here; the message says why and what to do instead."""
 
 
 class PackageMissing(IsolationError):
-    """A package that submissions need is not installed here."""
+    """A package that submissions need is not installed."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use."""
+    """The resources that one submission may use."""
 
     memory: int = 2 * 2**30
     """Bytes of address space."""
     cpu_seconds: int = 300
-    """Seconds of processor time, of one process."""
+    """Seconds of processor time for each process."""
     file_bytes: int = 16 * 2**20
     open_files: int = 64
     scratch_bytes: int = 256 * 2**20
     scratch_entries: int = 10_000
-    """Bytes in its scratch folder, and files and folders."""
+    """Files and folders in its scratch folder, which may have `scratch_bytes` bytes."""
 
     def as_rlimits(self, processor_seconds: float | None = None) -> dict[str, int]:
-        """The limits under the names of the `resource` module; of processor time, so much if that is less."""
+        """The limits under the names of the `resource` module.
+
+        Args:
+            processor_seconds: replaces `cpu_seconds` if it is less.
+        """
         left = self.cpu_seconds if processor_seconds is None else min(self.cpu_seconds, ceil(processor_seconds))
         return {
             "RLIMIT_AS": self.memory,
@@ -55,57 +59,55 @@ class Limits:
 
 @dataclass
 class Connection:
-    """A stream to the process that serves one submission."""
+    """The connection to the process that runs one submission."""
 
     channel: Channel
     pid: int
     scratch: str
     ended: str | None = field(default=None)
-    """How the process ended, in words, once that is known."""
+    """How the process ended, in words; None until that is known."""
     alone: bool = False
-    """Whether it is known to have left no process behind."""
+    """Whether the process is known to have left no other process behind."""
     processor_seconds: float = 0.0
-    """The processor time that it used, once it has ended."""
+    """The processor time that the process used; 0 until it has ended."""
 
 
 class Worker(ABC):
-    """A warm process that serves one submission after the other, each in a process of its own."""
+    """A process with the packages imported, which runs each submission in a separate process."""
 
     isolation: str
-    """The name that results record."""
+    """The name of the isolation, as results record it."""
 
     def ready(self) -> None:  # noqa: B027, a backend that starts nothing is ready
-        """Wait until it can serve; starting one does not. `IsolationError` if it cannot."""
+        """Wait until the worker can serve; the constructor does not wait. `IsolationError` if it cannot serve."""
 
     def prefetch(self, exercise: str, calls: bytes) -> bool:
-        """Let every process that is opened from now on know the calls that the checks of an exercise will make.
-
-        Returns whether this backend can.
-        """
+        """Give all processes opened later the calls that an exercise's checks make; False if this backend cannot."""
         return False
 
     @abstractmethod
     def open(self, processor_seconds: float | None = None) -> Connection:
-        """A fresh process for one submission, with so much processor time. `IsolationError` if it cannot be had."""
+        """Start a process for one submission, with at most so much processor time. `IsolationError` if that fails."""
 
     @abstractmethod
     def close(self, connection: Connection, grace: float) -> None:
-        """End a submission's process and all that it started, and remove its scratch folder.
+        """End a submission's process and all processes that it started, and remove its scratch folder.
 
-        The process has `grace` seconds to end by itself, as an idle one does when its stream is closed.
+        Args:
+            grace: seconds for the process to exit by itself, as an idle one does when its stream is closed.
         """
 
     @abstractmethod
     def stop(self) -> None:
-        """End the worker and everything below it."""
+        """End the worker and all processes below it."""
 
 
 def kill_tree(pid: int | psutil.Process, *, keep_root: bool) -> bool:
-    """Kill the processes below `pid` until none is left, and `pid` itself unless it is kept.
+    """Kill all processes below `pid`, and then `pid` itself unless `keep_root`.
 
-    Returns whether all of them are gone: a crowd that multiplies faster than it is killed is given up on.
+    Returns whether all of them are gone: False if they still multiply after fifty rounds of killing.
     """
-    import psutil  # not where a learner's functions run in the judge's own process, as in a browser
+    import psutil  # imported late: Pyodide, where no worker exists, has no psutil
 
     try:
         root = pid if isinstance(pid, psutil.Process) else psutil.Process(pid)
@@ -114,7 +116,7 @@ def kill_tree(pid: int | psutil.Process, *, keep_root: bool) -> bool:
     for _ in range(50):
         try:
             alive = [p for p in root.children(recursive=True) if _running(p)]
-        except psutil.NoSuchProcess:  # it ended meanwhile
+        except psutil.NoSuchProcess:  # the root has ended meanwhile
             return True
         if not alive:
             break

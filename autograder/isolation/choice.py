@@ -1,4 +1,4 @@
-"""Which backend runs a submission, and the warm workers that a lesson needs."""
+"""Chooses the backend, and keeps the workers that a lesson needs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from course.syllabus import Environment, Exercise, Lesson
 
 BACKENDS = ("sandbox", "process")
 EARLIER = {"sandlock": "sandbox"}
-"""What backends were called, by those who have it in a script."""
+"""Former names of backends, still accepted because scripts have them."""
 TORCH_MEMORY = 6 * 2**30
-"""Bytes of address space where PyTorch is loaded: its libraries alone map more than a NumPy submission may use."""
+"""Bytes of address space with PyTorch: its libraries alone map more than a NumPy submission may use."""
 
 
 def start_worker(
     environment: Environment, backend: str, limits: Limits | None = None, run: str = "", processor: int | None = None
 ) -> Worker:
-    """A worker that has `environment`, being warmed; `run` and `processor` as for `Workers`.
+    """Start a worker with `environment`, without waiting for it; `run` and `processor` as for `Workers`.
 
-    `IsolationError` when the backend is unknown or cannot work here.
+    Raises:
+        IsolationError: the backend is unknown, or cannot work here.
     """
     limits = limits or (Limits(memory=TORCH_MEMORY) if "torch" in environment.packages else Limits())
     backend = EARLIER.get(backend, backend)
@@ -41,11 +42,11 @@ def start_worker(
 
 
 class Workers:
-    """The warm workers of one lesson, one for each environment that its exercises have, started when first needed.
+    """The workers of one lesson, one for each environment of its exercises, started when first needed.
 
     Args:
-        run: a name for `remove_folders`, should the process that starts them be killed.
-        processor: the one that they keep to with all that submissions start, where the system can hold them there.
+        run: the name under which `remove_folders` finds their folders if the judge is killed.
+        processor: the number of the processor to pin them and their submissions to, on systems that can.
     """
 
     def __init__(self, lesson: Lesson, backend: str, run: str = "", processor: int | None = None) -> None:
@@ -57,31 +58,31 @@ class Workers:
 
     @property
     def isolation(self) -> str:
-        """What confines the submissions, as results record it."""
+        """The name of the isolation, as results record it."""
         worker = next(iter(self._started.values()), None) or self.of(self.lesson.environment)
-        with contextlib.suppress(IsolationError):  # who opens a process meets it
-            worker.ready()  # which knows what this machine allows
+        with contextlib.suppress(IsolationError):  # `open` will raise it again
+            worker.ready()  # only then is it known what this machine supports
         return worker.isolation
 
     def of(self, environment: Environment) -> Worker:
-        """The worker that has `environment`. `IsolationError` as for `start_worker`."""
+        """The worker with `environment`. `IsolationError` as for `start_worker`."""
         if environment not in self._started:
             self._started[environment] = start_worker(environment, self.backend, run=self.run, processor=self.processor)
         return self._started[environment]
 
     def begin(self, exercises: Iterable[Exercise]) -> None:
-        """Begin to start what these exercises need, without waiting; whoever asks for a worker meets its errors."""
+        """Start the workers that these exercises need, without waiting. Errors are left to the later call of `of`."""
         for environment in dict.fromkeys(exercise.environment for exercise in exercises):
             with contextlib.suppress(IsolationError):
                 self.of(environment)
 
     def start(self) -> None:
-        """Start all of them and wait until they can serve. `IsolationError` if one cannot."""
+        """Start all workers of the lesson and wait until they can serve. `IsolationError` if one cannot."""
         for worker in [self.of(environment) for environment in self.lesson.environments]:
             worker.ready()
 
     def stop(self) -> None:
-        """End the workers and everything below them."""
+        """End the workers and all processes below them."""
         for worker in self._started.values():
             worker.stop()
         self._started.clear()

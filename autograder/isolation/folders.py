@@ -1,4 +1,4 @@
-"""The folders of workers: what they are called, and how they are removed, whatever is in them."""
+"""Names and removes the temporary folders of workers, whatever submissions left in them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import tempfile
 import threading
 
 FOLDERS = "backprop-"
-"""How the names of the workers' folders begin; the run's name follows."""
+"""Prefix of the names of workers' folders; the run's name follows."""
 
 OUR_FOLDERS = threading.RLock()
-"""Held while a worker's folder is ours alone to remove: until it has a launcher, which removes it whatever becomes of
-us, and again from where that launcher may be killed until the folder is gone."""
+"""Held while only this process would remove a worker's folder: before the worker has a launcher, which removes the
+folder even if this process dies, and from the moment that launcher may be killed until the folder is gone."""
 
 
 def remove_folders(run: str) -> None:
-    """Remove what the workers of a run have left: a judge that is killed while it starts one leaves its folder."""
+    """Remove the folders that workers of a run left behind, as when the judge was killed while it started one."""
     for folder in glob.glob(f"{glob.escape(tempfile.gettempdir())}/{FOLDERS}{run}*"):
         remove_folder(folder)
 
 
 def remove_folder(path: str) -> None:
-    """Remove a folder, whatever a submission made in it: a nest too deep for Python, folders that cannot be listed."""
+    """Remove a folder even if it is nested too deep for Python, or has folders that cannot be listed."""
     with contextlib.suppress(OSError):
         os.rmdir(path)
     for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):

@@ -29,39 +29,39 @@ from course.syllabus import Environment
 START_SECONDS = 60.0
 """How long a worker may take to start."""
 ROOM_SECONDS = 30.0
-"""How long a machine is asked again that has no room for a process; what fills it is bounded, and ends."""
+"""How long to retry while the machine has no room for another process: those that fill it are bounded, and end."""
 
 
 class _Refused(IsolationError):
-    """The worker is there, and says no."""
+    """The worker is running, but refuses to fork."""
 
 
 class _RefusedForNow(_Refused):
-    """The machine has no room for a process just now."""
+    """The machine has no room for another process at the moment."""
 
 
 class ForkingWorker(Worker):
-    """A worker process that forks for each submission. The backends differ in what they put around it."""
+    """A worker process that forks for each submission. Subclasses differ in how they confine it."""
 
     def __init__(self, environment: Environment, limits: Limits, run: str = "", processor: int | None = None) -> None:
         self.environment = environment
         self.limits = limits
         self.processor = processor
         self.own_scratch = False
-        """Whether the worker has scratch folders of its own, which nobody else sees."""
+        """Whether the worker has its scratch folders in a mount namespace, where no other process sees them."""
         self.run = run
         self._prefetched: dict[str, IO[bytes]] = {}
-        """Files with the calls that are prefetched, for the worker and any that replaces it."""
+        """Files with the prefetched calls of each exercise, for this worker and those that replace it."""
         self._start()
 
     def confine(self, config: dict[str, Any]) -> None:
-        """Add to a worker's configuration what confines it. `IsolationError` where that cannot be had."""
+        """Add the confinement to a worker's configuration. `IsolationError` if this machine does not support it."""
 
     def started(self, answer: dict[str, Any]) -> None:
-        """Take note of what the worker said when it was ready."""
+        """Called with the worker's message that it is ready."""
 
     def rlimits(self, processor_seconds: float | None) -> dict[str, int]:
-        """What a fork is limited to, under the names of the `resource` module."""
+        """The limits of a fork, under the names of the `resource` module."""
         return self.limits.as_rlimits(processor_seconds)
 
     def _start(self) -> None:
@@ -74,7 +74,7 @@ class ForkingWorker(Worker):
         self._folders = 0
         self._spare: list[str] = []
         self._fresh: dict[str, Any] = {}
-        """What scratch folders look like that nothing was ever put into."""
+        """By scratch folder: the state in which no submission has touched it yet."""
         self._control, theirs = socket.socketpair()
         self._answers = b""
         self._pid = 0
@@ -88,7 +88,7 @@ class ForkingWorker(Worker):
                 config |= {} if self.processor is None else {"processor": self.processor}
                 self.confine(config)
                 self._process = self._launched(config, theirs)
-            except BaseException:  # a package that is missing, a machine that cannot confine: nobody else knows it
+            except BaseException:  # nobody else knows the folder yet
                 self._control.close()
                 remove_folder(self._folder)
                 raise
@@ -104,7 +104,7 @@ class ForkingWorker(Worker):
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=variables(),
-                start_new_session=True,  # Ctrl-C and a kill of the judge's group are the judge's
+                start_new_session=True,  # the judge alone gets Ctrl-C, or a signal to its process group
             )
         )
 
@@ -112,7 +112,7 @@ class ForkingWorker(Worker):
         for wait in (0.1, 0.5, 1.0, 2.0, 5.0):
             try:
                 return self._await_ready()
-            except _RefusedForNow:  # a zygote does not wait for room: it has others to fork for
+            except _RefusedForNow:  # the zygote itself does not wait: it has other workers to fork
                 time.sleep(wait)
         return self._await_ready()
 
@@ -122,7 +122,7 @@ class ForkingWorker(Worker):
         said = ""
         if not self._process.begun(START_SECONDS):
             crowded = self._process.crowded
-            said = "" if crowded else zygote.forget(self.environment.packages)  # it was killed, or could not import
+            said = "" if crowded else zygote.forget(self.environment.packages)  # killed, or an import failed
             self.stop()
             self._start()
             if crowded:
@@ -132,13 +132,13 @@ class ForkingWorker(Worker):
             self._pid = int(answer["ready"])
         except (IsolationError, KeyError):
             with OUR_FOLDERS:
-                said = (self._process.end() or said).strip()  # it may be there still, and silent
+                said = (self._process.end() or said).strip()  # it may be hanging
                 self.stop()
             raise IsolationError(
                 f"the worker did not start: {said.splitlines()[-1] if said else 'no reason given'}"
             ) from None
         self.started(answer)
-        for exercise in self._prefetched:  # whatever ended the worker before this one
+        for exercise in self._prefetched:  # of the worker that this one replaces, if any
             self._send_prefetched(exercise)
 
     def prefetch(self, exercise: str, calls: bytes) -> bool:
@@ -147,7 +147,7 @@ class ForkingWorker(Worker):
         try:
             if file.write(calls) < len(calls):
                 raise OSError("no room")
-        except OSError:  # a full disk, a quota: each call can be made when it is asked for
+        except OSError:  # a full disk, a quota; without prefetching, each call is made when a check asks for it
             file.close()
             return False
         self._prefetched[exercise] = file
@@ -157,7 +157,7 @@ class ForkingWorker(Worker):
     def _send_prefetched(self, exercise: str) -> None:
         file = self._prefetched[exercise]
         file.seek(0)
-        with contextlib.suppress(OSError):  # the worker was killed since: the next one is told
+        with contextlib.suppress(OSError):  # the worker has been killed; its replacement will get the file
             socket.send_fds(self._control, [json.dumps({"exercise": exercise}).encode()], [file.fileno()])
 
     def open(self, processor_seconds: float | None = None) -> Connection:
@@ -165,7 +165,7 @@ class ForkingWorker(Worker):
         for wait in chain((0.05, 0.1, 0.2, 0.5), repeat(1.0)):
             try:
                 return self._open_or_restart(processor_seconds)
-            except (_RefusedForNow, BlockingIOError):  # the latter: not even a worker
+            except (_RefusedForNow, BlockingIOError):  # the latter: there is not even room for a worker
                 if time.monotonic() + wait > deadline:
                     raise
             time.sleep(wait)
@@ -177,7 +177,7 @@ class ForkingWorker(Worker):
             return self._open(processor_seconds)
         except _Refused:
             raise
-        except (IsolationError, OSError):  # the worker was killed since, or has no scratch folder left
+        except (IsolationError, OSError):  # the worker has been killed, or has no scratch folder left
             self.stop()
             self._start()
             self.ready()
@@ -187,7 +187,7 @@ class ForkingWorker(Worker):
         scratch = "" if self.own_scratch else self._spare_folder() if self._spare else self._new_folder()
         ours, theirs = socket.socketpair()
         room = [self.limits.scratch_bytes, self.limits.scratch_entries]
-        # what the references of a lesson needed by now, its submissions will need, too
+        # if the lesson's references have needed symbolic shapes, its submissions will, too
         late = SHAPES if "torch" in self.environment.packages and is_whole(SHAPES) else ""
         request = {"scratch": scratch, "room": room, "limits": self.rlimits(processor_seconds), "late": late}
         with theirs:
@@ -208,14 +208,13 @@ class ForkingWorker(Worker):
         return Connection(Channel(ours, wire.ANSWER, OwnTime(pid)), pid, scratch)
 
     def _spare_folder(self) -> str:
-        """An empty folder that another submission had, as if it had not been looked at."""
+        """An empty scratch folder that an earlier submission left untouched."""
         folder = self._spare.pop()
-        os.utime(folder)  # the time of its last access would tell
+        os.utime(folder)  # the access time would tell that it has been read
         self._fresh[folder] = look(folder)
         return folder
 
     def _new_folder(self) -> str:
-        """A scratch folder. One that nothing was put into serves again: making one takes a millisecond."""
         self._folders += 1
         folder = os.path.join(self._folder, "scratch", str(self._folders))
         os.mkdir(folder)
@@ -232,12 +231,12 @@ class ForkingWorker(Worker):
         if connection.scratch:
             self._clear(connection)
         if not clean or connection.ended is None:
-            kill_tree(connection.pid, keep_root=False)  # where the worker died, nothing else ends its submission
+            kill_tree(connection.pid, keep_root=False)  # if the worker died, nothing else ends its submission
             self.stop()
             self._start()
 
     def _clear(self, connection: Connection) -> None:
-        """Keep a scratch folder for another submission if nobody sees that it was used, else remove it."""
+        """Remove a scratch folder, or keep it for the next submission if it is untouched: making one takes 1 ms."""
         fresh = self._fresh.get(connection.scratch)
         if connection.alone and fresh is not None and look(connection.scratch) == fresh:
             self._spare.append(connection.scratch)
@@ -246,7 +245,7 @@ class ForkingWorker(Worker):
             remove_folder(connection.scratch)
 
     def await_end(self, connection: Connection, seconds: float) -> None:
-        """Learn how the process ended, if it does within `seconds`."""
+        """Wait up to `seconds` for the process to end, and record in the connection how it did."""
         deadline = time.monotonic() + seconds
         with contextlib.suppress(IsolationError):
             while (left := deadline - time.monotonic()) > 0:
@@ -270,7 +269,7 @@ class ForkingWorker(Worker):
         while b"\n" not in self._answers:
             ready, _, _ = select.select([self._control], [], [], max(0.0, deadline - time.monotonic()))
             chunk = b""
-            with contextlib.suppress(ConnectionError):  # it ended before it read all
+            with contextlib.suppress(ConnectionError):  # the worker ended before it had read everything
                 chunk = self._control.recv(65536) if ready else b""
             if not chunk:
                 raise IsolationError("the worker does not answer")

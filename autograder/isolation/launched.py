@@ -1,4 +1,4 @@
-"""A worker's process as its judge holds it, started afresh or forked."""
+"""The judge's handle on a worker's process, which is started as a command or forked by a zygote."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 class Launched(Protocol):
-    """The process that cleans up after a worker, and the worker below it; or the worker, where it does so itself."""
+    """The launcher, which cleans up after the worker below it; or the worker itself, if it has no launcher."""
 
     @property
     def crowded(self) -> bool:
-        """Whether there was no room for it."""
+        """Whether the fork failed because the machine had no room for a process."""
 
     def begun(self, seconds: float) -> bool:
-        """Whether there is, or was, such a process; waits for that."""
+        """Wait up to `seconds` for the process to start; return whether it has."""
 
     def wait(self, seconds: float) -> None:
-        """Wait for its end, for so long."""
+        """Wait up to `seconds` for the process to end."""
 
     def end(self) -> str:
-        """End it, and what is below it; what it has said on its standard error."""
+        """Kill the process and all below it; return its standard error."""
 
 
 class Fresh:
-    """A process that was started for one worker, with a pipe for its standard error."""
+    """A worker that was started as a command, with a pipe for its standard error."""
 
     crowded = False
 
@@ -57,10 +57,11 @@ class Fresh:
 
 
 class Forked:
-    """A process that a zygote forks when it comes to it.
+    """A launcher that a zygote forks, perhaps later.
 
     Args:
-        errors: its standard error, which ends with it; the first line says its number, if it could be forked.
+        errors: the launcher's standard error, closed when it ends. The first line is its pid, or `NOBODY` if the fork
+            failed.
     """
 
     def __init__(self, errors: socket.socket) -> None:
@@ -86,7 +87,7 @@ class Forked:
             pass
 
     def end(self) -> str:
-        """As `Launched` says; one that is not forked yet sees that it is not needed, and ends."""
+        """As in `Launched`. A launcher that is forked only later finds the stream closed, and exits."""
         self.wait(0.0)
         if self._process is not None:
             kill_tree(self._process, keep_root=False)
@@ -96,7 +97,7 @@ class Forked:
         return self._said.partition(b"\n")[2].decode(errors="replace")
 
     def _hear(self, deadline: float) -> bool:
-        """Whether it says anything before the deadline: not where it has ended."""
+        """Read from the standard error until the deadline; False if nothing came, or if the process has ended."""
         if self._over or not select.select([self._errors], [], [], max(0.0, deadline - time.monotonic()))[0]:
             return False
         said = self._errors.recv(65536)

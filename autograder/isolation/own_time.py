@@ -1,10 +1,10 @@
-"""The time that a submission's process has had, on a machine that others use as well.
+"""A clock for time limits that leaves out the time a submission's process spent waiting for a processor.
 
-A limit in seconds on the wall is no limit of the submission's own where its neighbours keep the processors busy:
-in a container or a service, whose processes the kernel does not share out by session, a neighbour with 63 threads
-leaves it one sixty-fourth. So what a process has waited for a processor, ready to run, is taken off. The kernel counts
-that for each thread (`/proc/PID/task/TID/schedstat`, https://docs.kernel.org/scheduler/sched-stats.html); where it does
-not, nothing is taken off.
+On a busy machine a limit in wall time would punish a submission for its neighbours: in a container or a service, where
+the kernel does not schedule by session, a neighbour with 63 threads leaves it a sixty-fourth of a processor. So the
+time that the process was ready to run but had no processor is subtracted. The kernel counts that for each thread
+(`/proc/PID/task/TID/schedstat`, https://docs.kernel.org/scheduler/sched-stats.html); on systems that do not, nothing is
+subtracted.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ import time
 from autograder.isolation.base import IsolationError
 
 MOST_WAITED = 60.0
-"""Seconds that a process may wait for a processor, all told: one that waits longer is not judged on such a machine."""
+"""Seconds that a process may wait for a processor in total; beyond that the machine is too busy to judge it."""
 _NANOSECONDS = 1e-9
 
 
 class Starved(IsolationError):
-    """A submission's process did not get the processor time that it could have used."""
+    """A submission's process waited too long for a processor to be judged."""
 
 
 class OwnTime:
-    """A clock that stands still while a process waits for a processor.
+    """A clock that does not count the time during which a process waited for a processor.
 
-    It is the clock on the wall, until `settle` asks the kernel: a deadline is passed where it is so after that. The
-    process's threads may wait for each other, so that what they have used is never taken off.
+    `now` is wall time less the waiting that the last `settle` read from the kernel: call `settle` before you decide
+    that a deadline has passed. Processor time that the process used is never subtracted, although its threads may have
+    waited for each other meanwhile.
     """
 
     def __init__(self, pid: int) -> None:
@@ -40,10 +41,10 @@ class OwnTime:
         return time.monotonic() - self._taken_off
 
     def settle(self) -> None:
-        """Take off what the process has waited by now, and what we have: it may have answered long ago.
+        """Subtract the waiting of the process so far, and our own: its answer may have been there all the while.
 
         Raises:
-            Starved: that is more than `MOST_WAITED`.
+            Starved: the sum is more than `MOST_WAITED`.
         """
         waited = _waited(str(self._pid)) + _waited("self") - self._ours
         idle = time.monotonic() - self._began - _used(self._pid)
@@ -56,10 +57,9 @@ class OwnTime:
 
 
 def _waited(process: str) -> float:
-    """How long a process has been ready to run and did not, in seconds: its thread that waited longest.
+    """Seconds that a process has waited for a processor: the maximum over its threads, 0 if the kernel does not count.
 
-    Not all of its threads together: they wait for each other, and a crowd of them would earn a minute in a second.
-    0 where nobody counts it.
+    Not the sum: threads of one process wait for each other, and sixty of them would gain a minute in a second.
     """
     longest = 0
     try:
@@ -67,14 +67,14 @@ def _waited(process: str) -> float:
             for thread in threads:
                 with open(f"{thread.path}/schedstat", encoding="ascii") as file:
                     longest = max(longest, int(file.read().split()[1]))
-    except (OSError, ValueError, IndexError):  # it has ended, or this is another system
+    except (OSError, ValueError, IndexError):  # the process has ended, or this is not Linux
         pass
     return longest * _NANOSECONDS
 
 
 def _used(pid: int) -> float:
-    """The processor time of a process and all threads that it had, in seconds; 0 where that is not told."""
+    """Seconds of processor time that a process and all its threads have used; 0 if the system does not say."""
     try:
-        return time.clock_gettime(~pid << 3 | 2)  # the clock of a process, as clock_getcpuclockid(3) makes it
+        return time.clock_gettime(~pid << 3 | 2)  # the id that clock_getcpuclockid(3) returns
     except (OSError, OverflowError):
         return 0.0

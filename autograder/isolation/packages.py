@@ -1,4 +1,4 @@
-"""Where the packages of an environment lie: what a worker can import, and what it must be able to read."""
+"""Finds the files of an environment: what a worker can import, and what it must be able to read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 
 
 def locations(environment: Environment) -> dict[str, str]:
-    """Module name to path for all that `environment` allows, with what its packages need themselves.
+    """Paths by module name: the packages of `environment` with their dependencies, and its modules of the course.
 
-    Raises `PackageMissing` for a package that is not installed.
+    Raises:
+        PackageMissing: a package is not installed.
     """
     found = {"autograder.worker": str(GRADER / "worker")}
     for package in environment.packages:
@@ -38,20 +39,20 @@ def locations(environment: Environment) -> dict[str, str]:
 
 
 def readable(environment: Environment) -> list[str]:
-    """The paths that a confined worker with `environment` must be able to read: packages, modules, Python itself."""
+    """The paths that a confined worker must be able to read: packages, modules and Python itself."""
     paths = [GRADER / "worker", *_python(), *_libraries()]
     for package in environment.packages:
         paths += installed(package)
     for module in environment.modules:
         file = _course_file(module)
-        paths += [file, file.with_suffix("")]  # the module, and the folder of data that goes with it
+        paths += [file, file.with_suffix("")]  # the module, and its folder of data if there is one
     return sorted({str(path) for path in paths if path.exists()})
 
 
 def installed(package: str) -> tuple[Path, ...]:
-    """What the distribution `package` and those it requires put at the top of site-packages."""
+    """The top-level entries in site-packages of the distribution `package` and its dependencies."""
     found = _installed(package)
-    if not found:  # it may be, the next time that somebody asks
+    if not found:  # it may be installed before the next call
         _installed.cache_clear()
     return found
 
@@ -77,25 +78,25 @@ def _installed(package: str) -> tuple[Path, ...]:
 
 
 def how_to_install(package: str) -> str:
-    """The line to type. PyTorch's own index for Linux, because the one that pip knows brings gigabytes for GPUs.
+    """The command that installs a package. On Linux PyTorch comes from its own index: PyPI's build adds gigabytes.
 
-    The package comes last: messages end with this line and a full stop, which an address would take for its own.
+    The package comes last because messages put a full stop after the command, which would look like part of a URL.
     """
     index = f"--index-url {CPU_TORCH} " if package == "torch" and sys.platform == "linux" else ""
     return f"pip install {index}{package}"
 
 
 def _course_file(module: str) -> Path:
-    """Where a module of the course is: its file, or the folder of a package."""
+    """The file of a module of the course, or the folder of a package."""
     place = COURSE.joinpath(*module.split(".")[1:])
     return place if (place / "__init__.py").is_file() else place.with_suffix(".py")
 
 
 def stage_python(folder: Path) -> None:
-    """Make `folder` a PYTHONHOME: links to the standard library, entry by entry.
+    """Make `folder` a PYTHONHOME of symbolic links to the entries of the standard library.
 
-    site-packages may lie inside the real one, so that folder cannot be shown to a submission as a whole; and
-    Python finds no module in a folder that it may not list.
+    The real folder may contain site-packages, so a submission must not read all of it; but Python cannot import from a
+    folder that it may not list.
     """
     for real in _standard_folders():
         staged = folder / real.relative_to(_prefix())
@@ -107,7 +108,7 @@ def stage_python(folder: Path) -> None:
 
 
 def interpreter() -> str:
-    """The real interpreter: a virtual environment's link leads back to its site-packages."""
+    """The interpreter itself: started by a virtual environment's link, Python would find its site-packages."""
     return os.path.realpath(sys.executable)
 
 

@@ -1,4 +1,4 @@
-"""The plain-process backend: no wall, only limits. For your own code on your own machine."""
+"""The plain-process backend: resource limits but no sandbox, for your own code on your own machine."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from autograder.isolation.tasks import TASKS, tasks_of_user
 
 
 class ProcessWorker(ForkingWorker):
-    """A forking worker that nothing but resource limits and time-outs confines (Linux, macOS)."""
+    """A forking worker that is confined by resource limits and timeouts only (Linux, macOS)."""
 
     isolation = "process"
 
     def rlimits(self, processor_seconds: float | None) -> dict[str, int]:
-        return {**super().rlimits(processor_seconds), "RLIMIT_NPROC": tasks_of_user() + TASKS}  # which root is free of
+        return {**super().rlimits(processor_seconds), "RLIMIT_NPROC": tasks_of_user() + TASKS}  # root is exempt

@@ -1,4 +1,4 @@
-"""The Python that workers and zygotes run in: the command that starts it, and its few variables."""
+"""The command and the environment variables that workers and zygotes start Python with."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ BOOTSTRAP = ROOT / "autograder" / "worker" / "bootstrap.py"
 
 
 def variables() -> dict[str, str]:
-    """The few variables that a worker gets: no secrets, one thread, no accelerator."""
+    """The environment variables of a worker: no secrets, one thread, no accelerator."""
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     return {
         **kept,
         **ONE_THREAD,
         "CUDA_VISIBLE_DEVICES": "",
         "HOME": tempfile.gettempdir(),
-        "TORCHINDUCTOR_CACHE_DIR": os.path.realpath(
-            tempfile.gettempdir()
-        ),  # it is made at import, and this one is there
+        # PyTorch creates this folder when it is imported, so name one that exists
+        "TORCHINDUCTOR_CACHE_DIR": os.path.realpath(tempfile.gettempdir()),
         "LC_ALL": "C.UTF-8",
         "PYTHONHASHSEED": "0",
         "PATH": os.defpath,
@@ -31,17 +30,18 @@ def variables() -> dict[str, str]:
 
 
 def python() -> list[str]:
-    """The interpreter as workers have it: no site-packages, no folder of the script on the path.
+    """The command of the interpreter, without site-packages and without the script's folder on the path.
 
-    No bytecode is written: on a full disk Python 3.11 leaves half of it, and no later worker would start.
+    -B: on a full disk Python 3.11 leaves truncated bytecode behind, and no later worker would start.
 
-    Raises `IsolationError` where this user may not start it.
+    Raises:
+        IsolationError: this user may not execute the interpreter.
     """
-    return [that_may_be_started(interpreter()), "-B", "-S", "-P", "-X", "utf8"]
+    return [require_executable(interpreter()), "-B", "-S", "-P", "-X", "utf8"]
 
 
-def that_may_be_started(interpreter: str) -> str:
-    """The path of a Python. `IsolationError` where this user may not start it, whoever started this one."""
+def require_executable(interpreter: str) -> str:
+    """The path unchanged. `IsolationError` if this user may not execute it."""
     if not os.access(interpreter, os.X_OK):
         raise IsolationError(
             f"this user may not start {interpreter}, the Python of this environment: have its owner type "

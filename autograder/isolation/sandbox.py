@@ -1,4 +1,4 @@
-"""The sandbox: Landlock and seccomp around the worker, and a second wall around each submission."""
+"""The sandbox backend: Landlock and seccomp around the worker, and again, stricter, around each submission."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from autograder.isolation.allowed import ARCHITECTURES, NEEDED_NO_MORE, call_filter, refusing_filter
+from autograder.isolation.allowed import ARCHITECTURES, REFUSED_AFTER_SETUP, call_filter, refusing_filter
 from autograder.isolation.base import IsolationError
 from autograder.isolation.forking import ForkingWorker
 from autograder.isolation.packages import readable, stage_python
@@ -15,16 +15,16 @@ from autograder.isolation.tasks import TASKS, tasks_of_user
 from autograder.worker.landlock import FULL_ABI, landlock_abi
 
 SCRATCHES = 8
-"""File systems for submissions that a worker has, and submissions that may put something into theirs before it has to
-be replaced: none serves again that shows what somebody did."""
+"""Scratch file systems of a worker. A submission that writes to one uses it up, because the next could see traces; when
+all are used up the worker is replaced."""
 
 
 class SandboxWorker(ForkingWorker):
-    """A forking worker with no network, no writes but to a scratch folder, and few paths to read.
+    """A forking worker without network, which can write only to scratch folders and read only the paths it needs.
 
-    A wall stands around the worker and all of its forks; where the kernel lets them have mounts of their own, nothing
-    exists beyond it. Each fork raises a second wall: it can make no process, has few threads, and cannot signal, trace
-    or read another submission, nor the worker itself.
+    One Landlock and seccomp policy confines the worker and all of its forks. If the kernel allows mount namespaces,
+    other paths do not even exist for them. Each fork adds a second policy: it cannot start processes, has few threads,
+    and cannot signal, trace or read other submissions or the worker.
     """
 
     def confine(self, config: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ class SandboxWorker(ForkingWorker):
             "root": str(root),
             "around": _around(paths, Path(self._folder)),
             "allowed": call_filter(machine),
-            "refused": refusing_filter(NEEDED_NO_MORE, machine),
+            "refused": refusing_filter(REFUSED_AFTER_SETUP, machine),
             "tasks": tasks_of_user() + TASKS,
         }
 
@@ -70,10 +70,10 @@ class SandboxWorker(ForkingWorker):
 
 
 def _around(paths: list[str], folder: Path) -> list[str]:
-    """The highest folders that hold `paths` but not the worker's own `folder`, or the paths themselves inside of it.
+    """The topmost folders that contain `paths` but not the worker's `folder`; paths inside of `folder` as they are.
 
-    What a fork may read is what both walls let through. The first is exact; the second has to keep the forks apart,
-    and the kernel takes milliseconds for hundreds of paths.
+    A fork may read what both policies allow. The first one is exact, so the second may be coarser: it only has to keep
+    forks apart, and the kernel takes milliseconds for hundreds of rules.
     """
     return sorted({str(_highest(Path(os.path.realpath(path)), folder)) for path in paths})
 

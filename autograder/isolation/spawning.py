@@ -1,4 +1,4 @@
-"""The plain-process backend where there is no fork (Windows): one process for each submission, no limits but time."""
+"""The plain-process backend for systems without fork (Windows): one process per submission, limited in time only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ START_SECONDS = 60.0
 
 
 class SpawningWorker(Worker):
-    """Starts a fresh process for each submission and talks to it over the loopback interface."""
+    """Starts a process for each submission and talks to it over the loopback interface."""
 
     isolation = "process"
 
@@ -78,7 +78,7 @@ class SpawningWorker(Worker):
 
 
 def _accept(server: socket.socket, token: str) -> socket.socket:
-    """The connection of the process that knows the token; others are turned away."""
+    """Accept the connection of the process that sends the token, and close all others."""
     while True:
         stream, _ = server.accept()
         stream.settimeout(5.0)

@@ -1,4 +1,4 @@
-"""How many processes and threads the account has by now: a limit where the kernel does not count a submission's own."""
+"""Counts the processes and threads of this account, because RLIMIT_NPROC limits those of the account together."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import contextlib
 import os
 
 TASKS = 512
-"""So many more may then be running before a submission starts no further thread."""
+"""How many may be added to those before a submission can start no further thread."""
 
 
 def tasks_of_user() -> int:
-    """The processes and threads of this account; 0 where the system does not say."""
+    """The number of processes and threads of this account; 0 if the system does not say."""
     user, count = os.getuid(), 0
     with contextlib.suppress(OSError), os.scandir("/proc") as entries:
         for entry in entries:

@@ -1,7 +1,7 @@
-"""The judge's end of zygotes: processes that have imported what workers need, from which those are forked (Linux).
+"""The judge's end of zygotes: processes that have imported the packages of workers and fork them (Linux).
 
-A judge that needs the same begins as a zygote (`start_judge`, `become_judge`), so that one import serves both. Any
-other process has a zygote from its first worker on.
+A judge that needs the same packages starts as a zygote itself (`start_judge`, `become_judge`), so that they are
+imported once. Any other process starts a zygote with its first worker.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from typing import Any
 from autograder.isolation.base import PackageMissing
 from autograder.isolation.launched import Forked
 from autograder.isolation.packages import locations
-from autograder.isolation.python import BOOTSTRAP, python, that_may_be_started, variables
+from autograder.isolation.python import BOOTSTRAP, python, require_executable, variables
 from course.syllabus import Environment
 
 FORKS = sys.platform == "linux"
-"""Whether workers and judges are forked here."""
-DEAR = "torch"
-"""The package that is worth starting a command once more for."""
+"""Whether this system forks workers and judges."""
+SLOW_TO_IMPORT = "torch"
+"""The package whose import takes so long that a command re-executes itself to import it once."""
 
 
 @dataclass
 class _Zygote:
     control: socket.socket
-    """Our end of its stream."""
+    """Our end of the stream to it."""
     process: subprocess.Popen[bytes] | None = None
-    """None where this process was it before."""
+    """None if this process forked it off before it became a judge."""
 
     def end(self) -> str:
-        """Fork nothing more from it; what it has said on its standard error."""
+        """End the zygote; return its standard error."""
         self.control.close()
         if self.process is None:
             return ""
@@ -48,16 +48,16 @@ class _Zygote:
 
 
 _known: dict[frozenset[str], _Zygote] = {}
-"""By the packages that they have, and no others."""
+"""By exactly the packages that they have imported."""
 
 
 def adopt(control: int, packages: Iterable[str]) -> None:
-    """Fork workers from a zygote that this process was before."""
+    """Fork workers with these packages from a zygote that this process forked off before it became a judge."""
     _known[frozenset(packages)] = _Zygote(socket.socket(fileno=control))
 
 
 def forget(packages: Iterable[str]) -> str:
-    """Fork no more workers from a zygote that does not do so; what it has said."""
+    """End the zygote with these packages and return its standard error, so that the next worker starts a new one."""
     zygote = _known.pop(frozenset(packages), None)
     return zygote.end() if zygote else ""
 
@@ -65,13 +65,18 @@ def forget(packages: Iterable[str]) -> str:
 def fork_worker(
     folder: str, config: dict[str, Any], environment: Environment, ours: socket.socket, theirs: socket.socket
 ) -> Forked:
-    """A worker with an environment's packages, and `theirs` as its standard input; it hears its configuration first."""
+    """Fork a worker with the packages of `environment` and send it its configuration.
+
+    Args:
+        folder: the worker's temporary folder.
+        ours, theirs: the two ends of the control stream; `theirs` becomes the worker's standard input.
+    """
     errors, said = socket.socketpair()
     with said:
         message = [folder.encode()], [theirs.fileno(), said.fileno()]
         try:
             socket.send_fds(_zygote(environment, confined="policy" in config).control, *message)
-        except ConnectionError:  # it was killed
+        except ConnectionError:  # the zygote was killed
             forget(environment.packages)
             socket.send_fds(_zygote(environment, confined="policy" in config).control, *message)
     ours.sendall(json.dumps(config).encode() + b"\n")
@@ -91,7 +96,7 @@ def _zygote(environment: Environment, *, confined: bool) -> _Zygote:
                 env=variables(),
                 start_new_session=True,
             )
-        atexit.register(process.kill)  # it may be importing still, and not hear that our end is closed
+        atexit.register(process.kill)  # while it is importing, it does not notice that our end is closed
         _known[packages] = _Zygote(control, process)
     return _known[packages]
 
@@ -106,9 +111,11 @@ def start_judge(
     confined: bool = False,
     **options: Any,
 ) -> subprocess.Popen[bytes]:
-    """Run a module of ours as a process that needs what these environments have; `options` are those of `Popen`.
+    """Run a module of ours in a process that needs the packages of these environments.
 
-    `confined`: its submissions are not its own.
+    Args:
+        confined: refuse the system calls in `REFUSED_ALWAYS` to zygotes and workers: others' submissions run in them.
+        options: passed to `subprocess.Popen`.
     """
     environ = os.environ if environ is None else environ
     if FORKS:
@@ -117,20 +124,18 @@ def start_judge(
             _judge_command(module, arguments, environments, environ, confined=confined) as (command, config),
         ):
             return subprocess.Popen(command, env=variables(), pass_fds=[*pass_fds, config], **options)
-    command = [
-        that_may_be_started(sys.executable),
-        "-P",
-        "-m",
-        module,
-        *arguments,
-    ]  # -P: a numpy.py that lies here is not meant
+    # -P: do not import a numpy.py in the current folder
+    command = [require_executable(sys.executable), "-P", "-m", module, *arguments]
     return subprocess.Popen(command, env=environ, pass_fds=pass_fds, **options)
 
 
 def become_judge(module: str, arguments: Sequence[str], environments: Iterable[Environment]) -> None:
-    """Run a module of ours in the place of this process, if it needs what is dear and has not been a zygote."""
+    """Replace this process by a zygote that goes on as a module of ours, if the environments need PyTorch.
+
+    Does nothing if this process has a zygote already, or on systems that do not fork.
+    """
     environments = list(environments)
-    if FORKS and not _known and any(DEAR in environment.packages for environment in environments):
+    if FORKS and not _known and any(SLOW_TO_IMPORT in environment.packages for environment in environments):
         with (
             contextlib.suppress(PackageMissing),
             _judge_command(module, arguments, environments, os.environ) as (command, config),
@@ -138,7 +143,7 @@ def become_judge(module: str, arguments: Sequence[str], environments: Iterable[E
             os.set_inheritable(config, True)
             sys.stdout.flush()
             sys.stderr.flush()
-            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # Ctrl-C waits until it means no traceback
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # until the new process can handle Ctrl-C
             os.execve(command[0], command, variables())
 
 
@@ -151,7 +156,7 @@ def _judge_command(
     *,
     confined: bool = False,
 ) -> Iterator[tuple[list[str], int]]:
-    """The command that starts a zygote which becomes a judge, and a file with what that has to know."""
+    """The command of a zygote that becomes a judge, and the descriptor of a file with the judge's configuration."""
     layers = _layers(environments)
     with os.fdopen(os.memfd_create("judge"), "w+", encoding="utf-8") as file:
         config = {
@@ -171,7 +176,10 @@ def _judge_command(
 
 
 def _layers(environments: Iterable[Environment]) -> list[frozenset[str]]:
-    """The packages of environments, each with all of the one before; what does not fit in has a zygote of its own."""
+    """Growing sets of packages, each a superset of the one before, so that one zygote can be forked from another.
+
+    Packages of environments that do not fit into this chain are left out: they get a separate zygote.
+    """
     layers: list[frozenset[str]] = []
     for packages in sorted(
         {frozenset(environment.packages) for environment in environments}, key=lambda some: (len(some), sorted(some))
@@ -188,10 +196,7 @@ def _command(layers: Iterable[Iterable[str]], judge: int | None, *, confined: bo
     ]
     config: dict[str, Any] = {"locations": steps[0]["locations"], "layers": steps, "judge": judge, "refused": []}
     if confined:
-        from autograder.isolation.allowed import (  # slow to import, and for Linux alone
-            NEEDED_BY_NOBODY,
-            refusing_filter,
-        )
+        from autograder.isolation.allowed import REFUSED_ALWAYS, refusing_filter  # slow to import, and Linux only
 
-        config["refused"] = refusing_filter(NEEDED_BY_NOBODY, platform.machine())
+        config["refused"] = refusing_filter(REFUSED_ALWAYS, platform.machine())
     return [*python(), str(BOOTSTRAP), json.dumps(config)]

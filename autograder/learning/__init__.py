@@ -1,4 +1,4 @@
-"""A learner's way through the course: what passes, what comes next, a stub put back, the model solution.
+"""A learner's way through the course: progress, the next exercise, putting a stub back, the model solution.
 
-`check`, `watch` and notebooks tell `progress.record` what they found. Nothing here runs an answer.
+`check`, `watch` and notebooks call `progress.record` with their results. Nothing here runs a learner's code.
 """

@@ -1,4 +1,4 @@
-"""What a learner's file has for each exercise: its own cells, or a definition in another one."""
+"""Extracts the answer to each exercise from a learner's file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from course.syllabus import Lesson
 
 
 def answers(submission: Submission, lesson: Lesson) -> dict[str, str]:
-    """The code of each exercise of a lesson that a submission has an answer to, in the lesson's order.
+    """The code of the answers in a submission, by exercise, in the lesson's order.
 
-    An answer is the cells that are marked as the exercise's, and definitions of its name in cells that are marked as
-    none's.
+    An answer consists of the cells that are marked as the exercise's, and of definitions of its name in unmarked cells.
     """
     names = [exercise.name for exercise in lesson.exercises]
     found: dict[str, list[str]] = {}
@@ -27,10 +26,10 @@ def answers(submission: Submission, lesson: Lesson) -> dict[str, str]:
 
 
 def definitions(source: str) -> list[tuple[str, int, int]]:
-    """Each name that the top level of a source defines, with its first line and the one after its last, from 0.
+    """Each name that a source defines at its top level, with the range of its lines: `lines[first:after]`.
 
-    A name is that of a function, a class, or what is assigned to: `Tensor.backward = backward` defines
-    `Tensor.backward`. Empty where the source is no Python.
+    Functions, classes and assignments count: `Tensor.backward = backward` defines `Tensor.backward`. Empty if the
+    source is not Python.
     """
     try:
         body = ast.parse(source).body
@@ -52,7 +51,7 @@ def _names(node: ast.stmt) -> Iterable[str]:
 
 
 def _first_line(node: ast.stmt) -> int:
-    """With decorators."""
+    """The first line of a statement, from 1, decorators included."""
     return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
 
 

@@ -1,4 +1,4 @@
-"""Which exercise is being edited: what a save has changed since the file was looked at before."""
+"""Finds the exercises that a learner is editing, by comparing a file's answers after each save."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Edits:
         self._when: dict[Path, int] = {}
 
     def is_new(self, file: Path) -> bool:
-        """Whether a file was written since this was asked last; never where there is none."""
+        """Whether a file has been written since the last call for it; False if there is no file."""
         try:
             when = file.stat().st_mtime_ns
         except OSError:
@@ -27,9 +27,9 @@ class Edits:
         return when != before
 
     def look(self, file: Path, lesson: Lesson) -> list[str]:
-        """The exercises whose answers are others than at the last look, in the lesson's order; none at the first one.
+        """The exercises whose answers changed since the last call, in the lesson's order; none at the first call.
 
-        Where the file cannot be read, as in the middle of a save, nothing has changed yet.
+        If the file cannot be read, as in the middle of a save, nothing counts as changed yet.
         """
         try:
             now = answers(read_submission(file), lesson)

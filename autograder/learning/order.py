@@ -1,4 +1,4 @@
-"""Which exercise comes next, and how long it takes."""
+"""Chooses the next exercise, and estimates how long it takes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from autograder.learning.progress import Progress
 from course.syllabus import Exercise, Lesson
 
 ROUNDED_TO = 5
-"""Minutes: nobody's time is known more closely."""
+"""Minutes; estimates are no more precise than that."""
 
 
 def short_name(exercise: Exercise) -> str:
-    """An exercise as one types it: `ch06/relu_vjp`."""
+    """The name of an exercise as learners type it: `ch06/relu_vjp`."""
     return f"{exercise.lesson.partition('_')[0]}/{exercise.name}"
 
 
@@ -26,13 +26,13 @@ def next_exercise(
 ) -> Exercise | None:
     """The exercise to do next; None if all pass.
 
-    The one that was tried last comes first, as long as it does not pass. Then the core exercises: the others of the
-    lesson that the learner is in, those of the lessons after it, and what was left out before. When all of them pass,
-    the stretch exercises follow in the same way.
+    The exercise tried last comes first, if it does not pass. Then the core exercises: those of the same lesson, those
+    of later lessons, and those skipped before. When all core exercises pass, the stretch exercises follow in the same
+    order.
 
     Args:
-        after: the exercise that was just done; the one that was tried last if not given.
-        present: the lessons that the learner has a file of, which come before the others; all if empty.
+        after: the exercise that was just done; if not given, the one tried last.
+        present: the lessons that the learner has files of, which come before the others; all if empty.
     """
     if after is None:
         after = _last_tried(progress, lessons)
@@ -49,7 +49,7 @@ def optional(progress: Progress, lesson: Lesson) -> list[Exercise]:
 
 
 def about_minutes(exercise: Exercise, lesson: Lesson) -> int:
-    """A reader's time for an exercise and its section: its share, by points, of the lesson's minutes."""
+    """Estimated minutes for an exercise and its section: its share, by points, of the lesson's minutes."""
     return max(round(lesson.minutes * exercise.points / lesson.points / ROUNDED_TO), 1) * ROUNDED_TO
 
 
@@ -59,7 +59,7 @@ def _last_tried(progress: Progress, lessons: Mapping[str, Lesson]) -> Exercise |
 
 
 def _in_order(lessons: Mapping[str, Lesson], after: Exercise | None) -> list[Exercise]:
-    """All exercises, as one meets them after `after`: those of its lesson, then on to the end, then the beginning."""
+    """All exercises, starting after `after`: its lesson's first, then those to the end, then those from the start."""
     all_of_them = [one for lesson in lessons.values() for one in lesson.exercises]
     if after not in all_of_them:
         return all_of_them

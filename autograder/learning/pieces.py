@@ -1,4 +1,4 @@
-"""A learner's file as pieces that can be exchanged: the cells of a notebook, or of a Python file in cells."""
+"""Reads, changes and writes the cells of a learner's notebook or Python file in cells."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ class Piece:
 
     source: str
     exercise: str = ""
-    """Whose answer it is, if it is marked so."""
+    """The exercise that the cell is marked with; empty if none."""
     part: str = ""
     ident: str = ""
-    """A notebook's name for the cell, which stays where marks get lost; empty in a Python file."""
+    """The id of a notebook's cell, which survives when its metadata is lost; empty in a Python file."""
     code: bool = True
     raw: dict[str, Any] = field(default_factory=dict)
-    """The cell, in a notebook."""
+    """The cell's JSON, in a notebook."""
     mark: str = ""
-    """The line that it begins with, in a Python file; empty before the first one."""
+    """The `# %%` line at its beginning, in a Python file; empty before the first such line."""
 
     def checks(self, exercise: str) -> bool:
-        """Whether this is the cell that checks an exercise."""
+        """Whether this is the check cell of an exercise."""
         return self.code and re.match(rf"\s*check\(\s*['\"]{re.escape(exercise)}['\"]", self.source) is not None
 
 
 class WorkFile:
-    """A notebook or a Python file, read whole, with what is no piece of it kept as it was."""
+    """A notebook or a Python file as a list of cells; everything else in it stays unchanged."""
 
     def __init__(self, path: Path) -> None:
-        """Read a file. `SubmissionError` where `check` could not read it, either."""
+        """Read a file. `SubmissionError` if `check` could not read it either."""
         read_submission(path)
         self.path = path
         text = read_bytes(path, None).decode("utf-8")
@@ -53,7 +53,7 @@ class WorkFile:
         self.pieces = _of_notebook(self._notebook["cells"]) if self.is_notebook else _of_python(text)
 
     def save(self) -> None:
-        """Write the pieces back, all or nothing; a link stays one, and who may read the file stays so. `OSError`."""
+        """Replace the file atomically, keeping its mode and, if it is a symbolic link, the link. `OSError`."""
         from autograder.judging.records.results import whole_file
 
         text = self._text()
@@ -70,12 +70,12 @@ class WorkFile:
         text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
         try:
             text.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair, which only JSON's escapes can say
+        except UnicodeEncodeError:  # a lone surrogate, which only JSON's escapes can express
             text = json.dumps(notebook, indent=1) + "\n"
         return text
 
     def put(self, piece: Piece, stub: Piece) -> None:
-        """Make a piece the stub that `stub`, a cell of the course's notebook, is, and mark it as that."""
+        """Give a piece the source and the mark of `stub`, a cell of the course's notebook."""
         after = piece.source[len(piece.source.rstrip()) :] if piece.source.strip() else ""
         self.write(piece, stub.source, after or 2 * self.newline)
         if self.is_notebook:
@@ -88,7 +88,7 @@ class WorkFile:
         piece.exercise, piece.part, piece.code = stub.exercise, stub.part, True
 
     def write(self, piece: Piece, source: str, end: str = "") -> None:
-        """Give a piece another source, and a notebook's cell no outputs; in a Python file `end` follows."""
+        """Replace a piece's source; clear a notebook cell's outputs, or append `end` in a Python file."""
         if self.is_notebook:
             piece.source = source
             piece.raw |= {"source": source.splitlines(keepends=True), "execution_count": None, "outputs": []}
@@ -96,7 +96,7 @@ class WorkFile:
             piece.source = source.replace("\r\n", "\n").replace("\n", self.newline) + end
 
     def insert(self, at: int, stub: Piece) -> Piece:
-        """Put a cell like `stub` in front of the piece with that number."""
+        """Insert a copy of `stub` before the piece with the index `at`, and return it."""
         taken = {piece.ident for piece in self.pieces}
         named = {} if stub.ident in taken or "id" not in self._ids() else {"id": stub.ident}
         piece = Piece("", ident=stub.ident, raw=dict(named))
@@ -105,19 +105,19 @@ class WorkFile:
         return piece
 
     def place(self, number: int) -> str:
-        """Where a piece is, for a reader: `cell 7` of a notebook, `line 40` of a file."""
+        """The position of a piece in words: `cell 7` of a notebook, `line 40` of a file."""
         if self.is_notebook:
             return f"cell {number + 1}"
         before = "".join(piece.mark + piece.source for piece in self.pieces[:number])
         return f"line {before.count(chr(10)) + 1}"
 
     def _ids(self) -> set[str]:
-        """The keys that cells have: those of older notebooks have no id, and may have none."""
+        """The keys that cells have: in formats before 4.5 cells have no id, and must not get one."""
         return {key for piece in self.pieces for key in piece.raw}
 
 
 def stubs(notebook: Path, exercise: str) -> list[Piece]:
-    """The cells that the course hands out for an exercise, one for each of its parts. `SubmissionError`."""
+    """The stub cells of an exercise in the course's notebook, one for each part. `SubmissionError`."""
     return [piece for piece in WorkFile(notebook).pieces if piece.exercise == exercise]
 
 

@@ -1,7 +1,7 @@
-"""How far a learner is: a file beside the notebooks, which people can read and several processes may write.
+"""Reads and writes a learner's progress, a file beside the notebooks that several processes may write at once.
 
-`progress.json` has an entry for each exercise that was tried: how the last try went and when that was, how many tries
-there were, and when it first passed. It is the learner's own file; no grade hangs on it.
+`progress.json` has an entry for each exercise that was tried: the result and time of the last try, the number of tries,
+and the time of the first pass. The file belongs to the learner; no grade depends on it.
 """
 
 from __future__ import annotations
@@ -26,46 +26,46 @@ if TYPE_CHECKING:
 
 FILE = "progress.json"
 KEPT = "kept"
-"""The folder for what would be lost otherwise: answers that were reset, a progress file that was damaged."""
+"""The folder of backups: answers that were reset, and damaged progress files."""
 LOCK = ".progress.lock"
-"""Stays there: what is locked is the file, not its name, and another process may wait for it by now."""
+"""The lock file. It is never removed, because another process may be waiting for a lock on it."""
 PATIENCE = 10.0
-"""Seconds to wait for another process, which writes for some milliseconds."""
+"""Seconds to wait for the lock, which is normally held for some milliseconds."""
 MOST_BYTES = 2**20
 MOST_POINTS, MOST_TRIES = 10**6, 10**9
-"""Of one exercise."""
+"""Limits for one exercise; entries beyond them count as damaged."""
 ABOUT = "How far you are: `backprop` writes this at every check, and `backprop status` shows it."
 
 Entries = dict[str, dict[str, Any]]
-"""By an exercise's full name, what the file says of it."""
+"""The entries of the file by the exercise's full name."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What the file says of one exercise."""
+    """The entry of one exercise."""
 
     status: str
-    """Of the last try, as `ExerciseStatus`; `reset` after `backprop reset`."""
+    """The status of the last try, an `ExerciseStatus`; `reset` after `backprop reset`."""
     points: float
-    """Of the last try."""
+    """The points of the last try."""
     tried: str
-    """When that was, in ISO 8601."""
+    """The time of the last try, in ISO 8601."""
     tries: int = 1
     passed: str = ""
-    """When it first passed, in ISO 8601; empty if it never did."""
+    """The time of the first pass, in ISO 8601; empty if it never passed."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known of a folder's exercises."""
+    """The progress kept in a folder."""
 
     exercises: dict[str, Tried] = field(default_factory=dict)
-    """By full name (`ch06_vjps/relu_vjp`): those that were tried, in no particular order."""
+    """The exercises that were tried, by full name (`ch06_vjps/relu_vjp`), in no particular order."""
     problem: str = ""
     """A line on what is wrong with the file; empty if nothing is."""
 
     def of(self, exercise: Exercise) -> Tried | None:
-        """What is known of an exercise; None if it was not tried."""
+        """The entry of an exercise; None if it was not tried."""
         return self.exercises.get(exercise.full_name)
 
     def passes(self, exercise: Exercise) -> bool:
@@ -79,13 +79,13 @@ class Progress:
         return tried is not None and bool(tried.passed)
 
     def points(self, exercise: Exercise) -> float:
-        """What the last try earned."""
+        """The points that the last try earned, at most those of the exercise; 0 if it was not tried."""
         tried = self.of(exercise)
         return min(tried.points, exercise.points) if tried else 0.0
 
 
 def read(folder: Path) -> Progress:
-    """The progress that is kept in `folder`; none where there is no file. Of a damaged file, what can be read."""
+    """The progress kept in `folder`; empty if there is no file. From a damaged file, what can be read."""
     try:
         entries, problem = _read(folder / FILE)
     except OSError as error:
@@ -94,13 +94,13 @@ def read(folder: Path) -> Progress:
 
 
 def record(folder: Path, result: SubmissionResult) -> str:
-    """Note in `folder` how a check went, for each exercise of `result`.
+    """Record in `folder` the outcome of a check, for each exercise of `result`.
 
-    A stub that was never tried is not noted, nor is what could not be graded here. In the course's own folder of
-    notebooks nothing is kept.
+    Exercises that could not be graded here are left out, and so are stubs that were never tried. In the course's own
+    folder of notebooks nothing is recorded.
 
     Returns:
-        A line to show where something went wrong (the file was damaged, or cannot be written); empty otherwise.
+        A line to show if the file was damaged or cannot be written; empty otherwise.
     """
     now = datetime.now().astimezone().isoformat(timespec="seconds")
 
@@ -123,7 +123,7 @@ def record(folder: Path, result: SubmissionResult) -> str:
 
 
 def forget(folder: Path, exercise: Exercise) -> str:
-    """Note that an exercise is a stub again; when it was tried, and first passed, stays. Returns as `record`."""
+    """Record that an exercise is a stub again, keeping the times of its tries. Returns a line as `record` does."""
 
     def note(entries: Entries) -> None:
         if exercise.full_name in entries:
@@ -133,9 +133,10 @@ def forget(folder: Path, exercise: Exercise) -> str:
 
 
 def keep(folder: Path, name: str, ending: str) -> Path:
-    """A path for something to keep, in the folder for that, with the time in its name; nothing lies there yet.
+    """A new path in the folder of backups, with the time in its name; nothing exists there yet.
 
-    `OSError` if that folder is a link: what is kept would go where somebody else says.
+    Raises:
+        OSError: that folder is a symbolic link, so somebody else could decide where backups go.
     """
     refuse_link(folder / KEPT)
     (folder / KEPT).mkdir(exist_ok=True)
@@ -148,7 +149,7 @@ def keep(folder: Path, name: str, ending: str) -> Path:
 
 
 def _change(folder: Path, note: Callable[[Entries], None]) -> str:
-    """Read, change and replace the file while no other process does."""
+    """Read, change and replace the file while holding the lock. Returns a line as `record` does."""
     from autograder.judging.records.results import write_json
 
     if folder.resolve() == Places().notebooks:
@@ -187,7 +188,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def _read(file: Path) -> tuple[Entries, str]:
-    """The entries of a file that are whole, and a line on what is wrong with it. `OSError`."""
+    """The valid entries of a file, and a line on what is wrong with it; empty if nothing is. `OSError`."""
     try:
         text = _text(file)
         if text is None:
@@ -206,7 +207,7 @@ def _read(file: Path) -> tuple[Entries, str]:
 
 
 def _text(file: Path) -> str | None:
-    """What a file holds; None of a pipe, a device or a file that is too large: somebody else may have put it there."""
+    """The text of a file; None if it is a pipe, a device or too large, as somebody else may have put it there."""
     with open(file, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as opened:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             return None

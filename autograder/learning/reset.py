@@ -1,4 +1,4 @@
-"""Putting the stub of an exercise back, and keeping the answer that stood there."""
+"""Puts the stub of an exercise back, after saving the answer in a backup."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from course.syllabus import Exercise, find_lesson
 
 
 class ResetError(ValueError):
-    """The stub cannot be put back; the message says why and what to do. The file is as it was."""
+    """The stub cannot be put back; the message says why and what to do. The file is unchanged."""
 
 
 @dataclass(frozen=True)
 class Reset:
-    """What was done."""
+    """The result of a reset."""
 
     kept: Path | None
-    """Where the old answer lies; None where there was none."""
+    """The backup of the old answer; None if there was none."""
     changed: bool
-    """False where the stub stood there already."""
+    """False if the file had the stub already."""
     others: tuple[str, ...] = ()
-    """Where else the file defines the exercise, in cells that are not marked as its own: they stay."""
+    """The other places where the file defines the exercise, in cells that are not marked as its own; they stay."""
 
 
 def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset:
-    """Put the stub of `exercise` into `file` in the place of its answer, which is kept beside it.
+    """Replace the answer to `exercise` in `file` by its stub, and save the answer in the folder of backups.
 
-    Cells that were split and are both marked as the exercise's become one. Where no cell is marked, the one that still
-    has its name is taken, or the only one that defines it; where the cell is gone, it comes back above its check.
+    If several cells are marked as the exercise's, because one was split, they become one. If none is marked, the cell
+    with the stub's id is replaced, or the only one that defines the exercise; if there is none, the stub is inserted
+    above the check cell.
 
     Raises:
-        ResetError: it cannot be told which code is the answer.
+        ResetError: it is not clear which code is the answer, or `file` is a link out of its folder.
         SubmissionError: the file cannot be read.
-        OSError: it cannot be written.
+        OSError: the file or the backup cannot be written.
     """
     if not file.resolve().is_relative_to(file.parent.resolve()):
         raise ResetError(
@@ -50,13 +51,13 @@ def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset
     found = [(stub, _answer(work, stub, handed_out, exercise)) for stub in handed_out]
     if all(len(mine) == 1 and mine[0].source.strip() == stub.source.strip() for stub, mine in found):
         return Reset(None, changed=False, others=_others(work, exercise))
-    path = _keep(file, exercise, [piece for _, mine in found for piece in mine if piece.source.strip()])
+    path = _back_up(file, exercise, [piece for _, mine in found for piece in mine if piece.source.strip()])
     for stub, mine in found:
         if not mine:
-            above = _above_its_check(work, exercise)
-            assert above is not None  # or `_answer` would have said so
+            above = _index_of_check(work, exercise)
+            assert above is not None  # `_answer` raised otherwise
             work.insert(above, stub)
-        elif _is_shared(work, mine[0], exercise):
+        elif _has_other_code(work, mine[0], exercise):
             work.write(mine[0], _without_definition(mine[0].source, exercise, stub.source))
         else:
             work.put(mine[0], stub)
@@ -67,7 +68,7 @@ def reset(file: Path, exercise: Exercise, places: Places | None = None) -> Reset
 
 
 def _answer(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exercise) -> list[Piece]:
-    """The cells that hold the answer to a stub; none where it is gone, and may come back above its check."""
+    """The cells with the answer to a stub; none if the answer was deleted and can be inserted above its check."""
     code = [piece for piece in work.pieces if piece.code]
     alone = len(handed_out) == 1
     marked = [one for one in code if one.exercise == exercise.name and (alone or one.part == stub.part)]
@@ -86,7 +87,7 @@ def _answer(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exer
         raise ResetError(
             f"{exercise.name} is defined in {cells} of {where}, and none is marked as its own; delete all but one"
         )
-    if not defining and _above_its_check(work, exercise) is None:
+    if not defining and _index_of_check(work, exercise) is None:
         raise ResetError(
             f"{where} has neither a cell of {exercise.name} nor its check; a fresh notebook has both: "
             f"backprop start another-folder {exercise.lesson.partition('_')[0]}"
@@ -94,8 +95,8 @@ def _answer(work: WorkFile, stub: Piece, handed_out: list[Piece], exercise: Exer
     return defining
 
 
-def _above_its_check(work: WorkFile, exercise: Exercise) -> int | None:
-    """The number of the cell that checks an exercise; None if there is none."""
+def _index_of_check(work: WorkFile, exercise: Exercise) -> int | None:
+    """The index of the check cell of an exercise; None if there is none."""
     return next((i for i, piece in enumerate(work.pieces) if piece.checks(exercise.name)), None)
 
 
@@ -103,9 +104,11 @@ def _defined(piece: Piece) -> list[str]:
     return [name for name, _, _ in definitions(piece.source)]
 
 
-def _is_shared(work: WorkFile, piece: Piece, exercise: Exercise) -> bool:
-    """Whether a cell has more than the answer, so that only its definition is exchanged: after cells were merged, or in
-    a Python file that is not in cells."""
+def _has_other_code(work: WorkFile, piece: Piece, exercise: Exercise) -> bool:
+    """Whether a cell has other code than the answer, as after merging cells, or in a Python file without cells.
+
+    Then only the definition of the exercise may be replaced.
+    """
     names = set(_defined(piece))
     if exercise.name not in names:
         return False
@@ -114,7 +117,7 @@ def _is_shared(work: WorkFile, piece: Piece, exercise: Exercise) -> bool:
 
 
 def _without_definition(source: str, exercise: Exercise, stub: str) -> str:
-    """A source with a stub in the place of what defines an exercise: `backward` and `Tensor.backward = backward`."""
+    """A source with a stub in place of the definitions of an exercise: `backward` and `Tensor.backward = backward`."""
     names = {exercise.name, exercise.name.rpartition(".")[2]}
     lines = source.replace("\r\n", "\n").split("\n")
     ours = [(first, after) for name, first, after in definitions(source) if name in names]
@@ -124,14 +127,14 @@ def _without_definition(source: str, exercise: Exercise, stub: str) -> str:
 
 
 def _others(work: WorkFile, exercise: Exercise) -> tuple[str, ...]:
-    """Where else an exercise is defined than in its first cell, which holds the stub by now."""
+    """The places where an exercise is defined besides its own cells, which have the stub by now."""
     defining = [i for i, piece in enumerate(work.pieces) if piece.code and exercise.name in _defined(piece)]
     marked = [i for i in defining if work.pieces[i].exercise == exercise.name]
     return tuple(work.place(i) for i in defining if i not in (marked or defining[:1]))
 
 
-def _keep(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
-    """Write the old answer, if there is one, into a file of its own, and say which that is."""
+def _back_up(file: Path, exercise: Exercise, old: list[Piece]) -> Path | None:
+    """Write the old answer into a new backup file and return its path; None if there is no answer."""
     if not old:
         return None
     path = keep(file.resolve().parent, f"{exercise.lesson}.{exercise.name}", ".py")

@@ -1,4 +1,4 @@
-"""The model solution of an exercise, as a learner may read it who has passed."""
+"""Reads the model solution of an exercise, to show to learners who have passed it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ BEGIN, HANDED_OUT, END = "### BEGIN SOLUTION", "### HANDED OUT", "### END SOLUTI
 
 
 class NoSolutions(LookupError):
-    """This copy of the course has no solutions, as one that is handed to a class; the message says so."""
+    """This copy of the course has no solutions, because it is a release; the message says so."""
 
 
 def solution_of(exercise: Exercise, places: Places | None = None) -> str:
     """The code of the model solution, with the helpers of its lesson that it calls.
 
     Raises:
-        NoSolutions: the course lies here without its solutions.
+        NoSolutions: this copy of the course has no solutions.
     """
     cells = _cells(exercise.lesson, places)
     own = _own_answers(cells)[exercise.name]
-    helpers = [cell.source.strip("\n") for cell in cells if not cell.exercise and _names_any(own, cell.source)]
+    helpers = [cell.source.strip("\n") for cell in cells if not cell.exercise and _mentions_any(own, cell.source)]
     return "\n\n\n".join([*helpers, own])
 
 
 def own_answers(slug: str, places: Places | None = None) -> dict[str, str]:
-    """What a lesson's solutions have for each exercise, without helpers; empty where there are none."""
+    """The model solution of each exercise of a lesson, without helpers; empty if this copy has no solutions."""
     try:
         return _own_answers(_cells(slug, places))
     except NoSolutions:
@@ -54,17 +54,16 @@ def _own_answers(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def in_a_line(exercise: Exercise) -> str:
-    """What the solution comes down to: the last of the exercise's hints, which says it in a sentence or two."""
+    """The idea of the solution in a sentence or two: the exercise's last hint."""
     return exercise.hints[-1] if exercise.hints else ""
 
 
-def _names_any(code: str, source: str) -> bool:
-    """Whether some code uses what a source defines."""
+def _mentions_any(code: str, source: str) -> bool:
     return any(re.search(rf"\b{re.escape(name)}\b", code) for name, _, _ in definitions(source))
 
 
 def _without_marks(source: str) -> str:
-    """A cell without the marks of its regions, and without what learners get in their place."""
+    """A cell without the marks of its regions, and without the code that learners get instead."""
     kept, handed_out = [], False
     for line in source.split("\n"):
         mark = line.strip()

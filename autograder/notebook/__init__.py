@@ -1,4 +1,4 @@
-"""`check` in a notebook: the kernel sends its cells to a judge of its own and shows what comes back."""
+"""`check` in a notebook: the kernel sends its cells to a judge in another process and shows the result."""
 
 from autograder.notebook.check import lesson
 

@@ -1,4 +1,4 @@
-"""The learner's side in the kernel: which cells ran, and a judge that grades them."""
+"""`check` in the kernel: collects the cells that ran, and has a judge in another process grade them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from course.trusted import found_above
 
 
 def lesson(slug: str) -> Check:
-    """The `check` of a lesson's notebook: `check("matmul_vjp")` grades what the notebook has run so far.
+    """The `check` of a lesson's notebook: `check("matmul_vjp")` grades the cells that have run so far.
 
     Raises:
-        CheckFailed: there is no lesson `slug`; the message lists those that exist. Or no judge can be started.
+        CheckFailed: there is no lesson `slug` (the message lists those that exist), its course is not trusted, or no
+            judge can be started.
     """
     try:
-        _find_the_course()
+        _serve_found_course()
         return Check(slug)
     except KeyError as error:
         raise CheckFailed(slug, error.args[0]) from None
@@ -42,18 +43,18 @@ def lesson(slug: str) -> Check:
         raise CheckFailed(slug, str(error)) from None
 
 
-def _find_the_course() -> None:
-    """Serve the course that a file in the notebook's folder or above it names, unless the environment names one.
+def _serve_found_course() -> None:
+    """Serve the course named by a file in the notebook's folder or above it, unless `BACKPROP_COURSE` names one.
 
-    Where nbgrader runs the notebook that folder is a hand-in, which has no say in it. `CourseError` where the course is
-    not trusted.
+    When nbgrader runs the notebook, that folder belongs to a hand-in and is ignored. `CourseError` if the course is not
+    trusted.
     """
     if VARIABLE not in os.environ and not _graded_by_nbgrader() and (led := found_above(Path.cwd())):
         serve(led[1])
 
 
 class Check:
-    """Grades the exercises of one lesson in a live kernel. The judge is a process of its own, started once."""
+    """Grades the exercises of one lesson in a running kernel, with a judge that is started once."""
 
     def __init__(self, slug: str) -> None:
         self.lesson = find_lesson(slug)
@@ -61,20 +62,20 @@ class Check:
         self._judge = _Judge(slug)
         self._unseen: list[Shown] = []
         if shell() is not None:
-            shell().events.register("post_run_cell", self._show_the_rest)
+            shell().events.register("post_run_cell", self._show_undisplayed)
             explain(shell(), (package for environment in self.lesson.environments for package in environment.packages))
 
     def __call__(self, exercise: str = "", hint: int = 0) -> Feedback | Notice | State:
-        """Grade one exercise, or all of them without a name; `hint=1` shows a first hint, `hint=2` the second, too.
+        """Grade one exercise, or all if none is named; `hint=1` shows a first hint, `hint=2` a second one too.
 
-        Returns the points as a number that displays as a card: without points, too, so that "Run All" goes on. As
-        nbgrader reads it, it must be the cell's last line.
+        Returns the points, a number that is displayed as a card. No points is not an error, so that "Run All" goes on.
+        For nbgrader, which reads the number, the call must be the cell's last line.
 
         Raises:
-            CheckFailed: no points, or no such exercise, and nbgrader runs the notebook: it takes a cell that raises
-                as 0, and one that shows no number as right.
+            CheckFailed: nbgrader runs the notebook, and there are no points or no such exercise. nbgrader scores a cell
+                that raises as 0, but a cell that shows no number as right.
         """
-        name = self._called(exercise)
+        name = self._exercise_name(exercise)
         shown: Feedback | Notice | State
         try:
             shown = self._feedback(name, hint) if name != "" or hint else self._state()
@@ -85,8 +86,8 @@ class Check:
         self._unseen.append(shown)
         return shown
 
-    def _show_the_rest(self, result: Any) -> None:
-        """Show what a cell's checks have found and the cell has not: only its last line is shown by itself."""
+    def _show_undisplayed(self, result: Any) -> None:
+        """After a cell has run, show the results of checks that Jupyter did not: it displays only the last line's."""
         unseen, self._unseen = [one for one in self._unseen if not one.seen], []
         if unseen and not _graded_by_nbgrader():
             from IPython.display import display
@@ -116,11 +117,14 @@ class Check:
         return feedback
 
     def _state(self) -> State:
-        """Where the lesson stands: all of its exercises, graded now."""
         return State(self.lesson, self._ask("", self.lesson.slug))
 
     def _ask(self, exercise: str, what: str) -> dict[str, Any]:
-        """The judge's answer on one exercise, or on all where none is named; `what` is what an interrupt ends."""
+        """The judge's answer about one exercise, or about all if the name is empty. `_NothingGraded` if there is none.
+
+        Args:
+            what: the name of what was being checked, for the message after an interrupt.
+        """
         progress = _Progress()
         try:
             result = self._judge.ask({**self._cells.as_request(), "exercise": exercise}, progress.say)
@@ -137,12 +141,12 @@ class Check:
         return result
 
     def _after(self, exercise: Exercise) -> Exercise | None:
-        """The exercise that comes next in the lesson."""
+        """The next exercise of the lesson; None after the last."""
         following = self.lesson.exercises[self.lesson.exercises.index(exercise) + 1 :]
         return following[0] if following else None
 
-    def _called(self, exercise: Any) -> Any:
-        """The name that is meant: `check(relu_vjp)` is, and so is `check(Tensor.detach)`."""
+    def _exercise_name(self, exercise: Any) -> Any:
+        """The exercise's name, also if the function itself is given: `check(relu_vjp)`, `check(Tensor.detach)`."""
         name = getattr(exercise, "__qualname__", None)
         if not isinstance(name, str):
             return exercise
@@ -157,16 +161,16 @@ class Check:
 
 
 class _NothingGraded(Exception):
-    """There is no result; the message says why."""
+    """There is no result to show; the message says why."""
 
 
 def _graded_by_nbgrader() -> bool:
-    """Whether nbgrader runs the notebook, to grade it or to try it."""
+    """Whether nbgrader runs the notebook, to grade or to validate it."""
     return bool(os.environ.get("NBGRADER_EXECUTION"))
 
 
 def in_vain(message: str) -> str:
-    """What to do about a cell that every check waits for in vain; empty if there is none."""
+    """Advice about a cell that does not end, which every check would wait for; empty if the message is about none."""
     match = re.search(r"(In \[\d+\]) did not end within", message)
     if match is None:
         return ""
@@ -179,28 +183,30 @@ class _Judge:
     def __init__(self, slug: str) -> None:
         self._slug = slug
         self._asked = 0
-        self._in_step = False
-        """Whether the judge waits for a request: not while it works on one, nor after that was interrupted."""
+        self._idle = False
+        """Whether the judge is idle: not while it works on a request, nor after that was interrupted."""
         self._start()
         atexit.register(self.stop)
 
     def ask(self, request: dict[str, Any], say: Callable[[str], None]) -> dict[str, Any]:
-        """The answer to a request; a judge that has gone is started again once.
+        """The judge's answer to a request. If the judge has died, it is restarted once.
 
-        `say` is told what is going on where it takes long. An interrupt ends the judge, and the submission with it:
-        an answer that nobody waits for any more must not pass for that to the next request. Who interrupts twice
-        interrupts this, too: what is left undone is done before the next request.
+        An interrupt kills the judge and with it the submission, because a late answer must not be taken for the answer
+        to the next request. If a second interrupt prevents the restart, the next request does it.
+
+        Args:
+            say: called with a line about progress if the answer takes long.
         """
         self._asked += 1
         request = {**request, "number": self._asked}
         try:
             for _ in range(2):
-                if not self._in_step:
+                if not self._idle:
                     self._start_again()
-                self._in_step = False
+                self._idle = False
                 answer = self._answer(request, say)
                 if answer is not None:
-                    self._in_step = True
+                    self._idle = True
                     return answer
         except KeyboardInterrupt:
             self._start_again()
@@ -208,7 +214,7 @@ class _Judge:
         return {"error": "The judge does not answer. Restart the kernel; if that does not help, run 'backprop check'."}
 
     def _answer(self, request: dict[str, Any], say: Callable[[str], None]) -> dict[str, Any] | None:
-        """What the judge answers to this request and no other; None if it is gone."""
+        """The judge's answer with the number of this request; None if the judge has died."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(OSError):
@@ -224,7 +230,7 @@ class _Judge:
         return None
 
     def stop(self) -> None:
-        """End the judge: it ends when its input does."""
+        """End the judge by closing its input; kill it if it takes more than 5 seconds."""
         with contextlib.suppress(OSError):
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None:
@@ -244,20 +250,18 @@ class _Judge:
         self._process = start_judge(
             "autograder.notebook.server",
             [self._slug],
-            [
-                find_lesson(self._slug).exercises[0].environment
-            ],  # what others need, PyTorch say, is imported when they are asked
+            [find_lesson(self._slug).exercises[0].environment],  # others, with PyTorch perhaps, start when needed
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             environ={**os.environ, **ONE_THREAD},
             start_new_session=os.name == "posix",  # interrupting a cell must not end the judge
         )
-        self._in_step = True
+        self._idle = True
 
 
 class _Progress:
-    """A line below the cell that says what is going on, and is empty again afterwards."""
+    """A line of progress below the cell, cleared afterwards."""
 
     def __init__(self) -> None:
         self._line: Any = None

@@ -1,4 +1,4 @@
-"""The cells that a kernel ran, and which of them a fresh process has to run to be where the kernel is."""
+"""Tracks the cells that a kernel ran, and selects those that a new process must run to get to the same state."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 _ONLY_A_CHECK = re.compile(r"(?:\s*+check\([^)]*+\)[ \t]*+(?:#[^\n]*+)?)++\s*+\Z")
 DEMO = "# A demo"
-"""How a cell of the course begins that only shows something: no exercise needs it, and it may take long."""
+"""How the course's demonstration cells begin. They are left out: no exercise needs them, and some are slow."""
 MOST_EARLIER = 3
-"""Earlier runs of one cell that may count: of cells that need each other, each run would need the one before."""
+"""How many earlier runs of one cell are kept at most: cells that use each other would otherwise keep all of them."""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -23,19 +23,19 @@ class _Run:
     """One run of a cell."""
 
     key: str
-    """Which cell: editors name theirs; elsewhere the same source is the same cell."""
+    """Identifies the cell: the editor's id for it, or its source if there is no id."""
     source: str
     label: str
     failed: bool = False
     ran_again: bool = False
-    """Whether its cell did, later, perhaps with another source."""
+    """Whether the cell ran again later, perhaps with another source."""
 
 
 class ExecutedCells:
-    """The sources of the cells that the kernel ran, each as it last was, in the order of their last run.
+    """The sources of the cells that the kernel ran, in the order of their last run.
 
-    An earlier run of a cell counts, too, where it was, as long as a cell that ran before the next one has need of what
-    it did: a default value, a base class, the class that operators were attached to.
+    An earlier run of a cell is kept as well if a cell that ran before the next run still depends on it: on a default
+    value, a base class, or the class that operators were attached to.
     """
 
     def __init__(self) -> None:
@@ -48,17 +48,17 @@ class ExecutedCells:
             self._shell.events.register("post_run_cell", self._after)
 
     def as_request(self) -> dict[str, list[str]]:
-        """What a fresh process has to run to be where the notebook is: sources, and what Jupyter calls them."""
+        """The cells that a new process must run, as sources and labels like `In [3]`."""
         return {"cells": [run.source for run in self._runs], "labels": [run.label for run in self._runs]}
 
     def remembered(self, message: str) -> str:
-        """A word on a name that is not defined in a fresh process, and is in this kernel; empty if there is none."""
+        """A note on a name that `message` calls undefined and this kernel still has; empty if there is none."""
         match = re.search(r"name '(\w+)' is not defined", message)
         if match is None or self._shell is None or match[1] not in self._shell.user_ns:
             return ""
-        if match[1] in self._shell.user_ns_hidden:  # IPython gives it, and no cell: `exit`, `In`
+        if match[1] in self._shell.user_ns_hidden:  # defined by IPython, like `exit` or `In`
             return ""
-        if "\nBefore that, " in message:  # the cell that defines it is here as it stands, and why it failed is said
+        if "\nBefore that, " in message:  # the message says already why the cell that defines it failed
             return ""
         return (
             f"This kernel still has {match[1]}, from a cell that has changed since or was not run here as it stands: "
@@ -66,7 +66,7 @@ class ExecutedCells:
         )
 
     def add(self, source: str, cell: str | None, count: int) -> None:
-        """Note that a cell runs, which the editor may have a name for, as `In [count]`."""
+        """Record that a cell runs as `In [count]`; `cell` is the editor's id for it, if it has one."""
         key = cell or source
         for run in self._runs:
             run.ran_again = run.ran_again or run.key == key
@@ -75,7 +75,7 @@ class ExecutedCells:
         self._runs = self._still_needed()
 
     def _before(self, info: Any) -> None:
-        number = len(self._shell.user_ns["In"])  # the execution count is one more by now, in IPython 9 and later
+        number = len(self._shell.user_ns["In"])  # not the execution count, which IPython 9 has increased by now
         self.add(info.raw_cell, getattr(info, "cell_id", None), number)
 
     def _after(self, result: Any) -> None:
@@ -92,7 +92,7 @@ class ExecutedCells:
         return needed
 
     def _is_needed(self, run: _Run, needed: list[_Run], later: list[_Run]) -> bool:
-        """Whether something that ran before its cell did again has need of an earlier run."""
+        """Whether a needed cell that ran before this cell ran again depends on this run of it."""
         did = effects(run.source)
         for other in later:
             if other.key == run.key:
@@ -102,7 +102,7 @@ class ExecutedCells:
         return False
 
     def _all_mentioned(self, run: _Run) -> set[str]:
-        """The names in a cell, and in those that define them: a call uses what the function does."""
+        """The names in a cell and, recursively, in the cells that define them: a call uses what the function uses."""
         names, left = set(mentions(run.source)), [one for one in self._runs if one is not run]
         while more := [one for one in left if effects(one.source) & names]:
             left = [one for one in left if one not in more]
@@ -112,16 +112,16 @@ class ExecutedCells:
 
 @lru_cache(1000)
 def effects(source: str) -> frozenset[str]:
-    """The names that a cell gives a value at its top level, or whose objects it changes there."""
+    """The names that a cell binds at its top level, or whose objects it changes there."""
     tree = _parsed(source)
     return mentions(source) if tree is None else frozenset(_effects(tree.body))
 
 
 @lru_cache(1000)
 def mentions(source: str) -> frozenset[str]:
-    """The names that a cell, or a function in it, looks up outside of functions; all words, if it is more than Python.
+    """The global names that a cell, or a function in it, reads; all words if the cell is not pure Python.
 
-    What is a parameter or a local variable there is none of them.
+    Parameters and local variables are not among them.
     """
     if _parsed(source) is None:
         return frozenset(_WORD.findall(source))
@@ -131,7 +131,7 @@ def mentions(source: str) -> frozenset[str]:
 def _parsed(source: str) -> ast.Module | None:
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):  # magics, for one
+    except (SyntaxError, ValueError, RecursionError):  # magics, for example
         return None
 
 
@@ -162,7 +162,7 @@ def _effects(body: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _root(node: ast.AST) -> Iterator[str]:
-    """The name that an attribute or an entry is of; none where it is of something without a name."""
+    """The name at the root of an attribute or subscript, `a` of `a.b[0]`; none if the root is not a name."""
     of_something = isinstance(node, ast.Attribute | ast.Subscript)
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
@@ -171,7 +171,7 @@ def _root(node: ast.AST) -> Iterator[str]:
 
 
 def shell() -> Any:
-    """The IPython that this runs in; None outside of one."""
+    """The running IPython shell; None outside of IPython."""
     try:
         from IPython import get_ipython
     except ImportError:

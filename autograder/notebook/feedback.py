@@ -1,4 +1,4 @@
-"""What a check cell shows: points that are a number, with a card around them."""
+"""The results of check cells: numbers of points that Jupyter displays as cards."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from autograder.wording import counted, points_in_words
 from course.syllabus import Exercise, Lesson
 
 AS_HANDED_OUT = " is as it was handed out."
-"""How it is said, after its name, that nobody has begun to mend a program."""
+"""What a message says, after the exercise's name, of a program that the learner has not begun to repair."""
 
 
 class Shown:
-    """Something with words of its own, and a card where there is a notebook."""
+    """A result that is displayed as text in a terminal and as a card in a notebook."""
 
     text: str
     _html: str
     seen = False
-    """Whether a front end has asked for it: what no cell ends with is asked for by nobody."""
+    """Whether IPython has displayed it: by itself it displays only the value of a cell's last line."""
 
     def __str__(self) -> str:
         return self.text
@@ -43,11 +43,11 @@ class Feedback(Shown, float):
     """The points of an exercise. In a notebook its text is the bare number, because nbgrader reads that as the score.
 
     Args:
-        exercise: what was graded.
-        result: the judge's answer; `code` in it is the failing call with every digit.
-        hints: how many hints were asked for.
-        remark: what there is to say beside the judge's message; empty if nothing.
-        following: the exercise to go on with, None after the last.
+        exercise: the graded exercise.
+        result: the judge's answer; its `code` is the failing call with every digit.
+        hints: how many hints to show.
+        remark: a note to show after the judge's message; may be empty.
+        following: the exercise to go on with; None after the last.
     """
 
     def __new__(
@@ -95,12 +95,12 @@ class Feedback(Shown, float):
         return repr(float(self))
 
     def _plain(self) -> str:
-        """The number for a kernel's front end, which has the card beside it; the words where there is none."""
+        """The number if a front end shows the card beside it, else the text."""
         return repr(self) if _has_cards() else self.text
 
 
 class Notice(Shown, float):
-    """A line about a request that could not be carried out. It counts as no points."""
+    """A line about a request that could not be carried out; as a number it is 0."""
 
     def __new__(cls, text: str) -> Notice:
         self = super().__new__(cls, 0.0)
@@ -113,7 +113,7 @@ class Notice(Shown, float):
 
 
 class State(Shown):
-    """Where a lesson stands: each exercise in a line, and the points."""
+    """The state of a lesson: its points, and a line for each exercise."""
 
     def __init__(self, lesson: Lesson, result: dict[str, Any]) -> None:
         graded = {one["name"]: one for one in result["exercises"]}
@@ -150,7 +150,7 @@ class State(Shown):
 
 
 class CheckFailed(Exception):
-    """A check gave no points, and nbgrader, which takes an exception as 0, is at work; shown without a traceback."""
+    """Raised instead of returning no points when nbgrader runs the notebook; IPython shows it without a traceback."""
 
     def __init__(self, exercise: str, text: str) -> None:
         super().__init__(f"{exercise}: no points yet")
@@ -161,14 +161,14 @@ class CheckFailed(Exception):
 
 
 def _unwritten(exercise: Exercise, how: str = "not written yet") -> str:
-    """One line on an exercise that nobody has begun: no card, as there may be seventeen of them."""
+    """A line on an exercise that is not begun; no card, because "Run All" may show many of them."""
     words = f"{how} ({exercise.tier}, {counted(exercise.points, 'point')})"
     stuck = f"A hint: {card.code(_check_of(exercise, 1))}" if exercise.hints else ""
     return f"<div>○ <b>{html.escape(exercise.name)}</b>: {words}. {stuck}</div>"
 
 
 def _after(exercise: Exercise, following: Exercise | None) -> Sequence[str]:
-    """What to do once an exercise passes."""
+    """What to show when an exercise has passed: the next one, and the model solution if this copy has it."""
     compare = card.code(f"backprop solution {exercise.lesson.split('_')[0]}/{exercise.name}")
     go_on = f"Next: <b>{html.escape(following.name)}</b> ({following.tier}). " if following else ""
     parts = [card.paragraph(f"{go_on}The course's own way, in a terminal: {compare}")]
@@ -185,7 +185,7 @@ def _check_of(exercise: Exercise, hint: int = 0) -> str:
 
 
 def _section(exercise: Exercise) -> str:
-    """Where to read about an exercise: a link, if the book is published, else what to type."""
+    """Where to read about an exercise: a link if the book is published, else a command."""
     address = address_of(exercise)
     words = f"{exercise.lesson.split('_')[0]}, {exercise.name}"
     return f"Read: {card.link(address, words) if address else card.code(where_to_read(exercise))}"
@@ -197,5 +197,5 @@ def _name(exercise: Exercise) -> str:
 
 
 def _has_cards() -> bool:
-    """Whether what is shown goes to a front end that shows HTML: a kernel's, not a terminal's."""
+    """Whether the front end shows HTML: IPython runs in a kernel, not in a terminal."""
     return shell() is not None and hasattr(shell(), "kernel")

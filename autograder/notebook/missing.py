@@ -1,4 +1,4 @@
-"""A package that is not installed here: one line that says what to type, in place of a traceback."""
+"""Replaces the traceback of a missing package by a line with the command that installs it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _INSTALL = re.compile(r"[;:] (pip install .+?)\.?$", re.MULTILINE)
 
 
 def for_a_cell(message: str) -> str:
-    """What the judge says, with a line to install something as a notebook's cell takes it, by itself to be copied."""
+    """The judge's message with its `pip install` command as a `%pip` magic on a separate line, ready to copy."""
     return _INSTALL.sub(r". Run this in a cell of your own, and then the check again:\n  %\1", message)
 
 
 def explain(shell: Any, packages: Iterable[str]) -> None:
-    """Have a cell that imports one of these packages, where it is not installed, end with one line."""
+    """Make the shell show one line instead of a traceback when a cell imports one of these packages in vain."""
     known = frozenset(packages)
 
     def tell(shell: Any, kind: type, error: Any, trace: TracebackType, tb_offset: int | None = None) -> None:

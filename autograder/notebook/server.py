@@ -1,4 +1,4 @@
-"""The judge of a notebook: `python -P -m autograder.notebook.server LESSON`, a JSON line in, a JSON line out."""
+"""The judge of a notebook, `python -P -m autograder.notebook.server LESSON`, which reads and writes lines of JSON."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ RAN = "the cells that this notebook has run"
 
 
 def serve(judge: Judge) -> None:
-    """Answer requests until the kernel hangs up.
+    """Answer requests until the kernel closes the input.
 
-    A request is a line `{"number": n, "cells": [sources], "labels": [labels], "exercise": name}`; an
-    empty name is all exercises.
-    Each answer has the number of its request. Before it there may be lines `{"number": n, "doing": text}`, where it
-    takes long.
+    A request is a line `{"number": n, "cells": [sources], "labels": [labels], "exercise": name}`; an empty name means
+    all exercises. The answer has the number of its request. If it takes long, lines `{"number": n, "doing": text}`
+    come before it.
     """
     workers = Workers(judge.lesson, "process")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever prints while a check runs must not end up among the answers
+    os.dup2(2, 1)  # text printed while a check runs must not get among the answers
     try:
         for line in sys.stdin:
             request = json.loads(line)
@@ -49,11 +48,11 @@ def serve(judge: Judge) -> None:
             try:
                 with said_if_slow(lambda: judge.doing, say):
                     result = graded(judge, submission, workers, only=[exercise] if exercise else None)
-            except CheckError as error:  # the kernel waits for an answer
+            except CheckError as error:  # the kernel needs an answer all the same
                 answer = {"error": str(error)}
             else:
                 answer = {**result.to_json(), "code": result.exercises[0].code if len(result.exercises) == 1 else ""}
-                answer["remark"] = _keep(result)
+                answer["remark"] = _record(result)
                 if result.status != "graded":
                     answer = {"error": f"{exercise or judge.lesson.slug} could not be graded: {result.message}"}
             _tell(answers, {**answer, "number": number})
@@ -62,10 +61,10 @@ def serve(judge: Judge) -> None:
 
 
 def graded(judge: Judge, submission: Submission, workers: Workers, only: list[str] | None) -> SubmissionResult:
-    """The result of a submission, in which what nobody has begun is no failure.
+    """The result of a submission, with status `missing` for exercises not begun that would otherwise count as failed.
 
-    In a lesson of NumPy one exercise may be about PyTorch, and that is not installed. A program that is handed out to
-    be mended fails until it is.
+    These are exercises whose packages are not installed, such as one with PyTorch in a lesson of NumPy, and programs
+    to repair, which run as they are handed out.
     """
     result = judge.grade(submission, workers, only=only)
     if all(one.status in ("passed", "missing") or one.points for one in result.exercises):
@@ -91,10 +90,11 @@ def _unwritten(result: ExerciseResult) -> ExerciseResult:
     return replace(result, status="missing", message=f"{result.name} is not written yet, and {why}")
 
 
-def _keep(result: SubmissionResult) -> str:
-    """Note how the check went, as `backprop check` does: beside the notebook, in whose folder a kernel starts.
+def _record(result: SubmissionResult) -> str:
+    """Record the result as `backprop check` does, in the notebook's folder, where the kernel started.
 
-    Not where nbgrader runs it, nor where no such notebook lies. Returns what went wrong, a line, if something did.
+    Does nothing if nbgrader runs the notebook, or if the folder has no such notebook. Returns a line about what went
+    wrong; empty if nothing did.
     """
     folder, file = Path.cwd(), f"{result.lesson}.ipynb"
     if os.environ.get("NBGRADER_EXECUTION") or not (folder / file).is_file():
@@ -111,7 +111,7 @@ def main() -> None:
         key = class_key(os.environ.get("BACKPROP_SALT") or PUBLIC_SALT)
         with_judge(find_lesson(sys.argv[1]), serve, salt=key)
     except (IsolationError, CheckError) as error:
-        # Once: the kernel's next request starts a judge anew, which finds what has been installed meanwhile.
+        # Answer once and exit: the next request starts a new judge, which finds packages installed meanwhile.
         if line := sys.stdin.readline():
             _tell(sys.stdout, {"number": json.loads(line)["number"], "error": str(error)})
 

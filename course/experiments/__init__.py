@@ -1,1 +1,1 @@
-"""Experiments that chapters run small and a GPU runs at full size: `python -m course.experiments.NAME --help`."""
+"""Experiments that chapters run at a small size. Some are commands for a GPU: `python -m course.experiments.NAME`."""

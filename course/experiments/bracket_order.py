@@ -1,7 +1,7 @@
-"""Every way to bracket a product of Jacobians, step by step, and the FLOPs of each, 2 per multiply-add.
+"""All bracketings of a product of Jacobians, step by step, and their FLOPs, 2 per multiply-add.
 
-Jacobian i of a chain with the widths n_0, n_1, ..., n_k is n_i × n_(i-1), and the chain is the product J_k ... J_2 J_1,
-as the chapter on the chain rule writes it: the output end is on the left. The widget `bracket_order` computes the same.
+In a chain with widths n_0, n_1, ..., n_k, Jacobian i is n_i × n_(i-1), and the product is J_k ... J_2 J_1, with the
+output end on the left, as in the chapter on the chain rule. The widget `bracket_order` computes the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
 class Product(NamedTuple):
-    """One step: the numbers of the first and last Jacobian in it, output end first, and its sizes."""
+    """One matrix product: the numbers of the first and last Jacobian in it, output end first, and its sizes."""
 
     first: int
     last: int
@@ -24,12 +24,12 @@ class Product(NamedTuple):
 
     @property
     def flops(self) -> int:
-        """A multiply and an add for each row, column and inner index."""
+        """One multiplication and one addition for each row, column and inner index."""
         return 2 * self.rows * self.inner * self.columns
 
 
 def bracketings(first: int, last: int = 1) -> list[Tree]:
-    """All brackets of J_first ... J_last. The first starts from the output end, the last from the input end."""
+    """All bracketings of J_first ... J_last. The first starts at the output end, the last at the input end."""
     if first == last:
         return [first]
     return [
@@ -41,7 +41,7 @@ def bracketings(first: int, last: int = 1) -> list[Tree]:
 
 
 def products(tree: Tree, widths: Sequence[int]) -> list[Product]:
-    """The steps of this order. Where two do not wait for each other, the one nearer to the output end comes first."""
+    """The products of a bracketing, in order; of two independent ones, that nearer to the output end comes first."""
     if isinstance(tree, int):
         return []
     left, right = tree
@@ -56,12 +56,12 @@ def ends(tree: Tree) -> tuple[int, int]:
 
 
 def flops(tree: Tree, widths: Sequence[int]) -> int:
-    """The FLOPs of all steps."""
+    """The FLOPs of all products of a bracketing."""
     return sum(step.flops for step in products(tree, widths))
 
 
 def written(tree: Tree) -> str:
-    """((4, 3), 2) as (J₄J₃)J₂."""
+    """A bracketing as text: (J₄J₃)J₂ for ((4, 3), 2)."""
     if isinstance(tree, int):
         return "J" + str(tree).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
     return "".join(written(part) if isinstance(part, int) else f"({written(part)})" for part in tree)

@@ -1,4 +1,4 @@
-"""Steps on a card of so many bytes that need no card: fake tensors, and an instrument that says no."""
+"""Simulates training steps on a GPU with limited memory, using fake tensors, without a GPU."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from course.llama import Llama, LlamaConfig
 
 
 class Card(LiveStorages):
-    """Tracks live bytes, and raises `torch.OutOfMemoryError` at the first storage for which there is no room.
+    """Tracks live bytes, and raises `torch.OutOfMemoryError` when they exceed the capacity.
 
         with Card(capacity=40e9, held=20e9) as card:
             loss = model(x)
 
-    `held` are the bytes that are taken before and all the time. What it cannot see does not count: an allocator's
-    rounding, temporaries inside of kernels. A card that has refused is of no more use.
+    `held` is the number of bytes in use all the time. An allocator's rounding and temporaries inside kernels do not
+    count. Do not use a card again after it has raised.
     """
 
     def __init__(self, capacity: float = math.inf, held: float = 0) -> None:
@@ -38,16 +38,16 @@ class Card(LiveStorages):
 
 @dataclass(frozen=True)
 class Step:
-    """What one card holds during a step, in bytes, and where it ends."""
+    """The bytes in use on one card during a step."""
 
     held: int
-    """All the time: the card's share of weights, master copies and moments, and one gathered layer."""
+    """In use all the time: the card's share of weights, master copies and moments, and one gathered layer."""
     forward: int
-    """At the peak of the forward pass, or when it ended there; `held` included."""
+    """The peak of the forward pass, `held` included, or the bytes when it ran out of memory."""
     backward: int
-    """The same of the backward pass; 0 where there was none."""
+    """The same for the backward pass; 0 if it was not reached."""
     refused: str
-    """What the card said, or nothing."""
+    """The message of the out-of-memory error; empty if there was none."""
 
 
 def sharded_step(
@@ -55,9 +55,9 @@ def sharded_step(
 ) -> Step:
     """One step of the whole model with all states sharded over `gpus` cards (ZeRO-3, FSDP), each with its own batch.
 
-    Weights and gradients have 2 bytes per number, the master copy 4, each of Adam's two moments 4. A layer's weights
-    are whole while it runs: one layer's are counted all the time. Its gradients are whole until they all are there;
-    then the card's share of them stays. What communication needs beside that is left out.
+    Weights and gradients have 2 bytes per number, the master copy 4, each of Adam's two moments 4. One layer's gathered
+    weights count all the time. A layer's gradients are whole until all of them are computed; then only the card's share
+    stays. Communication buffers are left out.
     """
     held = 14 * config.n_params // gpus + 2 * _block_params(config)
     forward, refused = 0, ""
@@ -92,7 +92,7 @@ def _block_params(config: LlamaConfig) -> int:
 
 
 def _reduce_when_complete(unit: nn.Module, gpus: int) -> list[Tensor]:
-    """Replace the gradients of a module's parameters by this card's share as soon as all are there; the shares."""
+    """Replace a module's gradients by this card's share as soon as all are computed; return the list of shares."""
     parameters, shares = list(unit.parameters()), list[Tensor]()
 
     def reduce(_: Tensor) -> None:

@@ -23,29 +23,29 @@ from course.experiments.recording import options_of, record
 from course.llama import LLAMA_2_7B, LlamaConfig, Stack
 
 SMALL = LlamaConfig(hidden=128, layers=8, heads=4, kv_heads=4, ffn=344, vocab=1024)
-"""What a CPU measures in seconds."""
+"""The model for a CPU, which takes seconds."""
 SMALL_SEQ, FULL_SEQ = 512, 8192
 SMALL_DTYPE, FULL_DTYPE = torch.float32, torch.bfloat16
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one step, medians over repeats, and the device's memory."""
+    """Median times of one step over repeats, in seconds, and the device's memory."""
 
     forward_seconds: float
     backward_seconds: float
     forward_spread: tuple[float, float]
     backward_spread: tuple[float, float]
-    """Least and most of the repeats."""
+    """Minimum and maximum over the repeats."""
     saved_bytes: int | None
     peak_bytes: int | None
-    """From the allocator, less what was there before the step; a CPU has none to ask."""
+    """From the allocator, without the bytes allocated before the step; None on a CPU."""
 
 
 def run_step(
     policy: Policy, config: LlamaConfig, seq: int, device: str, *, dtype: torch.dtype, repeats: int, warm_up: int = 2
 ) -> Timing:
-    """Run steps for real and time forward and backward apart. Weight gradients are freed as they come."""
+    """Run real steps, and time forward and backward separately. Weight gradients are freed at once."""
     torch.manual_seed(0)
     stack = Stack(config, seq, dtype=dtype, device=device)
     drop_weight_gradients(stack)
@@ -62,7 +62,7 @@ def run_step(
         out = run(x * 1.0)
         middle = _now(device)
         kept = _allocated(device) - before
-        g = torch.randn_like(out)  # part of the step's peak, as in the prediction; the time to draw it is not
+        g = torch.randn_like(out)  # counts in the peak, as in the prediction, but not in the time
         begin = _now(device)
         out.backward(g)
         end = _now(device)
@@ -83,7 +83,7 @@ def run_step(
 
 
 def _now(device: str) -> float:
-    """Seconds, when all that was started on the device is done."""
+    """The time in seconds, after waiting for all work on the device."""
     if device.startswith("cuda"):
         torch.cuda.synchronize(device)
     return time.perf_counter()
@@ -94,7 +94,7 @@ def _allocated(device: str) -> int:
 
 
 def layers_that_fit(config: LlamaConfig, seq: int, device: str) -> int:
-    """How many of the layers fit with all activations kept, a tenth of the memory left to what cannot be foreseen."""
+    """The number of layers that fit with all activations saved, leaving a tenth of the memory free."""
     room = 0.9 * torch.cuda.get_device_properties(device).total_memory
     parameters = (config.n_params - 2 * config.vocab * config.hidden) / config.layers
     a_layer = 2 * parameters + seq * layer_bytes(config)
@@ -102,7 +102,7 @@ def layers_that_fit(config: LlamaConfig, seq: int, device: str) -> int:
 
 
 def run(device: str, repeats: int) -> dict[str, Any]:
-    """Every policy, predicted and measured, as data."""
+    """The predictions and measurements of all policies, as data for JSON."""
     on_gpu = device.startswith("cuda")
     config, seq, dtype = (LLAMA_2_7B, FULL_SEQ, FULL_DTYPE) if on_gpu else (SMALL, SMALL_SEQ, SMALL_DTYPE)
     if on_gpu:

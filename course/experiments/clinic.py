@@ -1,7 +1,7 @@
-"""A clinic: one training program with one fault at a time, and the tests by which to find the fault.
+"""A clinic: a training program with one fault at a time, and tests that help to find the fault.
 
-Every curve, print-out and outcome comes from a run. A test's outcome has a *reading*: what of it a reader may compare.
-Two faults with the same reading are not told apart by that test.
+Every curve, print-out and outcome comes from a run. Each outcome has a *reading*, its meaning in a few words. A test
+cannot distinguish two faults with the same reading.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ Batch = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class Program:
-    """A training program. Every field is a line of it; a fault changes one."""
+    """A training program. Each field corresponds to a line of it; a fault changes one."""
 
     lr: float = 0.3
     start: float = 1.0
-    """What the default initial weights are multiplied by."""
+    """The factor on the default initial weights."""
     clears: bool = True
     takes_softmax: bool = False
     detaches: bool = False
@@ -89,28 +89,28 @@ FAULTS = {
     ),
     "none": Fault("nothing is wrong"),
 }
-"""All that can be wrong here, by a short key; "none" is the program as it should be."""
+"""All faults by a short key; "none" is the healthy program."""
 
 PATIENTS = ("copy", "softmax", "batch", "labels", "stale", "detached", "none", "zeros", "wide", "slow", "fast")
 """The faults in an order that gives nothing away."""
 
 
 class Trained(NamedTuple):
-    """The loss of every step, not finite where the run has left the numbers, and the share of unseen digits right."""
+    """The loss of every step, inf or nan if the run diverged, and the accuracy on unseen digits."""
 
     losses: list[float]
     right: float
 
 
 class Outcome(NamedTuple):
-    """What a test prints, and the reading that is compared with another fault's."""
+    """The text that a test prints, and its reading."""
 
     printed: str
     reading: str
 
 
 class Run:
-    """A program in progress: the model, its optimizer, and its loader, on the course's digits, in float32."""
+    """A running program: model, optimizer and loader, on the course's digits."""
 
     def __init__(self, program: Program, dtype: torch.dtype = torch.float32) -> None:
         images, digits = load_digits_train()
@@ -128,7 +128,7 @@ class Run:
             self.seen = self.seen[torch.randperm(_TRAINED, generator=torch.Generator().manual_seed(1))]
 
     def batches(self, n: int) -> Iterator[Batch]:
-        """The loader: `n` batches of `SIZE` digits."""
+        """Yield `n` batches of `SIZE` digits."""
         generator = torch.Generator().manual_seed(0)
         for _ in range(n):
             if self.program.reseeds:
@@ -145,7 +145,7 @@ class Run:
         return F.cross_entropy(logits.softmax(1) if self.program.takes_softmax else logits, targets)
 
     def backward(self, inputs: Tensor, targets: Tensor) -> float:
-        """All of a step but the optimizer's; the loss."""
+        """Clear gradients and run forward and backward; return the loss."""
         loss = self.loss(inputs, targets)
         if self.program.clears:
             self.optimizer.zero_grad()
@@ -175,7 +175,7 @@ def trained(key: str) -> Trained:
 
 
 def curve(key: str) -> Outcome:
-    """What the program prints by itself, and the shape of its curve."""
+    """The program's own print-out, and the shape of its loss curve."""
     losses, right = trained(key)
     lines = [f"step {at:3}  loss {_loss(losses[at])}" for at in (0, 1, 2, 50, 100, 200, STEPS - 1)]
     lines.append(f"unseen digits right: {right:.0%}")
@@ -193,7 +193,7 @@ def curve(key: str) -> Outcome:
 
 
 def initial(key: str) -> Outcome:
-    """The loss of the untrained model on 1,100 digits, beside ln 10."""
+    """Compares the loss of the untrained model on 1,100 digits with ln 10."""
     run = Run(FAULTS[key].program)
     with torch.no_grad():
         loss = run.loss(run.inputs[:_TRAINED], run.seen).item()
@@ -202,7 +202,7 @@ def initial(key: str) -> Outcome:
 
 
 def overfit(key: str) -> Outcome:
-    """The program on one batch of its own, for `STEPS` steps."""
+    """Trains on a single batch for `STEPS` steps."""
     run = Run(FAULTS[key].program)
     (batch,) = run.batches(1)
     losses = run.train(batch for _ in range(STEPS))
@@ -213,7 +213,7 @@ def overfit(key: str) -> Outcome:
 
 
 def norms(key: str) -> Outcome:
-    """The gradient of every parameter in the second step."""
+    """The gradient norm of every parameter in the second step."""
     run = _second_step(key)
     report = gradient_report(run.model)
     printed = [
@@ -224,7 +224,7 @@ def norms(key: str) -> Outcome:
 
 
 def slopes(key: str) -> Outcome:
-    """The slope in a random direction by `.grad`, and by two plain losses: the second step, in float64."""
+    """The slope in a random direction by `.grad` and by a difference of losses, in the second step, in float64."""
     run = _second_step(key, torch.float64)
     *_, batch = run.batches(2)
     generator = torch.Generator().manual_seed(0)
@@ -246,7 +246,7 @@ def slopes(key: str) -> Outcome:
 
 
 def moved(key: str) -> Outcome:
-    """How far the first step moves each parameter, relative to its norm."""
+    """The distance that the first step moves each parameter, relative to the parameter's norm."""
     run = Run(FAULTS[key].program)
     before = [p.detach().clone() for p in run.model.parameters()]
     run.train(run.batches(1))
@@ -264,13 +264,13 @@ def moved(key: str) -> Outcome:
 
 
 def repeats(key: str) -> Outcome:
-    """Ten batches of the loader, compared number by number."""
+    """Compares ten batches of the loader, entry by entry."""
     pairs = repeated_batches(list(Run(FAULTS[key].program).batches(10)))
     return Outcome(f"{len(pairs)} of 45 pairs equal", "repeated" if pairs else "all differ")
 
 
 def shuffled(key: str) -> Outcome:
-    """The program as it is, and with its labels in another order: the mean loss of the last 50 steps."""
+    """The median loss of the last 50 steps, with the program's labels and with shuffled labels."""
     run = Run(FAULTS[key].program)
     run.seen = run.seen[torch.randperm(_TRAINED, generator=torch.Generator().manual_seed(2))]
     usual, other = (statistics.median(losses[-50:]) for losses in (trained(key).losses, run.train(run.batches(STEPS))))
@@ -279,7 +279,7 @@ def shuffled(key: str) -> Outcome:
 
 
 class Test(NamedTuple):
-    """A test's name, what it asks, and how it is done."""
+    """A test's name, the question that it answers, and the function that runs it for a fault's key."""
 
     name: str
     asks: str
@@ -295,12 +295,12 @@ TESTS = {
     "repeats": Test("Compare batches", "Are two batches equal?", repeats),
     "shuffled": Test("Shuffle the labels", "Is the loss worse with wrong labels?", shuffled),
 }
-"""The tests that are offered, by a short key."""
+"""The tests by a short key."""
 
 
 @cache
 def outcome(test: str, key: str) -> Outcome:
-    """The outcome of a test of the program with this fault."""
+    """The outcome of a test, or of the "curve", for the program with this fault."""
     return curve(key) if test == "curve" else TESTS[test].run(key)
 
 
@@ -314,7 +314,11 @@ def suspects(key: str, tests: tuple[str, ...]) -> list[str]:
 
 
 def fewest(key: str) -> list[tuple[str, ...]]:
-    """The smallest sets of tests that, after a look at the curve, leave this fault and no other."""
+    """The smallest sets of tests that, together with the curve, identify this fault.
+
+    Raises:
+        ValueError: no set of tests does.
+    """
     for size in range(len(TESTS) + 1):
         found = [tests for tests in combinations(TESTS, size) if suspects(key, tests) == [key]]
         if found:
@@ -323,7 +327,7 @@ def fewest(key: str) -> list[tuple[str, ...]]:
 
 
 def record(order: Sequence[str] = PATIENTS) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The faults in this order, and the tests, as `course.widgets.clinic` takes them."""
+    """The data of the faults, in this order, and of the tests, as arguments for `course.widgets.clinic`."""
     cases = {
         key: {
             "name": FAULTS[key].name,
@@ -344,7 +348,7 @@ def record(order: Sequence[str] = PATIENTS) -> tuple[dict[str, Any], dict[str, A
 
 
 def _second_step(key: str, dtype: torch.dtype = torch.float32) -> Run:
-    """The program after its first step and the second backward."""
+    """The program after its first step and the backward pass of the second."""
     run = Run(FAULTS[key].program, dtype)
     first, second = run.batches(2)
     run.train(iter([first]))
@@ -353,7 +357,7 @@ def _second_step(key: str, dtype: torch.dtype = torch.float32) -> Run:
 
 
 def _grouped(words: Mapping[str, str]) -> str:
-    """Which parameters a word holds for: "all ok", or "none: 0.weight, 0.bias; ok: 2.weight, 2.bias"."""
+    """The parameters grouped by word: "all ok", or "none: 0.weight, 0.bias; ok: 2.weight, 2.bias"."""
     groups: dict[str, list[str]] = {}
     for name, word in words.items():
         groups.setdefault(word, []).append(name)

@@ -1,4 +1,4 @@
-"""What a policy costs: bytes kept, peak bytes and FLOPs of one step, on any machine."""
+"""Computes the cost of a policy on any machine: saved bytes, peak bytes and FLOPs of one step."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from course.llama import Llama, LlamaConfig, Stack
 
 @dataclass(frozen=True)
 class Cost:
-    """What one step costs. Bytes are activations and temporaries: no weights, no weight gradients."""
+    """The cost of one step. Bytes are those of activations and temporaries, without weights and their gradients."""
 
     saved_bytes: int
-    """Alive when the forward pass is over, its result included."""
+    """Bytes alive after the forward pass, its result included."""
     peak_bytes: int
-    """The most that is alive during backward."""
+    """The maximum of bytes alive during backward."""
     forward_flops: int
     backward_flops: int
 
@@ -42,10 +42,10 @@ def predict(
     dtype: torch.dtype = torch.bfloat16,
     **options: bool,
 ) -> Cost:
-    """The cost of one step, measured with fake tensors: exact, on any machine, without the memory.
+    """The exact cost of one step, measured with fake tensors, which need no memory.
 
     Args:
-        head: the whole model with embedding, head and float32 cross-entropy, instead of the layers alone.
+        head: measure the whole model with embedding, head and float32 cross-entropy, not the layers alone.
         options: keywords of `Block`, such as `fused_attention=False`.
     """
     with FakeTensorMode():
@@ -53,16 +53,16 @@ def predict(
 
 
 def predict_at_depth(policy: Policy, config: LlamaConfig, seq: int, *, first: int = 1, **options: Any) -> Cost:
-    """What `predict` gives, in a fraction of the time: from `first` layers and one and two more, on a straight line.
+    """The result of `predict` in a fraction of the time: extrapolated linearly from `first` and the next two depths.
 
-    For policies that treat all layers alike. It is not known of others, such as `sqrt_segments`, where the line ends.
+    Valid for policies that treat all layers alike, unlike `sqrt_segments`.
 
     Args:
-        first: the fewest layers from which on the line holds; policies that take pairs need two.
+        first: the number of layers from which on costs are linear; 2 for policies that work on pairs.
         options: as for `predict`.
 
     Raises:
-        ValueError: the three costs are on no straight line, to the byte and to the FLOP.
+        ValueError: the three costs are not on a straight line.
     """
     low, middle, high = (predict(policy, replace(config, layers=first + n), seq, **options) for n in range(3))
     values = []
@@ -77,7 +77,7 @@ def predict_at_depth(policy: Policy, config: LlamaConfig, seq: int, *, first: in
 def measure_bytes(
     policy: Policy, config: LlamaConfig, seq: int, *, batch: int = 1, dtype: torch.dtype = torch.bfloat16
 ) -> Cost:
-    """The same of a real step on the CPU."""
+    """The cost of a real step of the layers on the CPU."""
     return _measure(policy, config, seq, batch=batch, head=False, dtype=dtype, device="cpu")
 
 
@@ -120,7 +120,7 @@ def _measure(
 
 
 def drop_weight_gradients(module: nn.Module) -> None:
-    """Free each weight's gradient as soon as it is there, as an optimizer fused into backward does."""
+    """Free each weight's gradient as soon as it is computed, as an optimizer fused into backward does."""
 
     def drop(parameter: Tensor) -> None:
         parameter.grad = None

@@ -1,4 +1,4 @@
-"""Small programs in which any use of a tensor can be cut by `.detach()`, and what PyTorch then leaves in `.grad`."""
+"""Runs small programs with uses of tensors cut by `.detach()`, to see what PyTorch leaves in `.grad`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import torch
 
 Number = float | list[float]
-"""A 0-d tensor, or one of one axis."""
+"""The value of a tensor with no axis or one."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """Leaves with their values, and lines of PyTorch, of which the last makes the loss `L`.
+    """A program: leaves with their values, and lines of PyTorch, the last of which computes the loss `L`.
 
-    In a line a name between braces is a use of a tensor, which can be cut; a line without braces makes a constant.
-    `places` has the column and the row of every leaf and result in a drawing.
+    A name in braces is a use of a tensor that can be cut; a line without braces defines a constant. `places` has the
+    (column, row) of every leaf and result in a drawing.
     """
 
     words: str
@@ -30,13 +30,13 @@ class Program:
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """(used, result) for every use that can be cut, in the order of the lines."""
+        """Pairs (used, result) for all uses that can be cut, in the order of the lines."""
         parts = ((line.split(" = ")[0], Formatter().parse(line)) for line in self.lines)
         return tuple((used, name) for name, fields in parts for _, used, _, _ in fields if used)
 
     @property
     def cuts(self) -> list[tuple[tuple[str, str], ...]]:
-        """All combinations of edges to cut: the one at place i has the edges of i's binary digits, lowest first."""
+        """All combinations of edges to cut; the one at index i has the edges whose bits are set in i."""
         choices = product((False, True), repeat=len(self.edges))
         return [tuple(compress(self.edges, choice[::-1])) for choice in choices]
 
@@ -83,7 +83,7 @@ PROGRAMS: Mapping[str, Program] = {
 
 
 class Outcome(NamedTuple):
-    """By name, the values of leaves and results and their gradients, and what `L.backward()` raised, if it did."""
+    """Values and gradients of leaves and results, by name, and the message of `L.backward()` if it raised."""
 
     values: dict[str, Number]
     grads: dict[str, Number | None]
@@ -96,16 +96,13 @@ def _number(tensor: torch.Tensor) -> Number:
 
 
 def run(program: Program, cuts: Iterable[tuple[str, str]] = ()) -> Outcome:
-    """What PyTorch computes for the program with these edges cut; results keep their `.grad`, too.
-
-    `cuts` that are no edges of the program are a `ValueError`.
-    """
+    """Run the program with these edges cut; results retain their `.grad`, too. `ValueError` if an edge is unknown."""
     cuts = tuple(cuts)
     if strange := set(cuts) - set(program.edges):
         raise ValueError(f"no edges of the program: {sorted(strange)}")
     names: dict[str, Any] = {name: torch.tensor(value, requires_grad=True) for name, value in program.leaves.items()}
     for line in program.text(cuts):
-        exec(line, {"torch": torch}, names)  # the text that a reader sees, and one of ours
+        exec(line, {"torch": torch}, names)  # the text that readers see; it is ours
     tensors: dict[str, torch.Tensor] = {name: names[name] for name in program.places}
     for tensor in tensors.values():
         if tensor.requires_grad:

@@ -1,7 +1,7 @@
-"""Three estimators of the gradient of E f(x) by the mean of a normal x: what they draw, and their mean and variance.
+"""Three estimators of the gradient of E f(x) with respect to the mean of a normal x.
 
-The score function's estimate is (f(x) - b) ε / σ with x = μ + σ ε, the path's is f'(x). `exact` has what both have in
-the mean, and their variances, in closed form. The widget `estimators` computes the same in a page, from the same noise.
+With x = μ + σ ε, the score-function estimate is (f(x) - b) ε / σ, and the pathwise one f'(x). `Case.exact` gives their
+means and variances in closed form. The widget `estimators` computes the same in a page, from the same noise.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 CLOUD = 200
-"""Estimates in a cloud."""
+"""The number of estimates in a cloud."""
 
 
 class Exact(NamedTuple):
-    """The gradient, E f, and what the variances are made of: E f ε², E f² ε², and the path's mean and variance."""
+    """The gradient, E f, E f ε² (`once`), E f² ε² (`twice`), and the pathwise estimate's mean and variance."""
 
     gradient: float
     mean: float
@@ -30,14 +30,14 @@ class Exact(NamedTuple):
     path_variance: float
 
     def score_variance(self, sigma: float, baseline: float = 0.0) -> float:
-        """Of one estimate of the score function. `once` is the baseline with the smallest."""
+        """The variance of one score-function estimate; it is smallest for the baseline `once`."""
         spread = self.twice - 2 * baseline * self.once + baseline**2
         return spread / sigma**2 - self.gradient**2
 
 
 @dataclass(frozen=True)
 class Case:
-    """A function, its slope where it has one, and the moments under a normal distribution with this mean and spread."""
+    """A function, its derivative (0 where it has none), and its exact moments, given μ and σ."""
 
     words: str
     f: Callable[[Array], Array]
@@ -77,7 +77,7 @@ CASES: Mapping[str, Case] = {
 
 
 def noise(draw: int, n: int) -> Array:
-    """`n` standard normal numbers, the same for the same `draw`: Box and Muller's of mulberry32, as in the widget."""
+    """`n` standard normal numbers, seeded by `draw`: the Box–Muller transform of mulberry32, as in the widget."""
     with np.errstate(over="ignore"):
         a = np.uint32(draw) + np.arange(1, 2 * n + 1, dtype=np.uint32) * np.uint32(0x6D2B79F5)
         t = (a ^ (a >> np.uint32(15))) * (a | np.uint32(1))
@@ -87,7 +87,7 @@ def noise(draw: int, n: int) -> Array:
 
 
 def clouds(case: str, mu: float, sigma: float, baseline: float, n: int, draw: int) -> dict[str, Array]:
-    """`CLOUD` estimates by each of the three, each the mean of `n` samples; all see the same noise."""
+    """`CLOUD` estimates by each of the three estimators, each the mean of `n` samples, from the same noise."""
     of, eps = CASES[case], noise(draw, CLOUD * n)
     x = mu + sigma * eps
     single = {

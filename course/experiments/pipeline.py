@@ -1,9 +1,9 @@
-"""Pipeline schedules: which stage runs which micro-batch when, how long it idles, and what it holds meanwhile.
+"""Simulates pipeline schedules: when each stage runs which micro-batch, how long it idles, and what it holds.
 
-A job is `(kind, chunk, microbatch)`. Kinds are "F", forward; "B", backward; and "W" where the gradients of the weights
-are a job of their own, so that "B" is the gradient of the input alone. A stage holds `chunks` parts of the model: part
-`chunk` of stage `stage` is the `chunk * stages + stage`-th part of the whole. An order is the list of a stage's jobs,
-one order for each stage; `simulate` starts each job as soon as the stage is free and what it needs has arrived.
+A job is `(kind, chunk, microbatch)`. Kinds are "F", forward, and "B", backward; if the weights' gradients are separate
+jobs "W", then "B" computes only the input's gradient. A stage holds `chunks` parts of the model: part `chunk` of stage
+`stage` is the `chunk * stages + stage`-th part of the model. Orders have the list of jobs of each stage. `simulate`
+starts each job as soon as its stage is free and its inputs have arrived.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def gpipe(stages: int, microbatches: int) -> Orders:
 
 
 def one_forward_one_backward(stages: int, microbatches: int) -> Orders:
-    """1F1B: a stage runs backward as soon as one is due (Narayanan et al. 2019; 2021, arXiv 2104.04473, section 2.2).
+    """1F1B: a stage runs a backward as soon as it can (Narayanan et al. 2019; 2021, arXiv 2104.04473, section 2.2).
 
     Stage s, from 0, runs `stages - s - 1` forwards ahead, then one forward and one backward in turn.
     """
@@ -46,7 +46,7 @@ def one_forward_one_backward(stages: int, microbatches: int) -> Orders:
 def interleaved(stages: int, microbatches: int, chunks: int) -> Orders:
     """1F1B with several parts of the model on each stage (Narayanan et al. 2021, section 2.2.2).
 
-    Micro-batches go through in groups of `stages`, each group through one part after the other.
+    Micro-batches are processed in groups of `stages`, each group by all parts in turn.
 
     Raises:
         ValueError: `chunks` is more than 1 and `stages` does not divide `microbatches`, or a number is not positive.
@@ -75,10 +75,10 @@ def interleaved(stages: int, microbatches: int, chunks: int) -> Orders:
 
 
 def weights_apart(stages: int, microbatches: int) -> Orders:
-    """1F1B with the gradients of the weights as jobs of their own: ZB-H1 of Qi et al. 2024 (arXiv 2401.10241).
+    """1F1B with the weights' gradients as separate jobs: ZB-H1 of Qi et al. 2024 (arXiv 2401.10241).
 
-    Stage s, from 0, runs `stages - s` forwards ahead, and lets the weights' gradients lag behind by s backwards. So no
-    stage holds more micro-batches than the first one does in 1F1B, and what lags fills the end.
+    Stage s, from 0, runs `stages - s` forwards ahead, and its weights' gradients lag s backwards behind. So no stage
+    holds more micro-batches than the first stage does in 1F1B, and the delayed jobs fill the idle time at the end.
     """
     _positive(stages=stages, microbatches=microbatches)
     orders: Orders = []
@@ -96,14 +96,14 @@ def weights_apart(stages: int, microbatches: int) -> Orders:
 
 
 def simulate(orders: Orders, durations: Mapping[str, float], chunks: int = 1) -> list[Run]:
-    """Every job with its time, in the order of their starts.
+    """All jobs with their times, sorted by start.
 
     Args:
         orders: the jobs of each stage, in the order in which it runs them.
-        durations: how long a job of each kind takes on a stage with all of its `chunks`; sending takes no time.
+        durations: the time of a job of each kind for all `chunks` of a stage together; sending takes no time.
 
     Raises:
-        ValueError: the orders wait for each other.
+        ValueError: the orders deadlock.
     """
     stages, at = len(orders), [0] * len(orders)
     ends, free, runs = dict[tuple[int, Job], float](), [0.0] * stages, list[Run]()
@@ -125,7 +125,7 @@ def simulate(orders: Orders, durations: Mapping[str, float], chunks: int = 1) ->
 
 
 def _needs(stage: int, job: Job, stages: int, chunks: int) -> list[tuple[int, Job]]:
-    """The jobs, each with its stage, whose ends a job waits for, beside those that its stage runs before it."""
+    """The jobs, each with its stage, that must end before a job can start, apart from those earlier in its order."""
     kind, chunk, i = job
     part = chunk * stages + stage
     if kind == "W":
@@ -138,16 +138,16 @@ def _needs(stage: int, job: Job, stages: int, chunks: int) -> list[tuple[int, Jo
 
 
 def idle_share(runs: Sequence[Run]) -> float:
-    """The bubble: the share of all stages' time, from the first start to the last end, in which they do nothing."""
+    """The bubble: the share of the stages' total time, from the first start to the last end, in which they idle."""
     stages = 1 + max(run.stage for run in runs)
     total = max(run.end for run in runs) - min(run.start for run in runs)
     return 1 - sum(run.end - run.start for run in runs) / (stages * total)
 
 
 def most_held(runs: Sequence[Run]) -> list[float]:
-    """For each stage the most micro-batches whose activations it holds at once, from forward to the last backward job.
+    """For each stage, the maximum number of micro-batches whose activations it holds, from "F" to the last "B" or "W".
 
-    A micro-batch's activations in one of several chunks count as that share of one.
+    With several chunks, a micro-batch's activations in one chunk count as 1 / chunks.
     """
     stages, chunks = 1 + max(run.stage for run in runs), 1 + max(run.chunk for run in runs)
     last = "W" if any(run.kind == "W" for run in runs) else "B"

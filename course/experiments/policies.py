@@ -1,4 +1,4 @@
-"""Ways to run a stack of layers that keep less of it for backward."""
+"""Policies: ways to run a stack of layers that save less for backward."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from course.instruments.saved import is_of_parameter
 from course.llama import LlamaConfig, Stack
 
 Forward = Callable[[Tensor], Tensor]
-"""Runs the layers: x (batch, seq, hidden) to the same shape."""
+"""Runs the layers: takes x (batch, seq, hidden), and returns the same shape."""
 Policy = Callable[[Stack, LiveStorages | None], Forward]
-"""Prepares a fresh stack, and may wrap its parts; the tracker is for those that move tensors to the host."""
+"""Prepares a new stack, perhaps by wrapping its parts; the tracker is used to leave out tensors moved to the host."""
 
 
 def none(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """Keep all that backward needs."""
+    """Save everything that backward needs."""
     return stack
 
 
 def every_layer(stack: Stack, live: LiveStorages | None = None, *, early_stop: bool = True, **options: Any) -> Forward:
-    """Keep each layer's input alone. `early_stop` ends a recomputation when backward has all that it needs."""
+    """Save only each layer's input. `early_stop` ends a recomputation when backward has all that it needs."""
     run: Any = partial(checkpoint, use_reentrant=False, early_stop=early_stop, **options)
 
     def forward(x: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ def every_layer(stack: Stack, live: LiveStorages | None = None, *, early_stop: b
 
 
 def attention_core(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """Recompute softmax(q kᵀ) v alone (Korthikanti et al. 2022, selective)."""
+    """Recompute only softmax(q kᵀ) v (Korthikanti et al. 2022, selective)."""
     return _wrapped(stack, "attention_core")
 
 
@@ -50,22 +50,22 @@ def attention_block(stack: Stack, live: LiveStorages | None = None) -> Forward:
 
 
 def selective(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """Recompute each layer but for the result of its fused attention, which is kept."""
+    """Recompute each layer except its fused attention, whose result is saved."""
     return _saving(stack, lambda op, count: op in _ATTENTION)
 
 
 def selective_matmuls(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """Recompute what is elementwise; keep the results of all matrix products and of attention."""
+    """Recompute elementwise operations; save the results of all matrix products and of attention."""
     return _saving(stack, lambda op, count: op in _ATTENTION or op in _MATMULS)
 
 
 def selective_half(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """Keep attention's result and that of every second matrix product."""
+    """Save the results of attention and of every second matrix product."""
     return _saving(stack, lambda op, count: op in _ATTENTION or (op in _MATMULS and count % 2 == 1))
 
 
 def segments(n: int) -> Policy:
-    """Keep the inputs of n segments, whose sizes differ by at most one."""
+    """Save the inputs of n segments, whose sizes differ by at most one."""
 
     def policy(stack: Stack, live: LiveStorages | None = None) -> Forward:
         return partial(_run_segments, stack, n)
@@ -79,12 +79,12 @@ def sqrt_segments(stack: Stack, live: LiveStorages | None = None) -> Forward:
 
 
 def best_segments(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """The number of segments with the least peak, by the segment model."""
+    """The number of segments with the least peak according to `segment_model`."""
     return partial(_run_segments, stack, best_segment_count(stack.config, stack.cos.element_size()))
 
 
 def offload(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """Keep all that backward needs in the memory of the host."""
+    """Save everything that backward needs in the host's memory."""
 
     def forward(x: Tensor) -> Tensor:
         with _on_host({id(buffer) for buffer in stack.buffers()}, live):
@@ -94,8 +94,10 @@ def offload(stack: Stack, live: LiveStorages | None = None) -> Forward:
 
 
 def reversible(stack: Stack, live: LiveStorages | None = None) -> Forward:
-    """Two streams, each layer's inputs computed back from its outputs (Gomez et al. 2017): another function than the
-    stack's, with the same layers."""
+    """Two streams, from whose outputs each layer's inputs are recomputed (Gomez et al. 2017).
+
+    The layers are the stack's, but the function is a different one.
+    """
 
     def forward(x: Tensor) -> Tensor:
         y1, y2 = _Reversible.apply(x, x, stack)
@@ -124,17 +126,16 @@ _ATTENTION = {
 
 
 def _wrapped(stack: Stack, part: str) -> Forward:
-    """The stack with one part of each block checkpointed."""
     for block in stack.blocks:
         setattr(block, part, partial(checkpoint, getattr(block, part), use_reentrant=False))
     return stack
 
 
 def _saving(stack: Stack, keeps: Callable[[Any, int], bool]) -> Forward:
-    """Every layer checkpointed, but for what `keeps(op, count)` says; count is 1 for a layer's first matrix product."""
+    """Every layer checkpointed, saving results where `keeps(op, count)`; `count` is its number of matrix products."""
 
     def contexts() -> Any:
-        counts = {False: 0, True: 0}  # the layer's first run, and its second
+        counts = {False: 0, True: 0}  # in the layer's forward run, and in its recomputation
 
         def decide(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
             counts[ctx.is_recompute] += op in _MATMULS
@@ -161,14 +162,14 @@ def _run_blocks(stack: Stack, start: int, end: int, x: Tensor) -> Tensor:
 
 @contextmanager
 def _on_host(shared: set[int], live: LiveStorages | None) -> Iterator[None]:
-    """Keep saved tensors in the host's memory, but for parameters and what is `shared` by all layers (by id)."""
+    """Move saved tensors to the host's memory, except parameters and the tensors with ids in `shared`."""
 
     def pack(tensor: Tensor) -> Any:
         if is_of_parameter(tensor) or id(tensor) in shared:
             return tensor
-        with live.not_counting() if live else nullcontext():  # under fake tensors the host is the device itself
+        with live.not_counting() if live else nullcontext():  # with fake tensors the device is the CPU as well
             host = torch.empty_like(tensor, device="cpu", pin_memory=tensor.is_cuda)
-            host.copy_(tensor, non_blocking=True)  # in the order of the stream: done before the next kernel writes
+            host.copy_(tensor, non_blocking=True)  # the stream keeps the order: later kernels cannot overwrite it first
         return tensor.device, host
 
     def unpack(kept: Any) -> Tensor:
@@ -182,7 +183,7 @@ def _on_host(shared: set[int], live: LiveStorages | None) -> Iterator[None]:
 
 
 class _Reversible(torch.autograd.Function):
-    """y1 = x1 + attention(x2), y2 = x2 + mlp(y1) in every layer; keeps the last y1 and y2."""
+    """y1 = x1 + attention(x2), y2 = x2 + mlp(y1) in every layer; saves only the last y1 and y2."""
 
     @staticmethod
     def forward(ctx: Any, x1: Tensor, x2: Tensor, stack: Stack) -> tuple[Tensor, Tensor]:
@@ -206,7 +207,7 @@ class _Reversible(torch.autograd.Function):
 
 
 def _step_back(branch: Forward, x: Tensor, y: Tensor, gx: Tensor, gy: Tensor) -> tuple[Tensor, Tensor]:
-    """From y = u + branch(x): u, and gx with what flows back through the branch; adds to the parameters' gradients."""
+    """Undo y = u + branch(x): return u, and gx plus the branch's gradient; accumulates the parameters' gradients."""
     with torch.enable_grad():
         x = x.detach().requires_grad_()
         out = branch(x)
@@ -220,17 +221,17 @@ def _step_back(branch: Forward, x: Tensor, y: Tensor, gx: Tensor, gy: Tensor) ->
 
 
 def segment_model(config: LlamaConfig, n: int, itemsize: int = 2) -> float:
-    """Bytes at the peak per token of a batch with n segments: their inputs, and one segment run again."""
+    """Peak bytes per token with n segments: all their inputs, and the activations of one recomputed segment."""
     longest = -(-config.layers // n)
     return n * config.hidden * itemsize + longest * layer_bytes(config, itemsize)
 
 
 def layer_bytes(config: LlamaConfig, itemsize: int = 2) -> int:
-    """What a layer keeps, in bytes per token: 12h + 4h_kv + 8f + 8 + 4a at 16 bits, with fused attention and norms."""
+    """Bytes per token that a layer saves with fused attention and norms: 12h + 4h_kv + 8f + 8 + 4a at 16 bits."""
     per_item = 6 * config.hidden + 2 * config.kv_heads * config.head_dim + 4 * config.ffn
     return itemsize * per_item + 8 + 4 * config.heads
 
 
 def best_segment_count(config: LlamaConfig, itemsize: int = 2) -> int:
-    """The number of segments with the least peak by the model; the fewest of them where several are equal."""
+    """The number of segments with the least peak according to `segment_model`; the smallest if several are equal."""
     return min(range(1, config.layers + 1), key=lambda n: segment_model(config, n, itemsize))

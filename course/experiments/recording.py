@@ -1,4 +1,4 @@
-"""What the commands of experiments share: their options, and results as JSON files that say where they come from."""
+"""Options of the experiments' commands, and their results as JSON files with provenance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def options_of(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options of an experiment's command: its own, `--device` and `--out`. Wrong ones end it with a line."""
+    """Parse an experiment's options, with `--device` and `--out` added; exits with a message if one is wrong."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the JSON file to write")
@@ -35,7 +35,7 @@ def options_of(parser: argparse.ArgumentParser, arguments: Sequence[str] | None)
 
 
 def provenance(device: str) -> dict[str, Any]:
-    """Where and when a measurement is made: device, versions, date in UTC."""
+    """The circumstances of a measurement: device, versions, date in UTC."""
     on_gpu = device.startswith("cuda")
     return {
         "device": torch.cuda.get_device_name(device) if on_gpu else f"CPU, {os.cpu_count()} cores",
@@ -52,7 +52,7 @@ def provenance(device: str) -> dict[str, Any]:
 def record(
     path: Path, *, parser: argparse.ArgumentParser, options: argparse.Namespace, measurements: dict[str, Any]
 ) -> None:
-    """Write measurements with their provenance and the command, less its path. The file is replaced at once or not."""
+    """Write measurements with their provenance and the command, without its path; the file is replaced atomically."""
     given = {name: value for name, value in vars(options).items() if name != "out" and value is not None}
     command = " ".join([parser.prog, *(f"--{name} {value}" for name, value in given.items()), "--out FILE"])
     entry = {"command": command, "provenance": provenance(options.device), **measurements}
@@ -63,5 +63,5 @@ def record(
 
 
 def recorded(experiment: str) -> list[dict[str, Any]]:
-    """The results shipped for an experiment, in the order of their file names; none if there are none."""
+    """The results of an experiment that are shipped with the course, in the order of their file names."""
     return [json.loads(file.read_text(encoding="utf-8")) for file in sorted(RESULTS.glob(f"{experiment}-*.json"))]

@@ -1,13 +1,13 @@
-"""Schedules of checkpointing: which layer runs when, in forward and in backward, and what is held meanwhile.
+"""Schedules of checkpointing: when each layer runs forward and backward, and what is saved meanwhile.
 
-A schedule is a list of events, each with the number of a layer, from 0. Three of them take a step of time:
+A schedule is a list of events, each with the number of a layer, from 0. Three kinds take one step of time:
 
-- ("run", i): layer i runs and keeps nothing;
-- ("tape", i): layer i runs, and what it keeps for backward is held;
-- ("back", i): the gradient goes back through layer i, and what it kept is let go.
+- ("run", i): layer i runs forward and saves nothing;
+- ("tape", i): layer i runs forward and saves its activations;
+- ("back", i): layer i runs backward and frees its activations.
 
-Two take none: ("store", i) holds the input of layer i until ("free", i). Every input and what every layer keeps have
-the size 1. The value at hand, the output of the layer that ran last, is not counted.
+Two take no time: ("store", i) saves the input of layer i until ("free", i). Every input and the activations of every
+layer have size 1. The current value, the output of the last layer that ran, does not count.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ Event = tuple[str, int]
 
 
 def keep_everything(n_layers: int) -> list[Event]:
-    """Each layer runs once, with its tape."""
+    """Each layer runs once and saves its activations."""
     return [*(("tape", i) for i in range(n_layers)), *(("back", i) for i in reversed(range(n_layers)))]
 
 
 def segmented(n_layers: int, segments: int) -> list[Event]:
-    """Hold the inputs of so many segments, of sizes that differ by one at most, and run each again in backward."""
+    """Save the inputs of `segments` segments, whose sizes differ by at most one, and rerun each in backward.
+
+    Raises:
+        ValueError: `segments` is not between 1 and `n_layers`.
+    """
     if not 1 <= segments <= n_layers:
         raise ValueError(f"{segments} segments of {n_layers} layers")
     ends = [n_layers * i // segments for i in range(segments + 1)]
@@ -38,16 +42,19 @@ def segmented(n_layers: int, segments: int) -> list[Event]:
 
 
 def few_slots(n_layers: int, slots: int, least: Callable[[int, int], int]) -> list[Event]:
-    """Hold at most so many inputs at a time, that of the first layer among them, and tape one layer at a time.
+    """Save at most `slots` inputs at a time, including the first layer's, and the activations of one layer at a time.
 
-    `least(n, s)` is the fewest layers that must run without a tape to take n layers back with s slots. It places the
-    states that are stored on the way.
+    Args:
+        least: `least(n, s)` is the minimum number of ("run", i) events for the backward pass of n layers with s slots.
+
+    Raises:
+        ValueError: `n_layers` or `slots` is less than 1.
     """
     if n_layers < 1 or slots < 1:
         raise ValueError(f"{n_layers} layers, {slots} slots")
 
     def split(n: int, s: int) -> int:
-        choices = range(1, n) if s > 1 else [n - 1]  # with one slot the state ahead is at hand, and not stored
+        choices = range(1, n) if s > 1 else [n - 1]  # with one slot nothing more can be stored
         return min(choices, key=lambda j: j + (least(n - j, s - 1) if n - j > 1 else 0) + least(j, s))
 
     events: list[Event] = []
@@ -72,7 +79,7 @@ def few_slots(n_layers: int, slots: int, least: Callable[[int, int], int]) -> li
 
 
 def peak(events: list[Event]) -> int:
-    """The most that is held at once."""
+    """The maximum size that is saved at once."""
     held = most = 0
     for kind, _ in events:
         held += {"store": 1, "tape": 1, "back": -1, "free": -1}.get(kind, 0)
@@ -81,6 +88,6 @@ def peak(events: list[Event]) -> int:
 
 
 def runs_again(events: list[Event]) -> int:
-    """How many layers run once more: runs of any layer but its first."""
+    """The number of forward runs of layers beyond their first."""
     ran = [i for kind, i in events if kind in ("run", "tape")]
     return len(ran) - len(set(ran))

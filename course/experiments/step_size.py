@@ -1,7 +1,7 @@
-"""The error of a finite difference of exp, measured, and its two parts by theory: truncation and round-off.
+"""The error of a finite difference of exp: measured, and in theory as the sum of truncation and round-off.
 
-All errors are relative to the slope. Every derivative of exp is exp, so that theory has no constants left to choose.
-The chapter on the chain rule has the same functions in its text, and the widget `step_size` shows what they find.
+All errors are relative to the slope. Every derivative of exp is exp, so the theory has no free constants. The chapter
+on the chain rule has the same functions in its text, and the widget `step_size` shows their results.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 DTYPES: Mapping[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": np.float64}
 FORMULAS = ("one-sided", "central")
 POINTS = 400
-"""Points over which errors are averaged, from 0.5 to 1."""
+"""The number of points, from 0.5 to 1, over which errors are averaged."""
 
 
 class Run(NamedTuple):
-    """The two values that are subtracted, at one point, and what is divided: their difference and the slope."""
+    """The two values that are subtracted at one point, their difference, and the slope."""
 
     up: np.floating[Any]
     down: np.floating[Any]
@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 
 def difference(x: NDArray[np.floating[Any]], h: np.floating[Any], formula: str) -> NDArray[np.float64]:
-    """The slope of exp at each of `x`, in its precision; the subtraction is done in float64."""
+    """The finite-difference slope of exp at each of `x`: exp in the dtype of `x`, the subtraction in float64."""
     central = formula == "central"
     up = np.exp(x + h).astype(np.float64)
     down = np.exp(x - h if central else x).astype(np.float64)
@@ -36,7 +36,7 @@ def difference(x: NDArray[np.floating[Any]], h: np.floating[Any], formula: str) 
 
 
 def rms_error(dtype: str, h: float, formula: str) -> float:
-    """The relative error, root mean square over `POINTS` points."""
+    """The root mean square of the relative error over `POINTS` points."""
     x = np.random.default_rng(0).uniform(0.5, 1, size=POINTS).astype(DTYPES[dtype])
     true = np.exp(x.astype(np.float64))
     slope = difference(x, DTYPES[dtype](h), formula)
@@ -44,7 +44,7 @@ def rms_error(dtype: str, h: float, formula: str) -> float:
 
 
 def run(dtype: str, x: float, h: float, formula: str) -> Run:
-    """One difference at `x`, number by number."""
+    """The finite difference at `x`, with its intermediate values."""
     of, central = DTYPES[dtype], formula == "central"
     at, step = of(x), of(h)
     up, down = np.exp(at + step), np.exp(at - step if central else at)
@@ -63,23 +63,23 @@ def truncation(h: float, formula: str) -> float:
 
 
 def round_off(dtype: str, h: float, formula: str) -> float:
-    """What rounding adds, estimated from above, if each value is off by the unit u: 2u / h one-sided, u / h central."""
+    """An upper bound on the effect of rounding, if each value is off by the unit u: 2u / h one-sided, u / h central."""
     return round_off_unit(dtype) * (1 if formula == "central" else 2) / h
 
 
 def best_step(dtype: str, formula: str) -> float:
-    """Where truncation and round-off together are smallest."""
+    """The step that minimizes the sum of truncation and round-off."""
     u = round_off_unit(dtype)
     return float((3 * u) ** (1 / 3) if formula == "central" else 2 * u**0.5)
 
 
 def same(dtype: str, h: float, formula: str) -> int:
-    """At how many of the points the two values are the same float, so that the slope is 0."""
+    """The number of points at which the two values are the same float, so that the slope is 0."""
     x = np.random.default_rng(0).uniform(0.5, 1, size=POINTS).astype(DTYPES[dtype])
     return int((difference(x, DTYPES[dtype](h), formula) == 0).sum())
 
 
 def verdict(dtype: str, h: float, formula: str) -> str:
-    """Which part is more than three times the other: "truncation" or "round-off", or "neither"."""
+    """The part that is more than three times the other: "truncation", "round-off" or "neither"."""
     one, other = truncation(h, formula), round_off(dtype, h, formula)
     return "truncation" if one > 3 * other else "round-off" if other > 3 * one else "neither"

@@ -1,4 +1,4 @@
-"""Descent through a quantizer with three backwards: the true slope, straight-through, and clipped straight-through.
+"""Descent through a quantizer with three backward rules: the true slope, straight-through, clipped straight-through.
 
 The loss is (q(w) - target)², and each step is w - rate · 2 (q(w) - target) · slope. The widget `straight_through`
 computes the same in a page.
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 BACKWARDS = ("true", "straight", "clipped")
-"""The slope that backward uses: 0, 1, and 1 within the quantizer's range."""
+"""Backward rules, which use the slope 0, the slope 1, and the slope 1 within the quantizer's range, else 0."""
 RECENT = 20
-"""Steps back to which a rounded value counts as jumping."""
+"""The number of latest steps in which `verdict` looks for jumps."""
 
 
 @dataclass(frozen=True)
 class Quantizer:
-    """What forward does, in words and in code, its levels, and the largest |w| at which `clipped` passes g on."""
+    """A quantizer in words and code, its levels, and the largest |w| at which `clipped` passes g on."""
 
     words: str
     forward: Callable[[float], float]
@@ -35,11 +35,11 @@ QUANTIZERS: Mapping[str, Quantizer] = {
     "round": Quantizer("round, −2 to 2", lambda w: float(round(min(2.0, max(-2.0, w)))), (-2, -1, 0, 1, 2), 2.0),
     "sign": Quantizer("sign", _sign, (-1, 1), 1.0),
 }
-"""`round` goes to the even neighbor from halfway, as PyTorch's does; the sign of 0 is 0."""
+"""`round` rounds halves to even, as PyTorch does; the sign of 0 is 0."""
 
 
 class Point(NamedTuple):
-    """One step of a descent, before the update: the weight, its rounded value, the loss, and backward's two factors."""
+    """One step of a descent, before the update: weight, quantized value, loss, backward's slope, and gradient."""
 
     w: float
     q: float
@@ -61,7 +61,7 @@ def descend(name: str, backward: str, w: float, target: float, rate: float, step
 
 
 def verdict(name: str, points: list[Point]) -> str:
-    """Where a descent stands: "arrived", "stuck", "runs", "jumps" or "on its way"."""
+    """The state of a descent: "arrived", "stuck", "runs", "jumps" or "on its way"."""
     last = points[-1]
     if not last.gradient:
         return "arrived" if math.isclose(last.loss, 0, abs_tol=1e-12) else "stuck"
@@ -78,6 +78,6 @@ def _changes(values: list[float]) -> list[tuple[float, float, float]]:
 
 
 def best(name: str, target: float) -> tuple[float, float]:
-    """The level nearest to the target, and its loss: no weight does better."""
+    """The level nearest to the target, and its loss, which no weight can beat."""
     level = min(QUANTIZERS[name].levels, key=lambda one: abs(one - target))
     return float(level), (level - target) ** 2

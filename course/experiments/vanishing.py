@@ -33,7 +33,7 @@ class Recipe:
 
     activation: str = "sigmoid"
     init: str = "default"
-    """`default`: what `nn.Linear` does. `xavier` (uniform) and `he` (normal) have biases of zero."""
+    """`default` is `nn.Linear`'s. `xavier` (uniform) and `he` (normal) set biases to zero."""
     residual: bool = False
     norm: bool = False
     """BatchNorm between a block's linear map and its activation."""
@@ -42,7 +42,7 @@ class Recipe:
     gain: float = 1.0
     """Xavier's gain."""
     branch_scale: float | None = None
-    """Where each residual branch's own factor starts; None: the branch has none."""
+    """Initial value of a learned factor on each residual branch; None for no such factor."""
 
     def __post_init__(self) -> None:
         if self.activation not in ACTIVATIONS:
@@ -63,7 +63,7 @@ class Recipe:
 
 
 class Block(nn.Module):
-    """activation(norm(linear(x))), with the skip around all of it."""
+    """activation(norm(linear(x))), with a skip connection around it if the recipe is residual."""
 
     def __init__(self, recipe: Recipe) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Block(nn.Module):
 
 
 def build(recipe: Recipe, n_in: int = 64, n_out: int = 10) -> nn.Sequential:
-    """The network of a recipe, drawn from PyTorch's global generator."""
+    """The network of a recipe, with weights drawn from PyTorch's global generator."""
     blocks = (Block(recipe) for _ in range(recipe.depth))
     net = nn.Sequential(nn.Linear(n_in, recipe.width), *blocks, nn.Linear(recipe.width, n_out))
     if recipe.init != "default":
@@ -103,20 +103,20 @@ def blocks_of(net: nn.Module) -> list[Block]:
 
 
 def hidden_gradients(net: nn.Module, X: Tensor, y: Tensor) -> list[Tensor]:
-    """The cross-entropy loss's gradient for each hidden block's weight, first to last; every `.grad` stays as it is."""
+    """The gradient of the cross-entropy for each hidden block's weight, first to last; no `.grad` is changed."""
     loss = F.cross_entropy(net(X), y)
     return list(torch.autograd.grad(loss, [block.linear.weight for block in blocks_of(net)]))
 
 
 def norms(tensors: Iterable[Tensor]) -> list[float]:
-    """Euclidean norms. In float64: a square of an entry below 1e-23 is no float32."""
+    """Euclidean norms, computed in float64, because squares of entries below 1e-23 underflow in float32."""
     return [t.double().norm().item() for t in tensors]
 
 
 def draw(
     recipe: Recipe, seed: int, batch: int = 256, n_in: int = 64, n_out: int = 10
 ) -> tuple[nn.Sequential, Tensor, Tensor]:
-    """A network, inputs (batch, n_in) and labels, of pure noise: what is measured is the network."""
+    """A network with random inputs (batch, n_in) and labels: pure noise, so that only the network matters."""
     torch.manual_seed(seed)
     net = build(recipe, n_in, n_out)
     return net, torch.randn(batch, n_in), torch.randint(0, n_out, (batch,))
@@ -129,7 +129,7 @@ def gradient_profile(
     device: str = "cpu",
     dtype: torch.dtype = torch.float32,
 ) -> list[float]:
-    """Norm of each hidden weight's gradient at initialization, first to last: medians over the seeds."""
+    """The norm of each hidden weight's gradient at initialization, first to last: medians over the seeds."""
     rows = []
     for seed in seeds:
         net, X, y = draw(recipe, seed, batch)
@@ -138,7 +138,7 @@ def gradient_profile(
 
 
 def decay(profile: Sequence[float]) -> float:
-    """The factor from each layer to the one before it: geometric mean. Below 1, the gradient vanishes backward."""
+    """The geometric mean of the factors from each layer to the one before it; below 1, the gradient vanishes."""
     if profile[-1] == 0:
         return math.nan
     return (profile[0] / profile[-1]) ** (1 / (len(profile) - 1))
@@ -162,7 +162,7 @@ def _value_and_slope(activation: str, x: NDArray[np.float64]) -> tuple[NDArray[n
 
 
 class Moments(NamedTuple):
-    """Of an activation φ(z), z normal with mean 0."""
+    """Moments of an activation φ(z), with z normal with mean 0."""
 
     square: float
     """E φ²"""
@@ -179,7 +179,7 @@ def moments(activation: str, variance: float = 1.0) -> Moments:
 
 
 def weight_scale(recipe: Recipe) -> tuple[float, float]:
-    """fan-in × variance of a weight, and variance of a bias."""
+    """fan-in × the variance of a weight, and the variance of a bias."""
     if recipe.init == "default":
         return 1 / 3, 1 / (3 * recipe.width)
     return (recipe.gain**2 if recipe.init == "xavier" else 2.0), 0.0
@@ -195,7 +195,7 @@ class Decay(NamedTuple):
 
 
 def predicted_decay(recipe: Recipe) -> Decay | None:
-    """What theory says of wide networks and inputs of variance 1; None where no BatchNorm tames a residual stream.
+    """The theory of wide networks with inputs of variance 1; None for residual networks without BatchNorm.
 
     Without residual: q, the mean square of a unit's pre-activation, follows q ← s·E φ(√q z)² + v, with s and v of
     `weight_scale`; one step back multiplies the gradient by √(s·E φ′(√q z)²). BatchNorm sets q to 1 and divides by the
@@ -235,11 +235,11 @@ OPTIMIZERS: dict[str, tuple[type[torch.optim.Optimizer], float]] = {
     "Adam": (torch.optim.Adam, 1e-3),
 }
 CHANCE = math.log(4)
-"""The loss of four classes, all held equally likely."""
+"""The loss of a classifier that gives four classes the same probability."""
 
 
 def learning_task(seed: int = 1) -> tuple[Tensor, Tensor]:
-    """1,024 points in 64 dimensions, labeled by the largest of four linear functions: logistic regression can do it."""
+    """1,024 points in 64 dimensions, labeled by the largest of four linear functions: logistic regression suffices."""
     torch.manual_seed(seed)
     X, W = torch.randn(1024, 64), torch.randn(64, 4)
     return X, (X @ W).argmax(1)
@@ -254,7 +254,7 @@ def train(
     lr: float | None = None,
     clip: float | None = None,
 ) -> list[float]:
-    """The loss of each batch of 128, and last the loss on all points, normalization in training mode; may be nan."""
+    """The loss of each batch of 128, then the loss on all points with BatchNorm in training mode; may be nan."""
     X, y = learning_task(seed)
     net = build(recipe, n_out=4).to(device)
     make, usual = OPTIMIZERS[optimizer]
@@ -305,12 +305,12 @@ def resized(recipe: Recipe, depth: int, width: int) -> Recipe:
 
 
 def finite(value: float) -> float | None:
-    """JSON has no inf and no nan."""
+    """The value, or None if it is inf or nan, which JSON lacks."""
     return value if math.isfinite(value) else None
 
 
 def measure(depth: int, width: int, batch: int, seeds: int, steps: int, device: str) -> dict[str, Any]:
-    """Profiles in float32 and in float64, the prediction, and training runs: one entry for each recipe."""
+    """Gradient profiles in float32 and float64 with predictions, and training runs, as data for JSON."""
     entries = []
     for recipe in (resized(recipe, depth, width) for recipe in PROFILED):
         predicted = predicted_decay(recipe)

@@ -1,5 +1,5 @@
-"""Instruments that measure a PyTorch program: what it keeps for backward, what is alive, how many FLOPs it takes.
+"""Instruments for PyTorch programs: they measure tensors saved for backward, live storages, and FLOPs.
 
-All of them work under fake tensors (`torch._subclasses.fake_tensor.FakeTensorMode`), which have shapes, dtypes and
-storages of the right size, and no memory: so a laptop measures a model that it could never hold.
+All of them work with fake tensors (`torch._subclasses.fake_tensor.FakeTensorMode`), which have shapes, dtypes and
+storage sizes but no memory. So a laptop can measure a model that does not fit into it.
 """

@@ -1,4 +1,4 @@
-"""Counting FLOPs, attention on a CPU included."""
+"""Counts FLOPs, including those of fused attention on a CPU."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from torch.utils.flop_counter import flop_registry
 FORWARD_MATMULS = 2
 """q kᵀ and p v."""
 BACKWARD_MATMULS = 5
-"""q kᵀ once more (nothing of size s × s was kept), dv = pᵀ g, dp = g vᵀ, dq = ds k and dk = dsᵀ q."""
+"""q kᵀ again (nothing of size s × s was saved), dv = pᵀ g, dp = g vᵀ, dq = ds k and dk = dsᵀ q."""
 
 
 def _attention(matmuls: int, q: Sequence[int], k: Sequence[int]) -> int:
-    """FLOPs of fused attention: each matmul takes 2 · b · h · s · t · d, without a discount for a causal mask."""
+    """FLOPs of fused attention: 2 · b · h · s · t · d for each matmul, without a discount for a causal mask."""
     *batch_and_heads, s, d = q
     flops = matmuls * 2 * s * k[-2] * d
     for n in batch_and_heads:
@@ -34,9 +34,9 @@ def _backward(g: Tensor, q: Tensor, k: Tensor, v: Tensor, *_: Any, **__: Any) ->
 
 
 def _formulas() -> dict[Any, Callable[..., int]]:
-    """A formula for each kernel of `scaled_dot_product_attention` that this PyTorch has.
+    """A formula for each kernel of `scaled_dot_product_attention` in this PyTorch.
 
-    Its own formulas lack the kernel for the CPU, which would count 0, and those with fewer key heads than query heads.
+    PyTorch's own formulas lack the CPU's kernel, which would count 0, and cases with fewer key heads than query heads.
     """
     formulas: dict[Any, Callable[..., int]] = {}
     for kind in ("flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention"):
@@ -51,21 +51,21 @@ def _formulas() -> dict[Any, Callable[..., int]]:
 
 
 class FlopCounter(TorchDispatchMode):
-    """Counts the FLOPs of all that runs while it is active, by PyTorch's formulas and ours for fused attention.
+    """Counts the FLOPs of operations that run while it is active, by PyTorch's formulas, and ours for fused attention.
 
         with FlopCounter() as counter:
             loss = model(x)
         counter.total
 
-    A multiplication and an addition are two FLOPs. Matrix products, convolutions and attention count, elementwise
-    operations do not. Unlike `torch.utils.flop_counter.FlopCounterMode` it follows no modules, which would keep
+    A multiplication and an addition are two FLOPs. Matrix products, convolutions and attention count; elementwise
+    operations do not. Unlike `torch.utils.flop_counter.FlopCounterMode` it does not track modules, which would keep
     tensors alive, so it can be used together with `LiveStorages`.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.by_operation: dict[str, int] = {}
-        """FLOPs by the operation's name, as `aten.mm`."""
+        """FLOPs by name of operation, such as `aten.mm`."""
         self._formulas = {**flop_registry, **_formulas()}
 
     @property
@@ -74,14 +74,14 @@ class FlopCounter(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False  # to ask PyTorch's compiler to skip this imports it: two seconds, and nothing here is compiled
+        return False  # True would import PyTorch's compiler, which takes two seconds; nothing here is compiled
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
         formula = self._formulas.get(func._overloadpacket)
-        if formula is None and torch.is_inference_mode_enabled():  # operations made of others come whole then
+        if formula is None and torch.is_inference_mode_enabled():  # composite operations arrive undecomposed then
             with self:
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:

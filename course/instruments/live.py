@@ -1,4 +1,4 @@
-"""Which storages are alive, and how many bytes they have: now, and at the peak."""
+"""Tracks which storages are alive, and their bytes now and at the peak."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 @dataclass(slots=True)
 class Known:
-    """A storage that an operation has used or made, as `LiveStorages` counts it."""
+    """A storage that an operation has used or made."""
 
     storage: weakref.ref[torch.UntypedStorage]
     size: int = 0
-    """Its bytes when it was measured last."""
+    """Its bytes at the last measurement."""
     apart: int = 0
-    """Those of them that do not count."""
+    """Bytes of it that do not count."""
     counted: int = 0
+    """Bytes of it that count."""
 
 
 class LiveStorages(TorchDispatchMode):
-    """Tracks the storages that operations make while it is active, until they are freed.
+    """Tracks the storages that operations create while it is active, until they are freed.
 
         with LiveStorages() as live:
             loss = model(x)
@@ -34,14 +35,14 @@ class LiveStorages(TorchDispatchMode):
             loss.backward()
         live.peak
 
-    It counts what an operation returns: activations, temporaries and gradients alike, and also what `checkpoint`
-    and selective policies keep, which saved-tensor hooks do not see. A storage counts once, whole, until the last
-    tensor that shares it is gone. What existed before and is only used, such as inputs and parameters, does not count.
-    What a kernel allocates and frees inside itself is not seen.
+    All results of operations count: activations, temporaries and gradients, and also what `checkpoint` and selective
+    policies save, which saved-tensor hooks do not see. A storage counts once, in full, until the last tensor that
+    shares it is gone. Storages that existed before, such as inputs and parameters, do not count. Memory that a kernel
+    allocates and frees internally is not seen.
 
-    A storage's size may change: `out=` and `resize_` make it larger. So each operation measures the storages of its
-    arguments and results, and `bytes`, `peak` and `timeline` measure all storages before they answer, because
-    `tensor.untyped_storage().resize_()` is no operation. Of a storage that existed before, only growth counts.
+    A storage may change its size, as by `out=` and `resize_`. So each operation measures the storages of its arguments
+    and results; and `bytes`, `peak` and `timeline` measure all storages, because `tensor.untyped_storage().resize_()`
+    is not an operation. If a storage that existed before grows, only the growth counts.
     """
 
     def __init__(self) -> None:
@@ -49,18 +50,18 @@ class LiveStorages(TorchDispatchMode):
         self._bytes = self._peak = 0
         self._timeline = [0]
         self._known: dict[int, Known] = {}
-        """By what tells storages apart as long as they live: `data_ptr` is 0 for fake ones."""
+        """By `_cdata`, which identifies a storage as long as it lives; `data_ptr` is 0 for all fake ones."""
         self._counting = True
 
     @property
     def bytes(self) -> int:
-        """Bytes alive now."""
+        """Bytes that are alive now."""
         self._measure_all()
         return self._bytes
 
     @property
     def peak(self) -> int:
-        """The most bytes that were alive at once; set it to `bytes` to begin anew."""
+        """The maximum of `bytes` so far; set it to `bytes` to start a new measurement."""
         self._measure_all()
         return self._peak
 
@@ -70,13 +71,13 @@ class LiveStorages(TorchDispatchMode):
 
     @property
     def timeline(self) -> list[int]:
-        """`bytes` after every change, in order."""
+        """The values of `bytes` after each change, in order."""
         self._measure_all()
         return self._timeline
 
     @contextmanager
     def not_counting(self) -> Iterator[None]:
-        """Leave out what is made inside: what stands for memory of another device."""
+        """Do not count storages created inside the block, which represent another device's memory."""
         self._measure_all()
         before, self._counting = self._counting, False
         try:
@@ -87,13 +88,13 @@ class LiveStorages(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False  # to ask PyTorch's compiler to skip this imports it: two seconds, and nothing here is compiled
+        return False  # True would import PyTorch's compiler, which takes two seconds; nothing here is compiled
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         used: list[Tensor] = []
-        if func is not torch.ops.aten.lift_fresh.default:  # `torch.tensor`: its argument is what it has just made
+        if func is not torch.ops.aten.lift_fresh.default:  # from `torch.tensor`, whose argument is new, so it counts
             used += tensors_in((*args, *(kwargs or {}).values()))
             for tensor in used:
                 self._notice(tensor, counts=False)
@@ -113,7 +114,7 @@ class LiveStorages(TorchDispatchMode):
             known = self._known[address] = Known(weakref.ref(storage))
             if not counts:
                 known.size = known.apart = storage.nbytes()
-            # this Python object lives as long as the storage; a bound method would lead anybody to this instrument
+            # this Python object lives as long as the storage; a lambda, as a bound method would expose the instrument
             weakref.finalize(storage, lambda: self._free(address))
         if storage.nbytes() != known.size:
             self._measure(known, storage)
@@ -150,7 +151,7 @@ def is_mutable(func: Any) -> bool:
 
 
 def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
-    """The tensors among an operation's arguments or results, which lie in lists and tuples and in nothing else."""
+    """The tensors among an operation's arguments or results, which may be nested in lists and tuples."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
@@ -159,6 +160,6 @@ def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
 
 
 def storage_bytes(tensors: Iterable[Tensor]) -> int:
-    """Bytes of the storages behind these tensors, each storage once."""
+    """The bytes of these tensors' storages, counting each storage once."""
     storages = [tensor.untyped_storage() for tensor in tensors]
     return sum({storage._cdata: storage.nbytes() for storage in storages}.values())

@@ -1,4 +1,4 @@
-"""What autograd saves for backward, counted in bytes."""
+"""Counts the bytes that autograd saves for backward."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class SavedTensorMeter:
             loss = model(x)
         meter.bytes
 
-    Whole storages count, each once: a view keeps all of the memory that it looks into. `nn.Parameter`s and their
-    views do not count, nor does what shares memory with a tensor of `exclude`. Storages are told apart by identity,
-    not by `data_ptr`, which is 0 for all fake and meta tensors.
+    Whole storages count, each once, because a view keeps the whole storage alive. `nn.Parameter`s, their views, and
+    tensors that share memory with one in `exclude` do not count. Storages are identified by `_cdata`, not by
+    `data_ptr`, which is 0 for all fake and meta tensors.
 
-    It sees what goes through `save_for_backward`, as the operations of PyTorch do. What a `Function` keeps in an
-    attribute of `ctx`, or selective checkpointing in its cache, is for `LiveStorages` to see.
+    It sees tensors saved by `save_for_backward`, as PyTorch's operations do. It does not see what a `Function` keeps in
+    an attribute of `ctx`, or selective checkpointing in its cache; `LiveStorages` does.
 
-    Hooks switch off PyTorch's check that nobody has written into what is saved; this one makes it in their place.
-    Backward raises a `RuntimeError` where it would raise one without the meter.
+    Saved-tensor hooks disable PyTorch's check for in-place changes of saved tensors. The meter makes this check itself,
+    so backward raises a `RuntimeError` in the same cases as without the meter.
     """
 
     def __init__(self, exclude: Iterable[Tensor] = ()) -> None:
-        self._excluded = list(exclude)  # held, so that no other storage can take the address of one of these
+        self._excluded = list(exclude)  # kept alive, so that no other storage can get the address of one of these
         self._known = {_address(tensor) for tensor in self._excluded}
         self._entries: list[tuple[int, tuple[int, ...], torch.dtype]] = []
-        # PyTorch tells anybody which hooks there are, and a bound method would lead to this meter
+        # a lambda, because any program can look up the hooks, and a bound method would expose the meter
         self._hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: self._pack(tensor), _unpack)
 
     @property
@@ -44,9 +44,9 @@ class SavedTensorMeter:
 
     @property
     def entries(self) -> list[tuple[int, tuple[int, ...], torch.dtype]]:
-        """One `(bytes, shape, dtype)` for each storage, in the order in which they were saved.
+        """`(bytes, shape, dtype)` of each storage, in the order in which they were saved.
 
-        Shape and dtype are those of the tensor that was saved first; the storage may be larger.
+        Shape and dtype are those of the first tensor saved with that storage, which may be larger.
         """
         return list(self._entries)
 
@@ -65,8 +65,8 @@ class SavedTensorMeter:
             self._entries.append((storage.nbytes(), tuple(tensor.shape), tensor.dtype))
             address = storage._cdata
             self._known.add(address)
-            weakref.finalize(storage, lambda: self._known.discard(address))  # it may be used again
-        # An output that its own graph refers to would never be freed. What is detached shares the count of writes.
+            weakref.finalize(storage, lambda: self._known.discard(address))  # the address may be reused
+        # Detached: an output in its own graph would never be freed. The version counter is shared all the same.
         return tensor.detach(), tensor._version
 
 
@@ -81,5 +81,5 @@ def _unpack(packed: tuple[Tensor, int]) -> Tensor:
 
 
 def _address(tensor: Tensor) -> int:
-    """What tells storages apart as long as they live, under fake tensors too."""
+    """Identifies a tensor's storage as long as it lives, also for fake tensors."""
     return tensor.untyped_storage()._cdata

@@ -1,4 +1,4 @@
-"""Instruments whose readings are nowhere that the measured program comes to by attributes."""
+"""Hides an instrument from the program that it measures."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def _shells() -> tuple[type[TorchDispatchMode], Callable[[TorchDispatchMode], To
     behind: weakref.WeakKeyDictionary[TorchDispatchMode, TorchDispatchMode] = weakref.WeakKeyDictionary()
 
     class Shell(TorchDispatchMode):
-        """A mode that has nothing, and lets what is behind it measure."""
+        """A mode without attributes that forwards to the instrument behind it."""
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            return False  # as the instruments: PyTorch's compiler would be imported
+            return False  # as in the instruments: True would import PyTorch's compiler
 
         def __torch_dispatch__(
             self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -25,14 +25,14 @@ def _shells() -> tuple[type[TorchDispatchMode], Callable[[TorchDispatchMode], To
             return behind[self].__torch_dispatch__(func, types, args, kwargs)
 
     def out_of_reach(instrument: TorchDispatchMode) -> TorchDispatchMode:
-        """A mode to enter in the place of `instrument`, which then measures all the same.
+        """A mode to enter instead of `instrument`, which measures as usual.
 
             live = LiveStorages()
             with out_of_reach(live):
                 program()
             live.bytes
 
-        Any program can look at the modes that are active, and write into what they have. This one has nothing.
+        Any program can find the active modes and write into their attributes; this one has none.
         """
         shell = Shell()
         behind[shell] = instrument

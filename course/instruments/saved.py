@@ -1,4 +1,4 @@
-"""Which of the tensors that autograd saves are parameters."""
+"""Recognises parameters among the tensors that autograd saves."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from torch import Tensor, nn
 
 
 def is_of_parameter(tensor: Tensor) -> bool:
-    """Whether this is an `nn.Parameter` or a view of one."""
+    """Whether a tensor is an `nn.Parameter` or a view of one."""
     return isinstance(tensor, nn.Parameter) or isinstance(tensor._base, nn.Parameter)

@@ -1,4 +1,4 @@
-"""Whether all numbers come from operations that were seen: nothing is computed in NumPy, in Python, or out of sight."""
+"""Detects results that were computed outside of PyTorch's dispatcher: in NumPy, in Python, or with modes disabled."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from course.instruments.live import Known, LiveStorages, is_mutable, tensors_in
 from course.instruments.told import Told
 
 FROM_PYTHON = 500
-"""How many numbers may come from Python: the constants of operations, each once, and what `torch.tensor` is given."""
+"""How many numbers may come from Python: distinct constants of operations, and the entries given to `torch.tensor`."""
 TOLD = 6000
-"""How many bytes Python may tell operations, compressed: which ones, on which tensors, with which numbers and indices.
+"""Most bytes, compressed, Python may tell operations: which ones, on which tensors, with which numbers and indices.
 Attention tells up to 3,300 of them, entry by entry or in blocks, and 500 numbers 4,500. A result of 1,800 numbers that
 was computed elsewhere has 14,000."""
 
 
 class TracedStorages(LiveStorages):
-    """Live storages, of which it is known where their numbers come from.
+    """Tracks live storages, and whether their contents come from operations that were seen.
 
         with TracedStorages(given=[q, k, v]) as live:
             out = attention(q, k, v)
         live.is_traced(out)
 
-    Each tensor that an operation uses must be one of those `given`, or be made by an operation that was seen, and hold
-    what that has put into it. So what is computed elsewhere, and brought in, is noticed when it is used or returned:
-    from NumPy, from an operation with the modes of dispatch switched off, number by number from Python.
+    Each tensor that an operation uses must be one of those `given`, or the result of an operation that was seen, with
+    unchanged contents. So numbers computed elsewhere are noticed when they are used or returned: from NumPy, from
+    operations run with dispatch modes disabled, or brought in one by one from Python.
     """
 
     def __init__(self, given: Iterable[Tensor]) -> None:
         super().__init__()
         self.untraced = False
-        """Whether an operation has used numbers that come from elsewhere."""
+        """Whether an operation has used numbers of another origin."""
         self._contents: dict[int, Tensor] = {}
-        self._left: dict[int, int] = {}
-        """Bytes to which a storage was cut since an operation wrote into it."""
+        self._least_bytes: dict[int, int] = {}
+        """The least bytes that a storage had, if it was cut since an operation last wrote into it."""
         self._from_python: set[Any] = set()
         self._data = 0
         self._told = Told()
@@ -48,9 +48,9 @@ class TracedStorages(LiveStorages):
             self._remember(tensor)
 
     def is_traced(self, *results: Tensor) -> bool:
-        """Whether the numbers in these tensors, and all that were used, come from operations that were seen."""
+        """Whether the contents of these tensors, and of all that were used, come from operations that were seen."""
         traced = not self.untraced and self._told.size <= TOLD
-        return traced and all(self._holds_what_it_should(result.untyped_storage()) for result in results)
+        return traced and all(self._is_unchanged(result.untyped_storage()) for result in results)
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -62,10 +62,10 @@ class TracedStorages(LiveStorages):
         kind = _kind(func)
         if kind.fresh:
             for tensor in used:
-                self._bring_in(tensor)
+                self._count_from_python(tensor)
         elif not kind.view:
             given = [value for value in values if isinstance(value, torch.UntypedStorage)]  # to `set_`
-            self.untraced |= not all(map(self._may_be_used, used)) or not all(map(self._holds_what_it_should, given))
+            self.untraced |= not all(map(self._is_traced, used)) or not all(map(self._is_unchanged, given))
         self.untraced |= kind.elsewhere
         if kind.numbers:
             self._from_python.update(_numbers_in(args[i] for i in kind.places if i < len(args)))
@@ -76,66 +76,66 @@ class TracedStorages(LiveStorages):
             made = list(tensors_in((out,)))
             if kind.unwritten:
                 for tensor in made:
-                    self._overwrite(tensor)
+                    self._fill_uninitialized(tensor)
             for tensor in made + used if is_mutable(func) else made:
                 self._remember(tensor)
         return out
 
-    def _bring_in(self, tensor: Tensor) -> None:
-        """Count what `torch.tensor` has made: a number as other constants, of more all that is behind the tensor."""
-        size = tensor.untyped_storage().nbytes() // tensor.element_size()  # a view of a few may lead to a large array
+    def _count_from_python(self, tensor: Tensor) -> None:
+        """Count the numbers brought in by `torch.tensor`: a single one as a constant, otherwise the whole storage."""
+        size = tensor.untyped_storage().nbytes() // tensor.element_size()  # the tensor may be a view of a large array
         if size == 1 and tensor.numel() == 1:
             self._from_python.add(tensor.item())
             self._told.tell(torch.tensor, [tensor.item()])
         else:
             self._data += size
 
-    def _holds_what_it_should(self, storage: torch.UntypedStorage) -> bool:
+    def _is_unchanged(self, storage: torch.UntypedStorage) -> bool:
         known = self._known_contents(storage)
         return known is not None and torch.equal(known, _bytes_of(storage))
 
-    def _may_be_used(self, tensor: Tensor) -> bool:
+    def _is_traced(self, tensor: Tensor) -> bool:
         storage = tensor.untyped_storage()
         known = self._contents.get(storage._cdata)
         if known is None:
             return False
-        if known.nbytes == storage.nbytes() and storage._cdata not in self._left:
+        if known.nbytes == storage.nbytes() and storage._cdata not in self._least_bytes:
             return torch.equal(known, _bytes_of(storage))
-        # its size has changed, and not by an operation
+        # the size was changed, but not by an operation
         self._notice(tensor, counts=False)
         known = self._known_contents(storage)
         if known is None or not torch.equal(known.view(torch.uint8), _memory(storage)[: known.nbytes]):
             return False
-        self._overwrite(tensor)
+        self._fill_uninitialized(tensor)
         self._remember(tensor)
         return True
 
-    def _overwrite(self, tensor: Tensor) -> None:
-        """Give memory that no operation has written numbers that nobody computes (NaN, -1 or true).
+    def _fill_uninitialized(self, tensor: Tensor) -> None:
+        """Fill memory that no operation has written with values that are not results (NaN, -1 or true).
 
-        Freed memory may hold the very result: who then writes it there, out of sight, would not change a byte.
+        Reused memory may contain the right result by chance, and writing it there unseen would change no byte.
         """
         storage = tensor.untyped_storage()
         known = self._known_contents(storage)
-        before = 0 if known is None else known.nbytes  # what was resized keeps what it had
+        before = 0 if known is None else known.nbytes  # a resized storage keeps its old contents
         _memory(storage)[before:] = 1 if tensor.dtype == torch.bool else 255
 
     def _remember(self, tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
-        self._left.pop(storage._cdata, None)
+        self._least_bytes.pop(storage._cdata, None)
         self._contents[storage._cdata] = _bytes_of(storage).clone()
         self._told.made(storage._cdata)
 
     def _measure(self, known: Known, storage: torch.UntypedStorage) -> None:
         super()._measure(known, storage)
         address, size = storage._cdata, storage.nbytes()
-        if address in self._contents and size < self._left.get(address, self._contents[address].nbytes):
-            self._left[address] = size
+        if address in self._contents and size < self._least_bytes.get(address, self._contents[address].nbytes):
+            self._least_bytes[address] = size
 
     def _known_contents(self, storage: torch.UntypedStorage) -> Tensor | None:
-        """What a storage was left with, as far as none of it was cut off since."""
+        """The contents that the last operation left in a storage, without bytes that were cut off since."""
         contents = self._contents.get(storage._cdata)
-        left = self._left.pop(storage._cdata, None)
+        left = self._least_bytes.pop(storage._cdata, None)
         if contents is not None and left is not None:
             kept = contents.view(torch.uint8)[:left].clone()
             contents = self._contents[storage._cdata] = kept if left % 8 else kept.view(torch.int64)
@@ -144,7 +144,7 @@ class TracedStorages(LiveStorages):
     def _free(self, address: int) -> None:
         super()._free(address)
         self._contents.pop(address, None)
-        self._left.pop(address, None)
+        self._least_bytes.pop(address, None)
         self._told.freed(address)
 
 
@@ -155,26 +155,27 @@ _UNWRITTEN = frozenset(
         *("resize", "resize_", "resize_as_"),
     )
 )
-"""Operations that give memory with whatever it holds."""
+"""Operations that return uninitialized memory."""
 
 
 _FROM_ELSEWHERE = frozenset({torch.ops.aten.from_file})
-"""Operations whose numbers come from neither their arguments nor a formula."""
+"""Operations whose results come from neither their arguments nor a formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What there is to know of an operation."""
-
     view: bool
-    """Whether it gives another view of the same memory, and computes nothing."""
+    """Whether it only returns a view of the same memory."""
     fresh: bool
-    """Whether it is behind `torch.tensor` and `torch.from_numpy`."""
+    """Whether `torch.tensor` and `torch.from_numpy` call it with new data."""
     unwritten: bool
+    """Whether it is in `_UNWRITTEN`."""
     elsewhere: bool
+    """Whether it is in `_FROM_ELSEWHERE`."""
     numbers: tuple[str, ...]
-    """Its arguments that are numbers to compute with: indices, axes, sizes and offsets are not."""
+    """The names of arguments that are numbers to compute with, unlike indices, axes, sizes and offsets."""
     places: tuple[int, ...]
+    """The positions of these arguments."""
 
 
 @cache
@@ -197,7 +198,7 @@ def _kind(func: Any) -> _Kind:
 
 
 def _numbers_in(values: Iterable[Any]) -> Iterator[Any]:
-    """The numbers of Python among these, those in lists too."""
+    """The Python numbers among these values, also in nested lists and tuples."""
     for value in values:
         if isinstance(value, int | float | complex):
             yield value
@@ -210,5 +211,5 @@ def _memory(storage: torch.UntypedStorage) -> Tensor:
 
 
 def _bytes_of(storage: torch.UntypedStorage) -> Tensor:
-    """The memory of a storage, whatever it holds: as numbers of eight bytes, which are compared faster."""
+    """The bytes of a storage as int64, if their number allows, because that is compared faster; else as uint8."""
     return torch.empty(0, dtype=torch.uint8 if storage.nbytes() % 8 else torch.int64).set_(storage)

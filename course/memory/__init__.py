@@ -1,24 +1,24 @@
-"""How many bytes each GPU needs to train a Llama-style model: in closed form, in plain Python, in no time.
+"""Predicts the bytes that each GPU needs to train a Llama-style model, by closed formulas in plain Python.
 
     >>> training = Training(MODELS["llama-2-7b"], seq=8192, recompute="full", gpus=8)
     >>> memory = predict_memory(training)
     >>> round(memory.total / 1e9, 1), fits(memory, parse_bytes("80GB"))
     (19.7, True)
 
-It needs nothing but the standard library, so it runs in a browser. `course.experiments.costs` counts the same with
-PyTorch, operation by operation; `tests/test_memory.py` holds this module to it, and says how near it is.
+It needs only the standard library, so it runs in a browser. `course.experiments.costs` counts the same with PyTorch,
+operation by operation; `tests/test_memory.py` compares the two.
 
 **States**, in bytes per parameter, are those of mixed precision with Adam (Rajbhandari et al. 2020, arXiv 1910.02054,
 section 3.1): weights 2, gradients 2, and in the optimizer a float32 master copy 4 and two moments of 4 each. ZeRO
 divides them by the number of GPUs: the optimizer's at stage 1, gradients too at stage 2, weights too at stage 3.
 
-**Activations** are counted after the manner of Korthikanti et al. 2022 (arXiv 2205.05198, section 4.1), for the layer
-of `course.llama` in place of GPT's: every array that backward needs, once. No parallelism here divides them: each GPU
-runs its own sequences.
+**Activations** are counted as in Korthikanti et al. 2022 (arXiv 2205.05198, section 4.1), but for the layer of
+`course.llama` instead of GPT's: every array that backward needs, once. They are not divided among GPUs, because each
+GPU runs its own sequences.
 
-**What is left out**: the context of CUDA, buffers of communication, workspaces, fragments that the allocator cannot
-use, temporaries inside of kernels and of the optimizer's step (AdamW with `foreach`, PyTorch's default on a GPU, has
-one more array for each parameter, after backward). Leave a tenth of the GPU to them.
+**Left out** are the CUDA context, communication buffers, workspaces, fragmentation in the allocator, and temporaries
+inside kernels and of the optimizer's step (AdamW with `foreach`, PyTorch's default on a GPU, allocates one more array
+for each parameter, after backward). Leave a tenth of the GPU to them.
 """
 
 from course.memory.account import Memory, Moment, fits, layer_bytes, moments, predict_memory, step_flops

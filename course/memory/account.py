@@ -1,4 +1,4 @@
-"""The bytes of one step, kind by kind, and its FLOPs."""
+"""Computes the bytes of one training step by kind, and its FLOPs."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from course.memory.training import NORMS, RECOMPUTE, Shape, Training, known
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes on each GPU at the peak of a step. The sum of all but `peak_at` and the two peaks is `total`."""
+    """Bytes on each GPU at the peak of a step. `total` is the sum of all fields except `peak_at` and the two peaks."""
 
     weights: int
     grads: int
     optimizer: int
-    """Master copy and moments."""
+    """The master copy and the moments."""
     gathered: int
-    """What sharding makes whole for a while: weights of the largest unit (stage 3), its gradient (stages 2 and 3)."""
+    """Shards temporarily gathered: the weights of the largest unit (stage 3), and its gradient (stages 2 and 3)."""
     activations: int
-    """What all layers keep from forward to backward."""
+    """Arrays that all layers save from forward to backward."""
     loss_head: int
-    """At the peak: what final norm, head and loss keep. 0 where the peak comes later, in a layer."""
+    """At the peak: arrays saved by the final norm, the head and the loss; 0 if the peak is in a layer."""
     transients: int
-    """At the peak: gradients of logits or of activations, and what a layer keeps when it has been recomputed."""
+    """At the peak: gradients of logits or of activations, and arrays that a layer saves when it is recomputed."""
     peak_at: str
-    """"loss", or "layer": in the backward pass of the last one."""
+    """"loss", or "layer": the backward pass of the last layer."""
     loss_peak: int
-    """Activations, loss and transients when the loss is at work."""
+    """Activations, loss head and transients at the loss."""
     layer_peak: int
-    """The same in the backward of the last layer, where most is there."""
+    """Activations and transients in the backward pass of the last layer, where they are largest."""
 
     @property
     def states(self) -> int:
@@ -37,7 +37,7 @@ class Memory:
 
     @property
     def peak(self) -> int:
-        """All that is no state."""
+        """All bytes that are not states."""
         return self.activations + self.loss_head + self.transients
 
     @property
@@ -47,7 +47,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Moment:
-    """Bytes at one moment of a step, beside the states and what all layers keep."""
+    """Bytes at one moment of a step, in addition to the states and the layers' activations."""
 
     loss_head: int
     transients: int
@@ -57,21 +57,21 @@ class Moment:
 
 
 def layer_bytes(shape: Shape, recompute: str = "none", norms: str = "fused", itemsize: int = 2) -> int:
-    """What one layer keeps from forward to backward, in bytes per token.
+    """The arrays that one layer saves from forward to backward, in bytes per token.
 
-    With i bytes an item, h `hidden`, k the width of keys, f `ffn`, a `heads`: `none` with fused norms keeps
-    i·(6h + 2k + 4f) + 8 + 4a, that is 12h + 4k + 8f + 8 + 4a at 16 bits. A layer's result is the next one's input and
-    counts there.
+    With i bytes per item, h `hidden`, k the width of keys, f `ffn`, a `heads`: `none` with fused norms saves
+    i·(6h + 2k + 4f) + 8 + 4a, which is 12h + 4k + 8f + 8 + 4a at 16 bits. A layer's result counts as the next one's
+    input.
 
     Raises:
-        MemoryInputError: there is no such `recompute` or `norms`.
+        MemoryInputError: `recompute` or `norms` is unknown.
     """
     known("recompute", recompute, RECOMPUTE)
     known("norms", norms, NORMS)
     h, k, f = shape.hidden, shape.kv, shape.ffn
     attention = itemsize * h + 4 * shape.heads  # result, and a float32 log-sum-exp for each row and head
     if recompute == "none":
-        # q, k, v and what attention gives; gate, up, silu(gate), their product; the two norms
+        # q, k, v and attention's result; gate, up, silu(gate), their product; the two norms
         return itemsize * (h + 2 * k + 4 * f) + attention + 2 * _norm_bytes(shape, norms, itemsize)
     kept = {
         "matmuls": itemsize * (3 * h + 2 * k + 2 * f) + attention,  # q, o, down; k, v; gate, up
@@ -83,22 +83,22 @@ def layer_bytes(shape: Shape, recompute: str = "none", norms: str = "fused", ite
 
 
 def _norm_bytes(shape: Shape, norms: str, itemsize: int) -> int:
-    """What an RMSNorm keeps, its result included, which the products after it need: bytes per token."""
+    """Bytes per token that an RMSNorm saves, including its result, which the next matrix products need."""
     h = shape.hidden
     if norms == "fused":
         return 2 * itemsize * h + 4  # x, the result; the reciprocal root mean square
     return (4 + 2 * itemsize) * h + 4  # x in float32, x/rms, the result
 
 
-def _refilled(training: Training) -> int:
-    """What the recomputation of one layer adds to what was kept of it, in bytes per token."""
+def _recomputed_bytes(training: Training) -> int:
+    """Bytes per token that recomputing one layer adds to those saved of it."""
     shape, itemsize, how = training.shape, training.precision.activations, training.recompute
     if how == "none":
         return 0
     whole, kept = (layer_bytes(shape, which, training.norms, itemsize) for which in ("none", how))
-    # Composed norms keep a float32 copy in place of a 16-bit input: the checkpoint's input comes on top.
+    # Composed norms save a float32 copy, not the 16-bit input, so the checkpoint's input is not shared with them.
     shared = kept - itemsize * shape.hidden * (training.norms == "composed" and itemsize == 2)
-    # What was kept of the last product is not asked for again, nor freed before the layer is done.
+    # The saved result of the last product is not needed again, but is not freed before the layer is done.
     unused = itemsize * shape.hidden if how in ("matmuls", "half") else 0
     return whole - shared + unused
 
@@ -107,17 +107,17 @@ def _refilled(training: Training) -> int:
 
 
 def predict_memory(training: Training) -> Memory:
-    """What each GPU needs at the peak of a step, in bytes.
+    """The bytes that each GPU needs at the peak of a step.
 
-    Gradients count in full all the time, as they do when several batches add up. The peak is the larger of two
-    `moments`. Both are exact for `course.llama`, but for eight bytes, the loss and its gradient, where `ffn` and
-    `vocab` are at least twice `hidden`, as in all of `MODELS`.
+    Gradients count in full all the time, as when gradients are accumulated. The peak is the larger of two `moments`.
+    Both are exact for `course.llama`, except for eight bytes, the loss and its gradient, if `ffn` and `vocab` are at
+    least twice `hidden`, as in all of `MODELS`.
     """
     a_layer = layer_bytes(training.shape, training.recompute, training.norms, training.precision.activations)
     kept = training.tokens * training.shape.layers * a_layer
     both = moments(training)
     peaks = {name: kept + moment.loss_head + moment.transients for name, moment in both.items()}
-    peak_at = max(peaks, key=peaks.__getitem__)  # the loss, where they are equal
+    peak_at = max(peaks, key=peaks.__getitem__)  # "loss" if they are equal
     return Memory(
         **_states(training),
         activations=kept,
@@ -130,12 +130,12 @@ def predict_memory(training: Training) -> Memory:
 
 
 def moments(training: Training) -> dict[str, Moment]:
-    """The two moments of a step at which its peak may be.
+    """The two moments of a step that may be its peak.
 
-    - "loss": beside all that the layers keep, the final norm's, and three float32 arrays of tokens × vocab: the
-      log-softmax, the gradient that comes in, the one that goes out.
-    - "layer", the last one's backward, at the inside of SwiGLU: all that the layer keeps without recomputation, the
-      gradient at its result, and two more arrays of width `ffn`.
+    - "loss": the arrays of the final norm, and three float32 arrays of tokens × vocab: the log-softmax, its upstream
+      gradient, and the gradient that it sends back.
+    - "layer": inside SwiGLU in the backward pass of the last layer. All arrays that the layer saves without
+      recomputation are there, the gradient of its result, and two more arrays of width `ffn`.
     """
     shape, precision, n = training.shape, training.precision, training.tokens
     itemsize, h = precision.activations, shape.hidden
@@ -143,9 +143,9 @@ def moments(training: Training) -> dict[str, Moment]:
     norm = n * _norm_bytes(shape, training.norms, itemsize)
     if rows == n:
         at_loss = Moment(norm + 4 * n * shape.vocab, 8 * n * shape.vocab)
-    else:  # a chunk at a time is computed again; the gradients of those that are done are there
+    else:  # one chunk at a time is recomputed, and gradients of finished chunks are there
         at_loss = Moment(norm, 12 * rows * shape.vocab + itemsize * h * (n - rows))
-    return {"loss": at_loss, "layer": Moment(0, n * (_refilled(training) + itemsize * (h + 2 * shape.ffn)))}
+    return {"loss": at_loss, "layer": Moment(0, n * (_recomputed_bytes(training) + itemsize * (h + 2 * shape.ffn)))}
 
 
 def _states(training: Training) -> dict[str, int]:
@@ -167,7 +167,7 @@ def _states(training: Training) -> dict[str, int]:
 
 
 def fits(memory: Memory, gpu_bytes: float) -> bool:
-    """Whether a GPU of so many bytes has room for it."""
+    """Whether a GPU with `gpu_bytes` bytes has enough memory."""
     return memory.total <= gpu_bytes
 
 
@@ -175,11 +175,11 @@ def fits(memory: Memory, gpu_bytes: float) -> bool:
 
 
 def step_flops(training: Training) -> int:
-    """FLOPs of one step on each GPU, recomputation included: matrix products and attention alone.
+    """FLOPs of one step on each GPU, in matrix products and attention only, recomputation included.
 
-    Attention's forward counts as two products of seq × seq for each head and its backward as five, as PyTorch counts
-    its fused kernel, without a discount for the half that causality spares. A recomputation ends as soon as backward
-    has what it needs (PyTorch's `early_stop`), so a layer's last product is not repeated.
+    Attention counts as two products of seq × seq for each head in forward and five in backward, as in PyTorch's count
+    of its fused kernel, without a discount for the causal mask. Recomputation stops when backward has all that it needs
+    (PyTorch's `early_stop`), so a layer's last product is not repeated.
     """
     shape, n = training.shape, training.tokens
     h, k, f = shape.hidden, shape.kv, shape.ffn

@@ -1,4 +1,4 @@
-"""What to change so that a step fits, the cheapest first."""
+"""Searches for changes that make a step fit, the cheapest first."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from course.memory.account import Memory, fits, predict_memory, step_flops
 from course.memory.training import RECOMPUTE, Training
 
 LOSS_ROWS = 1024
-"""Tokens of a chunk, where the loss is computed in chunks and nothing else is said."""
+"""The default number of tokens in a chunk, if the loss is computed in chunks."""
 MOST_GPUS = 65_536
-"""Where the search for a number of GPUs ends."""
+"""The largest number of GPUs in the search."""
 _NUMBERS = (2, 4, *range(8, MOST_GPUS + 1, 8))
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change after which the step fits."""
+    """A change of a training step."""
 
     training: Training
-    """The step with the change."""
+    """The step after the change."""
     memory: Memory
     changes: tuple[str, ...]
-    """What is different, in words."""
+    """The changes in words."""
     extra_flops: float
-    """FLOPs of a step with the change, as a share of those without it for as many tokens, less 1."""
+    """The relative increase in FLOPs per token."""
 
 
 def largest_batch(training: Training, gpu_bytes: float, most: int = 2**20) -> int:
-    """The most sequences at once for which a step like this one fits, up to `most`; 0 if not even one does."""
+    """The largest batch, up to `most`, for which a step like this one fits; 0 if not even one sequence fits."""
     low, high = 0, 1
     while high < most and fits(predict_memory(replace(training, batch=high)), gpu_bytes):
         low, high = high, 2 * high
@@ -46,13 +46,12 @@ def largest_batch(training: Training, gpu_bytes: float, most: int = 2**20) -> in
 
 
 def remedies(training: Training, gpu_bytes: float) -> list[Remedy]:
-    """What makes a step fit, the cheapest first; empty if it does, or if nothing that is known here helps.
+    """Changes that make a step fit, the cheapest first; empty if it fits already, or if nothing helps.
 
-    First what needs no other machine, by the FLOPs that it adds: a higher stage of ZeRO (none, but stage 3 has half as
-    much communication again), fewer sequences at once with their gradients accumulated (none), recomputation, the loss
-    in chunks. None is listed with more beside it than it needs, and fewer sequences only once. If the batch cannot stay
-    as it is, or nothing is enough, more GPUs follow: 2, 4, 8 or a multiple of 8, the least number for the step as it
-    is, and the least number with whatever else makes it less.
+    Changes on the same GPUs come first, ordered by the FLOPs that they add: a higher stage of ZeRO (none, but stage 3
+    has 1.5 times the communication), a smaller batch with accumulated gradients (none), recomputation, and the loss in
+    chunks. No remedy contains another one, and only one has a smaller batch. If no remedy keeps the batch, more GPUs
+    follow, 2, 4, 8 or a multiple of 8: the least number for the step as it is, and the least number with any changes.
     """
     if fits(predict_memory(training), gpu_bytes):
         return []
@@ -69,7 +68,7 @@ def remedies(training: Training, gpu_bytes: float) -> list[Remedy]:
 
 
 def price(remedy: Remedy) -> tuple[float, int, int]:
-    """What remedies are ranked by: FLOPs, how many changes, what each is like; then by the larger batch."""
+    """The sort key of remedies: extra FLOPs, the number of changes, and how much effort they take."""
     words = " ".join(remedy.changes)
     effort = 1 * ("accumulated" in words) + 2 * ("recompute" in words) + 3 * ("stage 3" in words)
     return round(remedy.extra_flops, 9), len(remedy.changes), effort
@@ -90,7 +89,7 @@ def _chunks(training: Training) -> list[int | None]:
 
 
 def _more_gpus(training: Training, gpu_bytes: float) -> list[Remedy]:
-    """The least number of GPUs as it is, and with whatever makes it least."""
+    """The least number of GPUs for the step as it is, and the least with any changes if that is smaller."""
     zero = 3 if training.gpus == 1 else training.zero
     as_it_is = _least_gpus(replace(training, zero=zero), gpu_bytes)
     others = [
@@ -107,7 +106,7 @@ def _more_gpus(training: Training, gpu_bytes: float) -> list[Remedy]:
 
 
 def _least_gpus(training: Training, gpu_bytes: float) -> int:
-    """The least number of GPUs, more than now, on which the step fits; 0 if none up to `MOST_GPUS` is enough."""
+    """The least number of GPUs, above the current one, on which the step fits; 0 if `MOST_GPUS` are not enough."""
 
     def enough(number: int) -> bool:
         return fits(predict_memory(replace(training, gpus=number)), gpu_bytes)
@@ -117,7 +116,7 @@ def _least_gpus(training: Training, gpu_bytes: float) -> int:
 
 
 def as_remedy(before: Training, after: Training) -> Remedy:
-    """What changes from one step to another, whether it is enough or not."""
+    """The remedy that turns one step into another, whether it fits or not."""
     flops = [step_flops(one) / one.tokens for one in (before, after)]
     return Remedy(after, predict_memory(after), tuple(_changes(before, after)), flops[1] / flops[0] - 1)
 
@@ -133,6 +132,3 @@ def _changes(before: Training, after: Training) -> Iterator[str]:
         yield f"loss in chunks of {after.loss_rows:,} tokens"
     if after.recompute != before.recompute:
         yield f"recompute {after.recompute}"
-
-
-# words to numbers

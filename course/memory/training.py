@@ -1,4 +1,4 @@
-"""What is trained, on what, and how: the predictor's input, and what it refuses."""
+"""The predictor's input: model, training step and precision, with validation."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MOST = 10**9
-"""Of anything: a larger number is a mistake."""
+"""The limit on every number: a larger one is a mistake."""
 
 
 class MemoryInputError(ValueError):
-    """Something that no model or machine can be; the message is one line that names it."""
+    """An impossible model, step or size; the message is one line that names it."""
 
 
 def _positive(name: str, value: object) -> None:
@@ -21,7 +21,7 @@ def _positive(name: str, value: object) -> None:
 
 
 def known(what: str, value: str, choices: Iterable[str]) -> None:
-    """Raise a `MemoryInputError` that names the nearest choice if `value` is none of them."""
+    """Raise a `MemoryInputError` that names the nearest choice if `value` is not among the choices."""
     names = list(choices)
     if value not in names:
         near = difflib.get_close_matches(str(value), names, n=1, cutoff=0.5)
@@ -34,7 +34,8 @@ class Shape:
     """The sizes of a model, all positive ints. `course.llama.LlamaConfig` has the same fields.
 
     Raises:
-        MemoryInputError: a size is no positive int, `heads` does not divide `hidden`, or `kv_heads` not `heads`.
+        MemoryInputError: a size is not a positive int, `heads` does not divide `hidden`, or `kv_heads` does not divide
+            `heads`.
     """
 
     hidden: int
@@ -54,23 +55,23 @@ class Shape:
 
     @property
     def kv(self) -> int:
-        """Width of all keys, and of all values."""
+        """The width of all keys together, and of all values."""
         return self.kv_heads * (self.hidden // self.heads)
 
     @property
     def layer_matrices(self) -> int:
-        """Numbers in the seven matrices of a layer: q and o, k and v, gate, up and down."""
+        """The number of entries in a layer's seven matrices: q and o, k and v, gate, up and down."""
         return 2 * self.hidden**2 + 2 * self.hidden * self.kv + 3 * self.hidden * self.ffn
 
     @property
     def n_params(self) -> int:
-        """Numbers in the whole model: an embedding and a head that do not share, the layers, the norms."""
+        """The number of parameters: an embedding and a separate head, the layers, the norms."""
         layer = self.layer_matrices + 2 * self.hidden
         return 2 * self.vocab * self.hidden + self.layers * layer + self.hidden
 
     @property
     def largest_unit(self) -> int:
-        """Numbers in the largest part that is gathered whole when weights are sharded: a layer, or the head."""
+        """The number of parameters in the largest unit that sharding gathers at once: a layer, or the head."""
         return max(self.layer_matrices + 2 * self.hidden, self.vocab * self.hidden)
 
 
@@ -87,16 +88,16 @@ MODELS: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Precision:
-    """Bytes of one number, each: what a parameter has, and what an activation has. 0 says that there is none."""
+    """Bytes of each number that a parameter has, 0 if it has none, and of an activation."""
 
     weights: int = 2
     grads: int = 2
     master: int = 4
     """The float32 copy that the optimizer updates."""
     moment: int = 4
-    """Each of Adam's two."""
+    """Bytes of each of Adam's two moments."""
     activations: int = 2
-    """2 or 4; the loss, the norms' one number per row and the attention's one per row and head are float32 anyway."""
+    """2 or 4. The loss, the norms' statistic per row and attention's statistic per row and head are always float32."""
 
     def __post_init__(self) -> None:
         for name in ("weights", "grads", "master", "moment"):
@@ -108,7 +109,7 @@ class Precision:
 
     @property
     def per_parameter(self) -> int:
-        """Bytes per parameter, all states together."""
+        """Bytes per parameter of all states together."""
         return self.weights + self.grads + self.master + 2 * self.moment
 
 
@@ -119,7 +120,7 @@ PRECISIONS: dict[str, Precision] = {
     "bf16": Precision(master=0, moment=2),
     "fp32": Precision(4, 4, 0, 4, activations=4),
 }
-"""Bytes per parameter: 16, 18 (as Megatron-LM), 10 (Dettmers et al. 2022, without constants for blocks), 8 and 16."""
+"""Bytes per parameter: 16, 18 (as in Megatron-LM), 10 (Dettmers et al. 2022, without constants per block), 8, 16."""
 
 RECOMPUTE: dict[str, str] = {
     "none": "none",
@@ -128,32 +129,32 @@ RECOMPUTE: dict[str, str] = {
     "selective": "selective",
     "full": "every_layer",
 }
-"""What may be recomputed, from nothing to whole layers, each with its name in `course.experiments.policies`.
+"""Ways to recompute, from nothing to whole layers, each with its name in `course.experiments.policies`.
 
-`none` keeps all. `matmuls` keeps what matrix products and attention give, `half` attention's result and that of every
-second product, `selective` attention's result, `full` nothing; each but `none` keeps a layer's input.
+`none` saves everything. All others save a layer's input and: `matmuls` the results of matrix products and attention,
+`half` those of attention and every second product, `selective` that of attention, `full` nothing else.
 """
 NORMS = ("fused", "composed")
-"""RMSNorm as one kernel, or made of PyTorch's operations in float32 (as Hugging Face's), which keeps copies."""
+"""RMSNorm as one kernel, or composed of PyTorch's operations in float32 (as in Hugging Face), which saves copies."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """One training step, as each GPU sees it. Frozen: `dataclasses.replace` makes another one.
+    """One training step, as each GPU sees it. Frozen: use `dataclasses.replace` to change it.
 
     Args:
         shape: the model.
-        seq: tokens of a sequence.
+        seq: tokens in a sequence.
         batch: sequences that each GPU runs at once.
         recompute: a key of `RECOMPUTE`.
         precision: bytes per number.
         norms: "fused" or "composed".
-        loss_rows: tokens for which head and loss are computed at once, each such chunk checkpointed; None for all.
-        gpus: how many share the states.
-        zero: the stage of ZeRO, 0 to 3; 3 is what FSDP does. Of no effect on one GPU.
+        loss_rows: tokens in a chunk of head and loss, which are checkpointed chunk by chunk; None for no chunks.
+        gpus: the number of GPUs that share the states.
+        zero: the stage of ZeRO, 0 to 3; 3 corresponds to FSDP. It has no effect on one GPU.
 
     Raises:
-        MemoryInputError: one of them cannot be.
+        MemoryInputError: an argument is impossible.
     """
 
     shape: Shape
@@ -183,10 +184,10 @@ class Training:
 
 
 def find_model(name: str) -> Shape:
-    """The shape of a model by its name, in whatever case.
+    """The shape of the model `name`, ignoring case.
 
     Raises:
-        MemoryInputError: there is none of that name; the message names the nearest one.
+        MemoryInputError: there is no such model; the message names the nearest one.
     """
     known("model", name.lower(), MODELS)
     return MODELS[name.lower()]
@@ -196,10 +197,10 @@ _UNITS = {"": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes of a size with its unit: "80GB" is 80·10⁹, "80GiB" is 80·2³⁰. A unit is needed, and may be in any case.
+    """The bytes of a size with its unit, ignoring case: "80GB" is 80·10⁹, "80GiB" is 80·2³⁰.
 
     Raises:
-        MemoryInputError: the text is no positive size, or has a unit that may mean either.
+        MemoryInputError: the text is not a positive size with a complete unit.
     """
     read = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)(B?)\s*", text.upper(), re.ASCII)
     if read is None:

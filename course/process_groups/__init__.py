@@ -1,4 +1,4 @@
-"""Process groups to try distributed training with on one machine: real processes over gloo, or threads side by side.
+"""Process groups for trying distributed training on one machine: real processes with gloo, or threads.
 
     def step(group):
         gradient = torch.full((3,), float(group.rank))
@@ -8,8 +8,8 @@
     in_processes(step, 2)  # two processes and torch.distributed's gloo
     in_threads(step, 2)  # the same function, the same results, in this process
 
-Both call `step` once for each rank, with that rank's `Group`, and return the results in the order of the ranks. Where
-the ranks' calls do not fit together, which on a cluster is a program that hangs, both say which rank waits for what.
+Both call `step` once for each rank, with that rank's `Group`, and return the results in rank order. If the ranks' calls
+do not match, which on a cluster makes a program hang, both raise an error that says which rank waits for what.
 """
 
 from course.process_groups.group import Call, Group, GroupError

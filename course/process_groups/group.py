@@ -1,4 +1,4 @@
-"""A rank's view of the ranks that compute together: the collectives, and what each rank has called."""
+"""The interface of a process group, as one rank sees it: three collectives, and a record of their calls."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ DTYPES = frozenset(
     {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex128, torch.complex64}
     | {torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool}
 )
-"""What gloo sends and adds, and threads therefore, too."""
+"""The dtypes that gloo can send and add; the group of threads takes the same."""
 
 
 class GroupError(RuntimeError):
-    """A rank raised an exception, ended early or waits in vain; the message says which, and in which call."""
+    """A rank raised an exception, ended early or waits in vain; the message says which rank, and in which call."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a collective, as one rank makes it."""
+    """One rank's call to a collective."""
 
     name: str
     """`all_reduce`, `all_gather` or `reduce_scatter`."""
     shape: tuple[int, ...]
-    """Of the tensor; for `reduce_scatter` that of each tensor in the list."""
+    """The shape of the tensor; for `reduce_scatter`, of each tensor in the list."""
     dtype: str
     n_bytes: int
-    """Of what the rank brings: one tensor, or for `reduce_scatter` all of its list."""
+    """Bytes of the rank's input: one tensor, or for `reduce_scatter` its whole list."""
 
     def sent_bytes(self, size: int) -> float:
-        """Bytes that each of `size` ranks sends if the collective is done around a ring.
+        """Bytes that each of `size` ranks sends in a ring algorithm.
 
-        With p ranks and n bytes: (p − 1)/p · n for `reduce_scatter`, (p − 1) · n for `all_gather`, and for
-        `all_reduce`, which is one after the other, 2 (p − 1)/p · n (Patarasuk and Yuan 2009). No algorithm sends less.
+        With p ranks and n bytes: (p − 1)/p · n for `reduce_scatter`, (p − 1) · n for `all_gather`, and 2 (p − 1)/p · n
+        for `all_reduce`, which combines both (Patarasuk and Yuan 2009). No algorithm sends less.
         """
         share = (size - 1) / size
         return self.n_bytes * {"all_reduce": 2 * share, "reduce_scatter": share, "all_gather": size - 1.0}[self.name]
@@ -47,41 +47,43 @@ class Call:
 
 
 class Group(ABC):
-    """One rank's view of the ranks that compute together, with three collectives.
+    """One rank's view of a process group, with three collectives.
 
-    A collective waits until every rank has called it, with tensors of one shape and dtype. Tensors are dense, on the
-    CPU and of a dtype that gloo knows; they may require a gradient, have any strides, and other strides on each rank.
-    Autograd does not see a collective: its result has no graph, and a tensor that is changed in place keeps the graph
-    that it has. Results are contiguous.
+    A collective waits until every rank has called it with tensors of the same shape and dtype. Tensors must be dense,
+    on the CPU and of a dtype in `DTYPES`; they may require gradients, and their strides may differ between ranks.
+    Autograd does not see collectives: a result has no graph, and a tensor that is changed in place keeps its graph.
+    Results are contiguous.
     """
 
     def __init__(self, rank: int, size: int) -> None:
         self.rank = rank
-        """Which rank this is, from 0."""
+        """This rank's number, from 0."""
         self.size = size
-        """How many there are."""
+        """The number of ranks."""
         self.calls: list[Call] = []
-        """The collectives that this rank has called, in order."""
+        """This rank's calls to collectives, in order."""
 
     def all_reduce(self, tensor: Tensor) -> None:
         """Replace `tensor`, in place, by the sum of all ranks' tensors.
 
-        Raises `ValueError` for an expanded tensor, several of whose entries are one place in memory.
+        Raises:
+            ValueError: `tensor` is expanded, so that several of its entries share memory.
         """
         with self._calling("all_reduce", [tensor]):
-            # gloo runs through memory in its order, and changes it behind the back of autograd's version counter.
+            # gloo ignores strides and does not increase autograd's version counter, so give it a contiguous copy.
             total = self._all_reduce(_packed(tensor))
             tensor.detach().copy_(total)
 
     def all_gather(self, tensor: Tensor) -> list[Tensor]:
-        """All ranks' tensors, in the order of the ranks: new ones, also of this rank."""
+        """All ranks' tensors, in rank order; all are copies, including this rank's."""
         with self._calling("all_gather", [tensor]):
             return self._all_gather(_packed(tensor))
 
     def reduce_scatter(self, tensors: Sequence[Tensor]) -> Tensor:
-        """The sum of what all ranks have for this one: `tensors[r]` of each rank is for rank r.
+        """The sum of all ranks' tensors for this rank: each rank's `tensors[r]` goes to rank r.
 
-        Raises `ValueError` unless there is one tensor for each rank, all of one shape and dtype.
+        Raises:
+            ValueError: there is not one tensor for each rank, or their shapes or dtypes differ.
         """
         if len(tensors) != self.size:
             given = len(tensors)
@@ -100,14 +102,14 @@ class Group(ABC):
                 given = f"{str(tensor.layout).removeprefix('torch.')} on {tensor.device}"
                 raise ValueError(f"{name} takes dense tensors on the CPU; it was given one that is {given}")
             if tensor.dtype not in DTYPES:
-                raise TypeError(f"{name} takes no {_told(tensor.dtype)}, which gloo does not know")
+                raise TypeError(f"{name} takes no {_dtype_name(tensor.dtype)}, which gloo does not know")
             if name == "all_reduce" and any(
                 n > 1 and not s for n, s in zip(tensor.shape, tensor.stride(), strict=True)
             ):
                 raise ValueError(f"{name} writes into its tensor, and an expanded one has no room: clone it first")
         first = tensors[0]
         n_bytes = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-        call = Call(name, tuple(first.shape), _told(first.dtype), n_bytes)
+        call = Call(name, tuple(first.shape), _dtype_name(first.dtype), n_bytes)
         self.calls.append(call)
         self._enter(call)
         with torch.no_grad():
@@ -122,7 +124,7 @@ class Group(ABC):
 
     @abstractmethod
     def _all_reduce(self, tensor: Tensor) -> Tensor:
-        """The sum; `tensor` may be used for it. Here and below tensors are copies: contiguous and without a graph."""
+        """The sum, perhaps in `tensor` itself. Here and below, tensors are contiguous copies without a graph."""
 
     @abstractmethod
     def _all_gather(self, tensor: Tensor) -> list[Tensor]: ...
@@ -132,15 +134,15 @@ class Group(ABC):
 
 
 def _packed(tensor: Tensor) -> Tensor:
-    """A copy that has its entries, and nothing else, in memory in row order."""
+    """A contiguous copy without a graph."""
     return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
 
 
-def _told(dtype: torch.dtype) -> str:
+def _dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
 def raised(rank: int, error: BaseException) -> str:
-    """What a rank's exception is called in a `GroupError`."""
+    """The description of a rank's exception in a `GroupError`."""
     told = str(error)
     return f"rank {rank} raised {type(error).__name__}{': ' if told else ''}{told}"

@@ -1,4 +1,4 @@
-"""What all ranks have called, and why they cannot go on."""
+"""Records the calls of all ranks, and detects when they cannot go on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from course.process_groups.group import Call
 
 
 class Ledger:
-    """What all ranks have called, and why they cannot go on."""
+    """The calls of all ranks, and which ranks wait in a call or have ended."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -14,7 +14,7 @@ class Ledger:
         self.waiting = [False] * size
         self.ended = [False] * size
         self._agreed = 0
-        """Calls that all ranks have made alike."""
+        """The number of calls, from the first on, that all ranks have made alike."""
 
     def enter(self, rank: int, call: Call) -> None:
         self.calls[rank].append(call)
@@ -24,7 +24,7 @@ class Ledger:
         self.waiting[rank] = False
 
     def problem(self) -> str | None:
-        """Two ranks whose calls differ, or one that waits for a rank that has ended; the earliest call counts."""
+        """The first call in which ranks differ, or wait for a rank that has ended, in words; None if there is none."""
         for i in range(self._agreed, max(map(len, self.calls))):
             calls = {rank: calls[i] for rank, calls in enumerate(self.calls) if len(calls) > i}
             first, asked = next(iter(calls.items()))
@@ -40,7 +40,7 @@ class Ledger:
         return None
 
     def told(self, rank: int) -> str:
-        """Where a rank is."""
+        """The state of a rank in words."""
         n_calls = len(self.calls[rank])
         if self.waiting[rank]:
             return f"rank {rank} waits in its call number {n_calls}, {self.calls[rank][-1]}"
@@ -48,5 +48,5 @@ class Ledger:
         return f"rank {rank} {what} after {n_calls} call{'s' * (n_calls != 1)}"
 
     def all_told(self) -> str:
-        """Where all of them are."""
+        """The states of all ranks in words."""
         return "; ".join(map(self.told, range(self.size)))

@@ -1,4 +1,4 @@
-"""Ranks as processes, forks of this one, over gloo."""
+"""Ranks as forked processes that communicate with gloo."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 GRACE = 1.0
-"""Seconds to wait, when gloo fails in one rank, for the calls of the others: they may say why."""
+"""Seconds to wait, after gloo has failed in one rank, for messages of the others that may explain why."""
 
 
 class _GlooGroup(Group):
-    """The default group of `torch.distributed` in this process, which tells its parent what it calls."""
+    """Wraps the default group of `torch.distributed`, and reports each call to the parent process."""
 
     def __init__(self, rank: int, size: int, parent: Connection) -> None:
         super().__init__(rank, size)
@@ -59,21 +59,19 @@ class _GlooGroup(Group):
 
 
 def in_processes(function: Callable[[Group], Result], size: int = 2, *, timeout: float = 60.0) -> list[Result]:
-    """Run `function(group)` for each of `size` ranks, each in a process of its own; the results in the ranks' order.
+    """Run `function(group)` for each of `size` ranks in separate processes; return the results in rank order.
 
-    `group` is a thin wrapper around the default group of `torch.distributed`, with gloo. That group is set up, so
-    functions of the module work as well, with their own rules: give them contiguous tensors. (PyTorch's `all_reduce` of
-    a column of a matrix adds other entries than those of the column, over gloo, without an error.)
+    `group` is a thin wrapper around the default group of `torch.distributed`, with gloo. The functions of
+    `torch.distributed` work as well, but give them contiguous tensors: over gloo, `all_reduce` of a column of a matrix
+    silently adds other entries than the column's.
 
-    The processes are forks of this one: they find everything that is defined here, with its values, the random state
-    included, and what they change stays theirs. Each computes with one thread. Results come back by pickle.
-
-    Nothing is left behind: the ranks meet in a file that is removed, talk over the loopback interface, and have ended
-    when this function returns or raises, whatever happened in them.
+    The processes are forks of this one: they see everything that is defined here, including the random state, and their
+    changes stay in them. Each computes with one thread. Results are returned by pickle. The ranks meet by a temporary
+    file, communicate over the loopback interface, and have ended when this function returns or raises.
 
     Raises:
-        GroupError: a rank raised (its traceback is a note) or died, its result cannot be pickled, the ranks' calls do
-            not fit together, or `timeout` seconds are over; also where the system starts no processes by fork.
+        GroupError: a rank raised (the error has its traceback as a note) or died, its result cannot be pickled, the
+            ranks' calls do not match, `timeout` seconds are over, or this system cannot fork processes.
     """
     import multiprocessing
 
@@ -107,7 +105,7 @@ def in_processes(function: Callable[[Group], Result], size: int = 2, *, timeout:
 
 
 def followed(ranks: Sequence[tuple[ForkProcess, Connection]], timeout: float) -> list[Any]:
-    """What the ranks return. `GroupError` as soon as one of them fails, or their calls do not fit."""
+    """Wait for the ranks and return their results. `GroupError` as soon as one fails or their calls do not match."""
     from multiprocessing.connection import wait
 
     deadline = time.monotonic() + timeout
@@ -116,7 +114,7 @@ def followed(ranks: Sequence[tuple[ForkProcess, Connection]], timeout: float) ->
     results: dict[int, Any] = {}
     failure: GroupError | None = None
     in_a_call = False
-    """Whether what failed was within a collective."""
+    """Whether the failure came from inside a collective."""
     while running and (failure is None or time.monotonic() < deadline):
         ready = wait(list(running), max(0.0, deadline - time.monotonic()))
         if not ready and failure is None:
@@ -142,7 +140,7 @@ def followed(ranks: Sequence[tuple[ForkProcess, Connection]], timeout: float) ->
                 failure, in_a_call = GroupError(value[0]), ledger.waiting[rank]
                 if value[1]:
                     failure.add_note(value[1])
-                # What fails within a collective, gloo has made fail: what the others call, or their end, may say why.
+                # A collective fails because of another rank, whose calls or end may explain it: wait for them.
                 deadline = min(deadline, time.monotonic() + (GRACE if in_a_call else 0))
         problem = ledger.problem() if failure is None or time.monotonic() < deadline else None
         if problem:
@@ -165,16 +163,16 @@ def _run_rank(
     parent: Connection,
     not_its: list[Connection],
 ) -> None:
-    """What a rank's process does: meet the others, call the function, tell the parent, and wait until all are done."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent ends this one
-    _end_with_the_parent()
+    """The main function of a rank's process: join the group, call `function`, report, and wait for the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes, but the parent ends this one
+    _die_with_parent()
     for connection in not_its:
         connection.close()
-    torch.set_num_threads(1)  # OpenMP's other threads are not there after a fork: whoever asked them would wait forever
+    torch.set_num_threads(1)  # OpenMP's threads do not survive a fork, and waiting for them would never end
     os.environ["GLOO_SOCKET_IFNAME"] = "lo0" if sys.platform == "darwin" else "lo"
     distributed = torch.distributed
     try:
-        patience = timedelta(seconds=timeout + 60)  # the parent's ends before
+        patience = timedelta(seconds=timeout + 60)  # longer than the parent's
         meet = f"file://{store}"
         distributed.init_process_group("gloo", init_method=meet, timeout=patience, rank=rank, world_size=size)
         parent.send(("result", _pickled(function(_GlooGroup(rank, size, parent)))))
@@ -185,7 +183,7 @@ def _run_rank(
     sys.stdout.flush()
     sys.stderr.flush()
     with contextlib.suppress(EOFError):
-        parent.recv()  # until then the others may still have to hear from this rank's gloo
+        parent.recv()  # until all have ended, other ranks may still need this one's gloo
     if distributed.is_initialized():
         distributed.destroy_process_group()
 
@@ -197,8 +195,8 @@ def _pickled(result: Any) -> bytes:
         raise TypeError(f"the result cannot be sent to the process that started this one: {error}") from None
 
 
-def _end_with_the_parent() -> None:
-    """Let the kernel kill this process when its parent dies, where it can: Linux."""
+def _die_with_parent() -> None:
+    """On Linux, let the kernel kill this process when its parent dies."""
     if sys.platform == "linux":
         import ctypes
 

@@ -1,4 +1,4 @@
-"""Ranks as threads of one process, which exchange tensors where all of them meet."""
+"""Ranks as threads of one process."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Result = TypeVar("Result")
 
 
 class _Stopped(BaseException):
-    """Ends a rank that waits in vain; no `except Exception` of its own holds it up."""
+    """Ends a rank that waits in vain. A `BaseException`, so that no `except Exception` in its code catches it."""
 
 
 class _Meeting:
-    """Where threads exchange tensors: each call number has what every rank brings."""
+    """Where the threads exchange tensors, call by call."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.ledger = Ledger(size)
         self.problem: str | None = None
-        """Why no rank may go on; "" where the ranks' exceptions say it."""
+        """Why no rank may go on: None while they may, "" if the ranks' exceptions explain it."""
         self._changed = threading.Condition()
         self._brought: dict[int, list[list[Tensor]]] = {}
 
     def exchange(self, rank: int, call: Call, tensors: list[Tensor]) -> list[list[Tensor]]:
-        """Bring tensors, wait, and take what all ranks have brought to their call of this number."""
+        """Contribute tensors to this rank's current call, wait for the other ranks, and return all contributions."""
         with self._changed:
             number = len(self.ledger.calls[rank])
             self.ledger.enter(rank, call)
@@ -44,17 +44,17 @@ class _Meeting:
             if self.problem is not None:
                 raise _Stopped
             self.ledger.leave(rank)
-            self._brought.pop(number, None)  # whoever has still to leave holds the list
+            self._brought.pop(number, None)  # ranks that have not returned yet hold the list
             return brought
 
     def end(self, rank: int) -> None:
-        """A rank has returned."""
+        """Record that a rank has returned."""
         with self._changed:
             self.ledger.ended[rank] = True
             self._look()
 
     def stop(self) -> None:
-        """Let nobody wait any longer."""
+        """Stop all ranks that wait or will wait."""
         with self._changed:
             if self.problem is None:
                 self.problem = ""
@@ -72,14 +72,14 @@ class _ThreadGroup(Group):
         self._meeting = meeting
 
     def _enter(self, call: Call) -> None:
-        """The meeting notes it."""
+        """The meeting records the call."""
 
     def _leave(self) -> None:
-        """The meeting has noted it."""
+        """The meeting records the call."""
 
     def _all_reduce(self, tensor: Tensor) -> Tensor:
         brought = self._meeting.exchange(self.rank, self.calls[-1], [tensor])
-        return _added([one for (one,) in brought])
+        return _sum([one for (one,) in brought])
 
     def _all_gather(self, tensor: Tensor) -> list[Tensor]:
         brought = self._meeting.exchange(self.rank, self.calls[-1], [tensor])
@@ -87,11 +87,11 @@ class _ThreadGroup(Group):
 
     def _reduce_scatter(self, tensors: list[Tensor]) -> Tensor:
         brought = self._meeting.exchange(self.rank, self.calls[-1], tensors)
-        return _added([theirs[self.rank] for theirs in brought])
+        return _sum([theirs[self.rank] for theirs in brought])
 
 
-def _added(tensors: list[Tensor]) -> Tensor:
-    """The sum, in the order of the ranks: the same to the last bit for each of them."""
+def _sum(tensors: list[Tensor]) -> Tensor:
+    """The sum, added in rank order, so that all ranks get the same bits."""
     total = tensors[0].clone()
     for tensor in tensors[1:]:
         total += tensor
@@ -99,15 +99,15 @@ def _added(tensors: list[Tensor]) -> Tensor:
 
 
 def in_threads(function: Callable[[Group], Result], size: int = 2, *, timeout: float = 60.0) -> list[Result]:
-    """Run `function(group)` for each of `size` ranks, in threads of this process; the results in the ranks' order.
+    """Run `function(group)` for each of `size` ranks in threads of this process; return the results in rank order.
 
-    Deterministic: what the ranks bring is added in their order. Gradients are on in each rank where they are on here.
-    The ranks share this process's memory: what one rank changes in place, another one sees. They share PyTorch's random
-    state as well, so that who draws first is chance: let each rank draw from a `torch.Generator` of its own.
+    Sums are deterministic, added in rank order. Gradients are enabled in the ranks if they are enabled here. The ranks
+    share memory, so they see each other's in-place changes. They also share PyTorch's random state, in which the order
+    of draws is not deterministic: give each rank its own `torch.Generator`.
 
     Raises:
-        GroupError: a rank raised (that exception is the cause), the ranks' calls do not fit together, or `timeout`
-            seconds are over. A rank that is then still computing goes on in its thread: Python cannot stop it.
+        GroupError: a rank raised (its exception is the cause), the ranks' calls do not match, or `timeout` seconds are
+            over. A rank that is still computing then goes on in its thread, because Python cannot stop it.
     """
     meeting = _Meeting(size)
     results: dict[int, Result] = {}
@@ -115,7 +115,7 @@ def in_threads(function: Callable[[Group], Result], size: int = 2, *, timeout: f
     with_gradients = torch.is_grad_enabled()
 
     def run(rank: int) -> None:
-        torch.set_grad_enabled(with_gradients)  # each thread has a switch of its own
+        torch.set_grad_enabled(with_gradients)  # the mode is per thread
         try:
             results[rank] = function(_ThreadGroup(rank, meeting))
         except _Stopped:

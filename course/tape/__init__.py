@@ -1,7 +1,7 @@
-"""The graph that an engine of chapter 5 has recorded, drawn: `picture(program, x=x)` or `picture(z, x=x, y=y)`.
+"""Draws the graph that an engine of chapter 5 has recorded: `picture(program, x=x)` or `picture(z, x=x, y=y)`.
 
-A result's `edges` tell its graph: `()`, pairs `(parent, vjp)`, or None once they are freed. An engine that keeps its
-tape elsewhere is watched while a program runs on it.
+The graph is read from each result's `edges`: `()`, pairs `(parent, vjp)`, or None once they are freed. If an engine
+keeps its tape elsewhere, its operations are watched while a program runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from course.tape.watching import Watched, watch
 
 
 class Picture:
-    """A tape as a drawing in a notebook or a page, and as text elsewhere."""
+    """A tape, displayed as a drawing in a notebook or a page, and as text elsewhere."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -23,7 +23,7 @@ class Picture:
     def _repr_svg_(self) -> str:
         return svg(self.tape)
 
-    def _repr_html_(self) -> str:  # in a notebook a picture within the page has the page's ink
+    def _repr_html_(self) -> str:  # an SVG inside the page's HTML gets the page's text colour
         return f'<div style="overflow-x: auto">{svg(self.tape)}</div>'
 
     def __repr__(self) -> str:
@@ -31,12 +31,15 @@ class Picture:
 
 
 def picture(root: Any, g: Any = None, /, **names: Any) -> Picture:
-    """The graph of a computation, with the values, and what one backward pass of the engine itself sends back.
+    """The graph of a computation with its values, and the gradients that one backward pass of the engine sends.
 
-    `root` is a result, and `names` what its tensors are to be called; or it is a program, and `names` are the tensors
-    that it is called with. The pass starts with every `grad` empty, and afterwards all is as it was, grads and edges.
-    `g` is what `backward` is to get, nothing if it is None. Whatever is missing or goes wrong on the way stands in a
-    line below the drawing.
+    The pass starts with every `grad` empty; afterwards grads and edges are restored. Lines below the drawing say what
+    is missing or went wrong.
+
+    Args:
+        root: a result, or a program to run.
+        g: the argument for `backward`; none if None.
+        names: tensors by name: for a result, their names in the drawing; for a program, its arguments.
     """
     watched, called = Watched(), {id(tensor): name for name, tensor in names.items()}
     if callable(root):

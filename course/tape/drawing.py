@@ -1,4 +1,4 @@
-"""A tape as a drawing: forward solid, gradients dashed, inputs on the left. Ink is the page's own."""
+"""Draws a tape as SVG: forward arrows solid, gradients dashed, inputs on the left, text in the page's colour."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 from course.tape.reading import Edge, Tape, short
 
 VALUE, GRADIENT = "#1273de", "#c9620a"
-"""The course's two colors, as in course/figures.py, which needs Matplotlib."""
+"""The course's two colors, repeated from course/figures.py, which needs Matplotlib."""
 BOX, HIGH, GAP, ROW = 100, 58, 58, 92
 MARGIN = 8
 LINE = 18
@@ -17,16 +17,16 @@ LINE = 18
 
 @dataclass
 class _Spot:
-    """A box, or a place where a long edge passes a column."""
+    """The position of a box, or of a long edge where it crosses a column."""
 
     column: int
     before: list[int] = field(default_factory=list)
-    """Spots in the column before it that lead here."""
+    """Indices of the spots in the previous column that lead here."""
     y: float = 0.0
 
 
 def svg(tape: Tape) -> str:
-    """The drawing. It has no script and no address, and needs no style sheet."""
+    """The SVG text, without scripts, links or style sheets."""
     spots, ways = _lay_out(tape)
     columns = max((spot.column for spot in spots), default=-1) + 1
     width = max(columns * (BOX + GAP) - GAP + 2 * MARGIN, 340)
@@ -49,11 +49,11 @@ def svg(tape: Tape) -> str:
     )
 
 
-# ---- where things stand
+# ---- layout
 
 
 def _lay_out(tape: Tape) -> tuple[list[_Spot], list[list[int]]]:
-    """The boxes' spots, those that long edges pass, and each edge's way from its parent's to its child's."""
+    """The spots of boxes and of long edges, and each edge's path as indices of spots, from parent to child."""
     spots = [_Spot(column) for column in _columns(tape)]
     ways: list[list[int]] = []
     for edge in tape.edges:
@@ -76,10 +76,10 @@ def _lay_out(tape: Tape) -> tuple[list[_Spot], list[list[int]]]:
 
 
 def _columns(tape: Tape) -> list[int]:
-    """Each box's longest way up from a leaf; how near to the root it is, if there is a circle."""
+    """Each box's column: the longest path to it from a leaf or, if there is a cycle, its distance from the root."""
     columns = [0] * len(tape.boxes)
     if not tape.every and not any(box.freed for box in tape.boxes):
-        for edge in tape.edges:  # from the root on, as they were read
+        for edge in tape.edges:  # in breadth-first order from the root
             columns[edge.parent] = columns[edge.parent] or (columns[edge.child] + 1) * (edge.parent > 0)
         return [max(columns) - column for column in columns]
     for _ in tape.boxes:
@@ -92,7 +92,7 @@ def _columns(tape: Tape) -> list[int]:
 
 
 def _ports(tape: Tape, spots: list[_Spot], ways: list[list[int]], end: int) -> list[float]:
-    """How far from the middle of a box's side an edge leaves (`end` 0) or arrives (-1), so that none cover others."""
+    """Each edge's offset from the middle of the box's side where it leaves (`end` 0) or arrives (-1)."""
     shifts = [0.0] * len(ways)
     for at in range(len(tape.boxes)):
         mine = [i for i, way in enumerate(ways) if way[end] == at]
@@ -107,7 +107,7 @@ def _left(spot: _Spot) -> float:
     return MARGIN + spot.column * (BOX + GAP)
 
 
-# ---- what is drawn
+# ---- drawing
 
 
 def _box(tape: Tape, at: int, spot: _Spot) -> str:
@@ -127,20 +127,20 @@ def _box(tape: Tape, at: int, spot: _Spot) -> str:
 
 
 def _edge(edge: Edge, middle: list[tuple[float, float]]) -> str:
-    """The forward line, and below it the dashed one of the gradient, with what came along it."""
+    """The forward arrow, and below it the dashed arrow of the gradient with its value."""
     forward, back = ([(x, y + shift) for x, y in middle] for shift in (-4, 4))
     parts = [_path(forward, VALUE, dashed=False), _path(back[::-1], GRADIENT, dashed=True)]
     if edge.parts:
         says = f"{edge.calls[0]}: {short(edge.parts[0])}" + (f" ×{len(edge.calls)}" if len(edge.calls) > 1 else "")
         (x1, y1), (x2, y2) = back[-2], back[-1]
         slope = (y2 - y1) / (x2 - x1 or 1.0)
-        aside = 0 if abs(slope) < 0.2 else 16 if slope < 0 else -16  # where a slanting line leaves room below it
+        aside = 0 if abs(slope) < 0.2 else 16 if slope < 0 else -16  # to the side where a slanted line leaves room
         parts.append(_text((x1 + x2) / 2 + aside, (y1 + y2) / 2 + 11, says, GRADIENT, size=11))
     return f"<g>{''.join(parts)}</g>"
 
 
 def _points(way: list[_Spot], leave: float, arrive: float) -> list[tuple[float, float]]:
-    """From the right side of the parent to the left side of the child, through the columns between."""
+    """The points of an edge from the parent's right side to the child's left side, through the columns between."""
     points = [(_left(way[0]) + BOX, way[0].y + leave)]
     for spot in way[1:-1]:
         points += [(_left(spot), spot.y), (_left(spot) + BOX, spot.y)]
@@ -148,7 +148,6 @@ def _points(way: list[_Spot], leave: float, arrive: float) -> list[tuple[float, 
 
 
 def _path(points: list[tuple[float, float]], color: str, dashed: bool) -> str:
-    """A line with a head at its end."""
     (x1, y1), (x2, y2) = points[-2], points[-1]
     length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1e-9)
     ux, uy = (x2 - x1) / length, (y2 - y1) / length

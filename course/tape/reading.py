@@ -1,4 +1,4 @@
-"""Reads what an engine has recorded: boxes and edges, never more than a reader can look at, and circles too."""
+"""Reads the graph that an engine has recorded: at most `MOST` tensors with their edges, and whether it has cycles."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from course.tape.watching import Watched
 
 MOST = 16
-"""Tensors that are drawn."""
+"""How many tensors are drawn at most."""
 FAR = 200_000
-"""Tensors that are looked through for a circle, and whose gradients are put back."""
+"""How many tensors are searched for a cycle at most; no backward pass is run over more."""
 
 
 @dataclass
@@ -26,15 +26,15 @@ class Box:
     operation: str = ""
     freed: bool = False
     more: int = 0
-    """Parents that are not drawn."""
+    """The number of parents that are not drawn."""
     sent: list[Any] = field(default_factory=list)
-    """What its VJPs were called with."""
+    """The gradients that its VJPs were called with."""
     grad: Any = None
     """Its `grad` after the pass."""
 
     @property
     def title(self) -> str:
-        """Its name and its operation, as far as they are known."""
+        """Its name and operation, if known."""
         words = [one for one in (self.name, self.operation) if one]
         return " = ".join(words) or ("result" if self.freed else "leaf")
 
@@ -44,14 +44,14 @@ class Box:
 
     @property
     def gradient(self) -> str:
-        """What it passed on, or what a leaf keeps; empty if that is not known."""
+        """The gradient that it passed on, or a leaf's `grad`; empty if that is not known."""
         value = self.grad if self.leaf else self.sent[0] if self.sent else None
         return "" if value is None else short(value)
 
 
 @dataclass
 class Edge:
-    """One edge of the tape, with the parts that its VJP has returned, and when: 1 is the pass's first call."""
+    """One edge of the tape, with the gradients that its VJP returned, and the numbers of these calls, from 1."""
 
     child: int
     parent: int
@@ -61,18 +61,18 @@ class Edge:
 
 @dataclass
 class Tape:
-    """What is drawn, boxes from the root on, and the lines below it."""
+    """The boxes, from the root on, and edges to draw, and the lines of text below them."""
 
     boxes: list[Box] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     by_hooks: bool = False
-    """Whether the engine keeps its tape elsewhere than in `edges`: hooks tell what its pass does."""
+    """Whether the engine's results have no `edges`, so that gradients are observed by hooks."""
     every: list[Any] = field(default_factory=list)
-    """All tensors below the root, parents first, drawn or not; empty if no pass can be run over them."""
+    """All tensors below the root, drawn or not, parents first; empty if no backward pass can be run."""
 
     def as_text(self) -> str:
-        """One line for each tensor, parents first, and the remarks."""
+        """A line for each tensor, parents first, and one for each of its edges; then `lines`."""
         written = []
         order = {id(tensor): at for at, tensor in enumerate(self.every)}
         boxes = sorted(enumerate(self.boxes), key=lambda one: order.get(id(one[1].tensor), -one[0]))
@@ -89,9 +89,11 @@ class Tape:
 
 
 def read(root: Any, names: Mapping[int, str], watched: Watched) -> Tape:
-    """The tape below `root`; `names` are by the tensors' ids. What cannot be read is told in `lines`.
+    """The tape below `root`; `lines` say what cannot be read.
 
-    Where a result has no `edges`, what a program was seen to do takes their place.
+    Args:
+        names: the tensors' names, by their ids.
+        watched: the operations of the program, used if `root` has no `edges`.
     """
     tape = Tape(by_hooks=bool(watched.made) and not hasattr(root, "edges"))
     if not hasattr(root, "data"):
@@ -105,7 +107,7 @@ def read(root: Any, names: Mapping[int, str], watched: Watched) -> Tape:
         return tape
     pairs = watched.pairs if tape.by_hooks else pairs_of
     places = _draw(tape, root, names, pairs)
-    _look_for_circles(tape, root, pairs)
+    _sort_topologically(tape, root, pairs)
     left_out = len(tape.every) - len(places)
     if left_out > 0:
         tape.lines.append(f"{left_out:,} tensors more lie below these {len(places)} and are not drawn.")
@@ -118,7 +120,7 @@ Pairs = Callable[[Any], Iterable[tuple[Any, Any]]]
 
 
 def _draw(tape: Tape, root: Any, names: Mapping[int, str], pairs: Pairs) -> dict[int, int]:
-    """The boxes nearest to the root, and their edges. Where in `tape.boxes` each tensor stands, by its id."""
+    """Add the boxes nearest to the root, and their edges; return each tensor's index in `tape.boxes`, by its id."""
     places, queue = {id(root): 0}, deque([root])
     tape.boxes.append(Box(root, names.get(id(root), "")))
     while queue:
@@ -149,7 +151,7 @@ def _draw(tape: Tape, root: Any, names: Mapping[int, str], pairs: Pairs) -> dict
 
 
 def pairs_of(tensor: Any) -> Iterator[tuple[Any, Any]]:
-    """The edges of a tensor; `ValueError` where they are no pairs of a tensor and a function."""
+    """The edges of a tensor. `ValueError` if one is not a pair of a tensor and a function."""
     edges = getattr(tensor, "edges", None) or ()
     for edge in edges if isinstance(edges, (tuple, list)) else [edges]:
         if not (isinstance(edge, (tuple, list)) and len(edge) == 2 and callable(edge[1]) and hasattr(edge[0], "data")):
@@ -158,15 +160,15 @@ def pairs_of(tensor: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def operation(vjp: Any) -> str:
-    """The function that a VJP was written in, as `multiply` of `multiply.<locals>.<lambda>`; or the name itself."""
+    """The function that a VJP was defined in, `multiply` for `multiply.<locals>.<lambda>`; a str is returned as is."""
     if isinstance(vjp, str):
         return vjp
     parts = getattr(vjp, "__qualname__", "").split(".<locals>.")
     return parts[-2].split(".")[-1].strip("_") if len(parts) > 1 else "operation"
 
 
-def _look_for_circles(tape: Tape, root: Any, pairs: Pairs) -> None:
-    """All that lies below the root, parents first; a line if it leads back into itself, or goes on for too long."""
+def _sort_topologically(tape: Tape, root: Any, pairs: Pairs) -> None:
+    """Set `tape.every` by a topological sort; add a line if there is a cycle, or more than `FAR` tensors."""
     found, seen, due = [root], {id(root)}, Counter[int]()
     try:
         for tensor in found:  # which grows
@@ -179,7 +181,7 @@ def _look_for_circles(tape: Tape, root: Any, pairs: Pairs) -> None:
                 tape.lines.append(f"More than {FAR:,} tensors: no backward pass is run for the picture.")
                 return
     except ValueError:
-        return  # told already, where it was to be drawn
+        return  # `_draw` has reported it, if it is near enough to the root
     order, ready = list[Any](), [] if due[id(root)] else [root]
     while ready:
         order.append(ready.pop())
@@ -194,7 +196,7 @@ def _look_for_circles(tape: Tape, root: Any, pairs: Pairs) -> None:
 
 
 def short(value: Any) -> str:
-    """A number, a few numbers, or a shape."""
+    """A value in short: a number, up to three numbers, a shape, or the name of a type."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

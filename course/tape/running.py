@@ -1,4 +1,4 @@
-"""Runs one backward pass of the engine itself, and listens to the VJPs of what is drawn."""
+"""Runs one backward pass of the engine, and records the calls of the VJPs that are drawn."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy as np
 from course.tape.reading import Box, Edge, Tape, pairs_of
 
 TOO_OFTEN = 200
-"""Calls of one VJP in one pass, after which the pass is ended."""
+"""After how many calls of one VJP a backward pass is ended."""
 
 
 class GoesRound(RuntimeError):
-    """A pass has called one VJP too often."""
+    """A backward pass has called one VJP more than `TOO_OFTEN`."""
 
 
 def run(tape: Tape, root: Any, g: Any) -> None:
-    """Let the engine walk, write down what went along each edge, and put back edges and grads as they were."""
+    """Run the engine's backward pass, record the gradients along each edge, and restore edges and grads."""
     if not tape.edges or not tape.every:
         return
     kept = [(tensor, getattr(tensor, "edges", None), getattr(tensor, "grad", None)) for tensor in tape.every]
     try:
         for tensor in tape.every:
             tensor.grad = None
-        (_hook if tape.by_hooks else _listen)(tape)
-        _walk(root, g)
+        (_hook if tape.by_hooks else _wrap_vjps)(tape)
+        _run_backward(root, g)
     except NotImplementedError:
         tape.lines.append(
             "`Tensor.backward` is not written yet. Once it is, what it sends along the edges stands here."
@@ -36,24 +36,24 @@ def run(tape: Tape, root: Any, g: Any) -> None:
     except Exception as error:
         tape.lines.append(f"backward ended in {type(error).__name__}: {error}"[:300])
     else:
-        _look(tape)
+        _find_faults(tape)
     finally:
         for tensor, edges, grad in kept:
-            with suppress(AttributeError):  # one that cannot be set was not changed
+            with suppress(AttributeError):  # an attribute that cannot be set was not changed
                 if not tape.by_hooks:
                     tensor.edges = edges
             with suppress(AttributeError):
                 tensor.grad = grad
 
 
-def _listen(tape: Tape) -> None:
-    """Put a listener before each VJP of a box whose edges are all drawn in their order."""
+def _wrap_vjps(tape: Tape) -> None:
+    """Wrap the VJPs of all edges that are drawn, to record their calls."""
     calls = [0]
     for at, box in enumerate(tape.boxes):
         mine = iter([edge for edge in tape.edges if edge.child == at])
         drawn = {id(tape.boxes[edge.parent].tensor) for edge in tape.edges if edge.child == at}
         edges = [
-            (parent, _heard(box, next(mine), vjp, calls) if id(parent) in drawn else vjp)
+            (parent, _recording(box, next(mine), vjp, calls) if id(parent) in drawn else vjp)
             for parent, vjp in pairs_of(box.tensor)
         ]
         if edges:
@@ -61,7 +61,7 @@ def _listen(tape: Tape) -> None:
 
 
 def _hook(tape: Tape) -> None:
-    """Have each result of the program tell its gradient. They are the picture's own, so the hooks may stay."""
+    """Record the gradient of each result by a hook. The program's results are not used elsewhere, so hooks may stay."""
     try:
         for box in tape.boxes:
             if not box.leaf:
@@ -70,7 +70,7 @@ def _hook(tape: Tape) -> None:
         tape.lines.append("`Tensor.register_hook` is not written yet: gradients of results between are not shown.")
 
 
-def _heard(box: Box, edge: Edge, vjp: Callable[[Any], Any], calls: list[int]) -> Callable[[Any], Any]:
+def _recording(box: Box, edge: Edge, vjp: Callable[[Any], Any], calls: list[int]) -> Callable[[Any], Any]:
     def heard(g: Any) -> Any:
         calls[0] += 1
         if len(edge.calls) == TOO_OFTEN:
@@ -86,7 +86,7 @@ def _heard(box: Box, edge: Edge, vjp: Callable[[Any], Any], calls: list[int]) ->
     return heard
 
 
-def _walk(root: Any, g: Any) -> None:
+def _run_backward(root: Any, g: Any) -> None:
     backward = getattr(root, "backward", None)
     if backward is None:
         raise NotImplementedError
@@ -98,8 +98,8 @@ def _walk(root: Any, g: Any) -> None:
     backward(*given, **({"retain_graph": True} if keeps else {}))
 
 
-def _look(tape: Tape) -> None:
-    """What a pass that came to its end has done otherwise than it is to."""
+def _find_faults(tape: Tape) -> None:
+    """Read the leaves' grads after a completed pass, and add lines about what it did wrong."""
     for at, box in enumerate(tape.boxes):
         came = [part for edge in tape.edges if edge.parent == at for part in edge.parts]
         box.grad = getattr(box.tensor, "grad", None) if box.leaf else None
@@ -112,14 +112,14 @@ def _look(tape: Tape) -> None:
 
 
 def _compare(tape: Tape, box: Box, came: list[Any]) -> None:
-    """Whether a box passed on, or kept, the sum of what came to it."""
+    """Add a line if a box did not pass on, or keep, the sum of the gradients that came to it."""
     if box.leaf and box.grad is None:
         if getattr(box.tensor, "requires_grad", True):
             tape.lines.append(f"{box.title}: gradients came, and `grad` is still None.")
         return
     held = box.grad if box.leaf else box.sent[0] if box.sent else None
     if held is None or any(np.shape(part) != np.shape(held) for part in came):
-        return  # shapes differ where the walk itself sums what was broadcast
+        return  # the shapes differ if the engine undoes broadcasting outside of the VJPs
     total = sum(came)
     if not np.allclose(held, total, rtol=1e-4, atol=1e-8, equal_nan=True):
         did = "keeps another `grad`" if box.leaf else "passes something else on"

@@ -1,6 +1,6 @@
-"""Runs a program and writes down what each of its operations took and made, for engines with a tape of their own.
+"""Runs a program and records the inputs and result of each operation, for engines whose results have no `edges`.
 
-It asks for what the contract of chapter 5 names: operators and methods of the class, and `requires_grad`.
+It relies on names from the contract of chapter 5: the class's operators and methods, and `requires_grad`.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ OPERATIONS = {
     "__getitem__": "getitem",
     "T": "transpose",
 }
-"""Attributes of the class, and what their results are called."""
+"""Attributes of the class, and the names of their operations."""
 
 
 class Watched:
-    """What a program has made: its result, the operations, and the names that its tensors have in it."""
+    """A program's result, its operations, and the names of its variables."""
 
     def __init__(self) -> None:
         self.result: Any = None
         self.made: dict[int, tuple[Any, list[tuple[Any, Any]]]] = {}
-        """By the id of a result: the result, and pairs of a parent and the operation's name."""
+        """For each result, by its id: the result, and a pair (parent, name of the operation) for each parent."""
         self.names: dict[int, str] = {}
 
     def pairs(self, tensor: Any) -> list[tuple[Any, Any]]:
-        """In the place of a tensor's edges."""
+        """The pairs of a tensor, which replace its edges."""
         return self.made.get(id(tensor), (None, []))[1]
 
 
 def watch(program: Callable[..., Any], tensors: Mapping[str, Any]) -> Watched:
-    """Run `program` with these keyword arguments, one of which is a tensor of the engine."""
+    """Run `program` with these keyword arguments. `TypeError` if none of them is a tensor of an engine."""
     watched = Watched()
     kind = next((type(one) for one in tensors.values() if hasattr(one, "requires_grad")), None)
     if kind is None:
         raise TypeError(f"picture(program, x=...) needs the program's tensors by name, and got {sorted(tensors)}")
-    with _noting(kind, watched), _naming(program, kind, watched):
+    with _recording_operations(kind, watched), _recording_names(program, kind, watched):
         watched.result = program(**tensors)
     return watched
 
 
 @contextmanager
-def _noting(kind: type, watched: Watched) -> Iterator[None]:
-    """Let the class's operations note what they take and make. One that calls others is one operation."""
+def _recording_operations(kind: type, watched: Watched) -> Iterator[None]:
+    """Record the calls of the class's operations; calls from inside another operation are left out."""
     inside = [0]
     own = {name: vars(kind)[name] for name in OPERATIONS if name in vars(kind)}
 
@@ -84,8 +84,8 @@ def _noting(kind: type, watched: Watched) -> Iterator[None]:
 
 
 @contextmanager
-def _naming(program: Callable[..., Any], kind: type, watched: Watched) -> Iterator[None]:
-    """Take the names that the program's own variables give tensors, when it returns."""
+def _recording_names(program: Callable[..., Any], kind: type, watched: Watched) -> Iterator[None]:
+    """Record the names of the program's local variables that are tensors when it returns."""
     code, before = getattr(program, "__code__", None), sys.getprofile()
 
     def returned(frame: FrameType, event: str, _: Any) -> None:

@@ -1,9 +1,9 @@
-"""Experiments that a reader steers, in the book and in a notebook.
+"""Interactive experiments for the book and for notebooks.
 
-Each is a script and a stylesheet of one name. After `common.js` the script is an ES module with anywidget's interface
-(`export default { render({ model, el }) }`); the stylesheet comes after `common.css`. What `show` makes needs no
-anywidget and no network: the data, the script and the styles stand in the page, so that it works from a file server and
-from a disk, where a browser loads no module from a file, and under a policy that forbids to import from a text.
+Each consists of a script and a stylesheet of the same name. The script, after `common.js`, is an ES module with
+anywidget's interface (`export default { render({ model, el }) }`); the stylesheet follows `common.css`. The output of
+`show` needs neither anywidget nor a network: data, script and styles are inline. So it also works from a disk, where
+browsers load no modules, and under a Content-Security-Policy that forbids importing from a text.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ MODULE
   })();
   widget.render({ model: { get: (name) => values[name] }, el: box.querySelector("div") });
 })();"""
-"""A module as the body of a function: a page whose policy knows the script by its hash needs to import nothing."""
+"""Runs a module as the body of a function, so that a page's policy can allow the script by its hash."""
 
 
 def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in HTML, with names in the first row and in the first column; on a narrow screen it scrolls by itself."""
+    """An HTML table with headings in the first row and column, which scrolls on a narrow screen."""
     first = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
     others = "".join(
         f'<tr><th scope="row">{html.escape(name)}</th>'
@@ -49,10 +49,16 @@ def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | None = None, instead: str = "") -> HTML:
-    """The widget `name` with what its `model.get` is to find: `values`, which JSON must be able to say (no inf or nan).
+    """The widget `name`, whose `model.get` returns entries of `values`.
 
-    `frame` has its title and its question, or is that of `FRAMES`. For those without JavaScript `figure` is the id of a
-    figure on the page, and `instead` what stands in the widget's place, in HTML.
+    Args:
+        values: data for JSON, without inf and nan.
+        figure: the id of a figure on the page that readers without JavaScript are referred to.
+        frame: the title and question; by default those in `FRAMES`.
+        instead: HTML for readers without JavaScript.
+
+    Raises:
+        ValueError: `values` has inf or nan, or the script cannot be put into a page.
     """
     module, styles = (
         "".join((FOLDER / f"{part}.{kind}").read_text(encoding="utf-8") for part in ("common", name))
@@ -73,7 +79,7 @@ def show(name: str, values: Mapping[str, Any], figure: str = "", frame: Frame | 
 
 
 def require_stops(start: Mapping[str, Any], stops: Mapping[str, Collection[Any]]) -> None:
-    """`ValueError` where a control is to begin with a value that it cannot be set to; `stops` has these by its name."""
+    """Raise `ValueError` unless each control's start value is among its `stops`; both are by the control's name."""
     for name, value in start.items():
         if value not in stops[name]:
             raise ValueError(f"{name} is {value}, which is none of {[*stops[name]]}")
@@ -83,10 +89,10 @@ STOPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 5
 
 
 def mlp_shapes(n: int, d: int, m: int, o: int, figure: str = "", frame: Frame | None = None) -> HTML:
-    """The arrays of a two-layer network and their gradients, to scale, with the bytes they take in float32.
+    """The arrays of a two-layer network and their gradients, drawn to scale, with their bytes in float32.
 
-    Shown first for `n` rows, `d` inputs, `m` hidden units and `o` outputs. Each is one of `STOPS`, where the sliders
-    stop; anything else is a `ValueError`.
+    It starts with `n` rows, `d` inputs, `m` hidden units and `o` outputs. `ValueError` if one is not in `STOPS`, the
+    values of the sliders.
     """
     start = {"n": n, "d": d, "m": m, "o": o}
     require_stops(start, dict.fromkeys(start, STOPS))
@@ -99,11 +105,15 @@ def checkpoint_schedule(
     figure: str = "",
     frame: Frame | None = None,
 ) -> HTML:
-    """Schedules of checkpointing as timelines, with sliders for the chain and the policy, and one for time.
+    """Schedules of checkpointing as timelines, with sliders for the number of layers, the policy and time.
 
-    `schedules` maps "layers/policy/number" to a schedule of `course.experiments.schedules`, and `start` is the key that
-    is shown first. For each number of layers, 32 at most, there are "everything/0", "segments/1" to "segments/<layers>"
-    and "slots/1" to any number. A missing or another key is a `ValueError`.
+    Args:
+        schedules: schedules of `course.experiments.schedules` by "layers/policy/number". Each number of layers, at most
+            32, needs "everything/0", "segments/1" to "segments/<layers>", and "slots/1" to any number of slots.
+        start: the key to start with.
+
+    Raises:
+        ValueError: a key is missing or unknown.
     """
     lengths = {key.split("/")[0] for key in schedules}
     expected = set()
@@ -127,10 +137,13 @@ def gradient_flow(
 ) -> HTML:
     """The gradient norm of each hidden layer, with switches for the parts of the network.
 
-    `data` maps "activation/init/residual/norm/depth", as in "sigmoid/default/0/0/30", to the norms of the hidden
-    layers, first to last. Its first key is shown first, and the choices stand in the order in which they come
-    (numbers in theirs). Combinations may be missing.
-    A key of another form, no norms and a negative norm are a `ValueError`.
+    Args:
+        data: the norms of the hidden layers, first to last, by "activation/init/residual/norm/depth", as in
+            "sigmoid/default/0/0/30". The first key is shown first, and the choices appear in the order of the keys,
+            numbers in increasing order. Combinations may be missing.
+
+    Raises:
+        ValueError: a key has another form, or there are no norms or negative ones.
     """
     if not data:
         raise ValueError("nothing to show: data is empty")
@@ -148,7 +161,7 @@ def gradient_flow(
 LONGEST = 4
 """The longest axis that `broadcasting` draws."""
 ROWS = ((1.0, 2.0, 0.5, -1.0), (0.0, 0.0, 3.0, 1.0), (-2.0, 1.5, 1.0, 0.5))
-"""What `broadcasting` shows softmax and layer norm of, if nothing else is said."""
+"""The default matrix for softmax and layer norm in `broadcasting`."""
 
 
 def broadcasting(
@@ -160,10 +173,15 @@ def broadcasting(
     figure: str = "",
     frame: Frame | None = None,
 ) -> HTML:
-    """Which entries of g add up where in the gradients of a + b, and which entries softmax and layer norm of `x` touch.
+    """Which entries of g are summed into each gradient entry of a + b, and which ones softmax and layer norm mix.
 
-    `a` and `b` are the shapes that are shown first, at most three axes of 1 to `LONGEST`; `x` is a matrix, and layer
-    norm adds `eps` to the variance. Anything else is a `ValueError`.
+    Args:
+        a, b: the shapes to start with, with at most three axes of 1 to `LONGEST`.
+        x: the matrix for softmax and layer norm.
+        eps: added to the variance in layer norm.
+
+    Raises:
+        ValueError: a shape or `x` is none of these.
     """
     for name, shape in (("a", a), ("b", b)):
         if len(shape) > 3 or not all(1 <= size <= LONGEST for size in shape):
@@ -175,7 +193,7 @@ def broadcasting(
 
 
 OPERATIONS = {"add": 2, "sub": 2, "mul": 2, "square": 1}
-"""The operations of `backward_sweep`, with the number of their parents."""
+"""The operations of `backward_sweep`, with their numbers of parents."""
 
 
 def backward_sweep(
@@ -191,10 +209,17 @@ def backward_sweep(
 ) -> HTML:
     """A small graph with its local gradients, a slider for each input, and the reverse sweep message by message.
 
-    `operations` lists (name, operation, parent, ...), parents first and the output last; `places` maps every name to
-    (column, row). `orders` maps labels to the names of the operations in the order in which they send, output first;
-    the first is to be a right one, and the others are compared with it. Without `orders` there is that one alone.
-    A `ValueError` names the fault in a graph that cannot be drawn or swept.
+    Args:
+        inputs: the inputs' start values.
+        operations: (name, operation, parent, ...) for each operation, parents before children and the output last.
+        places: the (column, row) of each input and operation.
+        orders: labels, each with the names of the operations in the order in which they send, output first. The first
+            order must be right, and the others are compared with it. By default there is one, the reverse of
+            `operations`.
+        limit, step: range and step of the sliders.
+
+    Raises:
+        ValueError: the graph cannot be drawn or swept; the message names the fault.
     """
     known, used = set(inputs), set[str]()
     for name, kind, *parents in operations:
@@ -228,8 +253,12 @@ def gradient_account(
 ) -> HTML:
     """Each step's own gradient beside `.grad`, and the loss, with a switch for zero_grad and a slider for the step.
 
-    A run maps each parameter to its "value", "gradient" and "grad" in every step, after backward and before the
-    optimizer's step, and "" to the "loss" there. Runs of other parameters or lengths are a `ValueError`.
+    Args:
+        cleared, kept: the runs with and without zero_grad. Each maps a parameter's name to its "value", "gradient" and
+            "grad" in every step, after backward and before the optimizer's step, and "" to the "loss" in every step.
+
+    Raises:
+        ValueError: the runs differ in parameters or length.
     """
     lengths = {len(series) for run in (cleared, kept) for one in run.values() for series in one.values()}
     shapes = [{name: sorted(one) for name, one in run.items()} for run in (cleared, kept)]
@@ -257,14 +286,17 @@ def memory_account(
     figure: str = "",
     frame: Frame | None = None,
 ) -> HTML:
-    """What a training step needs of each GPU as a bar beside the GPU's memory, and what to change if it is too much.
+    """The memory that a training step needs on each GPU, as a bar beside the GPU's memory, and changes that help.
 
-    Shown first with these settings; states are sharded over the GPUs (stage 3 of ZeRO). `models` maps names to shapes:
-    `{"mine": Shape(...)}` shows a model of your own. All numbers come from `course.memory`.
+    It starts with these settings. States are sharded over the GPUs (stage 3 of ZeRO). All numbers come from
+    `course.memory`.
+
+    Args:
+        models: shapes by name; `{"mine": Shape(...)}` shows a model of your own.
 
     Raises:
-        MemoryInputError: no such model or policy.
-        ValueError: a number at which no slider stops.
+        MemoryInputError: the model or the policy is unknown.
+        ValueError: a setting is not a value of its slider.
     """
     known("model", model, models)
     known("recompute", recompute, RECOMPUTE)

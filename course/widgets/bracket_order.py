@@ -1,4 +1,4 @@
-"""A product of four Jacobians in all of its bracketings, with the FLOPs of each, for widths that a reader sets."""
+"""The widget of all bracketings of a product of four Jacobians, with the FLOPs of each."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from course.widgets.frames import Frame
 
 JACOBIANS = 4
 WIDTHS = tuple(2**i for i in range(11))
-"""Where the sliders stop."""
+"""The values of the sliders."""
 ORDERS: Mapping[str, Tree] = dict(
     zip(("output", "outer-output", "halves", "outer-input", "input"), bracketings(JACOBIANS), strict=True)
 )
-"""All bracketings of `JACOBIANS`, by the names that they have in an address."""
+"""All bracketings of `JACOBIANS` Jacobians, by their names in URLs."""
 NAMES = {"output": "from the output end", "halves": "two halves", "input": "from the input end"}
 CHAINS = {
     "A loss": (256, 256, 256, 256, 1),
     "Bottleneck": (256, 256, 2, 256, 256),
     "All alike": (256, 256, 256, 256, 256),
 }
-"""What buttons set, input end first."""
+"""The widths that each button sets, input end first."""
 
 
-def _without_scripts() -> str:
-    """The FLOPs of each order for some chains."""
+def _noscript_table() -> str:
+    """A table of the FLOPs of each order for some chains, for readers without JavaScript."""
     chains = {"a loss": CHAINS["A loss"], "turned round": CHAINS["A loss"][::-1], "bottleneck": CHAINS["Bottleneck"]}
     head = ["order", *(f"{name}, {' → '.join(map(str, widths))}" for name, widths in chains.items())]
     return plain_table(
@@ -40,8 +40,8 @@ def bracket_order(
 ) -> HTML:
     """The FLOPs of every bracketing of J₄J₃J₂J₁, and one of them step by step, with a slider for each width.
 
-    Shown first for these `JACOBIANS` + 1 widths, input end first, and this one of `ORDERS`. Widths at which no slider
-    stops, another number of them, or another order are a `ValueError`.
+    It starts with these `JACOBIANS` + 1 widths, input end first, and this key of `ORDERS`. `ValueError` if their number
+    differs, a width is not in `WIDTHS`, or the order is unknown.
     """
     if len(widths) != JACOBIANS + 1:
         raise ValueError(f"{JACOBIANS} Jacobians have {JACOBIANS + 1} widths, not {len(widths)}")
@@ -51,4 +51,4 @@ def bracket_order(
         name: {"tree": tree, "words": written(tree), "name": NAMES.get(name, "")} for name, tree in ORDERS.items()
     }
     values = {"start": start, "stops": WIDTHS, "orders": orders, "chains": CHAINS}
-    return show("bracket_order", values, figure, frame, _without_scripts())
+    return show("bracket_order", values, figure, frame, _noscript_table())

@@ -1,4 +1,4 @@
-"""A clinic: a curve and a print-out, the choice of the next test, and the name of the fault."""
+"""The clinic widget: readers see a loss curve, choose tests, and name the fault."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ def clinic(
     figure: str = "",
     frame: Frame | None = None,
 ) -> HTML:
-    """Broken runs whose fault a reader names after as few tests as it takes.
+    """Faulty runs whose fault a reader is to name after as few tests as possible.
 
-    `course.experiments.clinic.record` makes `cases` and `tests`, by their keys. A case has a "name", its "losses", what
-    it has "printed", the "reading" of its curve, the line as it "should" be and the "line" as it is (both empty: the
-    healthy program), and the "fewest" tests. A test has a "name", what it "asks", and the "outcomes": what is printed,
-    and the reading, by case. `level` is a loss that the plot marks. Cases, tests and outcomes that do not fit are a
-    `ValueError`.
+    `course.experiments.clinic.record` makes `cases` and `tests`.
+
+    Args:
+        cases: by key, each with a "name", its "losses", the "printed" text, the "reading" of its curve, the line as it
+            "should" be and the "line" as it is (both empty for the healthy program), and the "fewest" tests.
+        tests: by key, each with a "name", the question that it "asks", and its "outcomes" by case: printed text and
+            reading.
+        level: a loss that the plot marks.
+
+    Raises:
+        ValueError: cases, tests and outcomes do not match.
     """
     healthy = [key for key, case in cases.items() if not case["line"]]
     if len(healthy) != 1:

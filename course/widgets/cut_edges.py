@@ -1,4 +1,4 @@
-"""Graphs of small programs whose edges a reader cuts: which leaf then has `None`, 0 or a value in `.grad`."""
+"""The widget in which readers cut edges of a graph, and predict which leaves have `None`, 0 or a value in `.grad`."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from course.widgets import plain_table, show
 from course.widgets.frames import Frame
 
 
-def _says(grad: Number | None) -> str:
+def _grad_text(grad: Number | None) -> str:
     return "None" if grad is None else f"{grad:g}".replace("-", "−") if isinstance(grad, float) else str(grad)
 
 
 def _table(program: Program) -> str:
-    """A program, and each of its edges cut alone, as HTML."""
+    """HTML with a program, and a table of the leaves' grads with each single edge cut."""
     rows = []
     for cuts in ((), *([edge] for edge in program.edges)):
         grads = run(program, cuts).grads
-        rows.append([" → ".join(cuts[0]) if cuts else "nothing", *(_says(grads[leaf]) for leaf in program.leaves)])
+        rows.append([" → ".join(cuts[0]) if cuts else "nothing", *(_grad_text(grads[leaf]) for leaf in program.leaves)])
     table = plain_table(["cut", *(f"{leaf}.grad" for leaf in program.leaves)], rows)
     lines = "\n".join(program.text(()))
-    leaves = ", ".join(f"{leaf} = {_says(value)}" for leaf, value in program.leaves.items())
+    leaves = ", ".join(f"{leaf} = {_grad_text(value)}" for leaf, value in program.leaves.items())
     return f"<p>{program.words.capitalize()}, {leaves}:</p><pre>{lines}</pre>{table}"
 
 
 def cut_edges(
     program: str = "teacher", cuts: Sequence[tuple[str, str]] = (), figure: str = "", frame: Frame | None = None
 ) -> HTML:
-    """A program's graph with edges to cut; a reader says what each leaf's `.grad` will be, and then sees it.
+    """A program's graph with edges to cut; readers predict each leaf's `.grad`, and then see it.
 
-    Shown first is this program of `course.experiments.cuts.PROGRAMS` with these edges, pairs of a tensor and the result
-    that uses it, cut by `.detach()`. PyTorch runs every program with every combination of cuts when this is called.
-    Without JavaScript, tables show each edge cut alone. Another program or an edge that it does not have is a
-    `ValueError`.
+    It starts with this key of `course.experiments.cuts.PROGRAMS` and these edges, pairs of a tensor and the result that
+    uses it, cut by `.detach()`. This function runs every program with every combination of cuts in PyTorch. Without
+    JavaScript, tables show each edge cut alone. `ValueError` if the program or an edge is unknown.
     """
     if program not in PROGRAMS:
         raise ValueError(f"program is {program}, which is none of {[*PROGRAMS]}")

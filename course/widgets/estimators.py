@@ -1,4 +1,4 @@
-"""Three estimators of one gradient, each as a cloud of estimates."""
+"""The widget of three estimators of one gradient, each shown as a cloud of estimates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MUS = tuple(i / 4 for i in range(-12, 13))
 SIGMAS = tuple(i / 4 for i in range(1, 9))
 BASELINES = tuple(i / 4 for i in range(-16, 65))
 SIZES = (1, 4, 16, 64)
-"""Where the sliders stop. `SIZES` are samples in one estimate."""
+"""The values of the sliders. `SIZES` are numbers of samples in one estimate."""
 
 
 def estimators(
@@ -24,10 +24,10 @@ def estimators(
     figure: str = "",
     frame: Frame | None = None,
 ) -> HTML:
-    """Clouds of the score function's estimates, without and with a baseline, and of the path's, around the gradient.
+    """Clouds of score-function estimates, without and with a baseline, and of pathwise estimates, around the gradient.
 
-    Shown first for this function of `course.experiments.estimators.CASES`, a normal variable of mean `mu` and standard
-    deviation `sigma`, a baseline, and `n` samples in an estimate. A value at which no slider stops is a `ValueError`.
+    It starts with this key of `course.experiments.estimators.CASES`, a normal variable with mean `mu` and standard
+    deviation `sigma`, a baseline, and `n` samples per estimate. `ValueError` if one is not a value of its slider.
     """
     start = {"case": case, "mu": mu, "sigma": sigma, "baseline": baseline, "n": n}
     stops = {"case": tuple(CASES), "mu": MUS, "sigma": SIGMAS, "baseline": BASELINES, "n": SIZES}

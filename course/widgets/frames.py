@@ -1,4 +1,4 @@
-"""What stands around an experiment: its title, its name in an address, and the question that comes before it."""
+"""The frame of an experiment: its title, its name in URLs, and the question before it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a reader answers before the experiment opens. `names` may stand between backquotes.
+    """A question that a reader answers before the experiment opens. Its texts may have `code` in backquotes.
 
-    `options` are two to four pairs: an answer, and a sentence that says why it is right or wrong. `right` is the place
-    of the right one. `then` sets the experiment's inputs, by their names, to the case that was asked about.
+    Args:
+        asks: the question.
+        options: two to four pairs of an answer and a sentence that says why it is right or wrong.
+        right: the index of the right answer.
+        then: values of the experiment's inputs, by name, that show the case in question.
+
+    Raises:
+        ValueError: `options` or `right` are none of these.
     """
 
     asks: str
@@ -30,9 +36,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Frame:
-    """The title of an experiment, its name, which no other on the page has, and its question, if it asks one.
+    """The title of an experiment, its name, unique on the page, and its question, if any.
 
-    A state has the address `#name?input=value&...` on the page.
+    The URL of a state ends with `#name?input=value&...`.
     """
 
     title: str
@@ -40,7 +46,7 @@ class Frame:
     question: Question | None = None
 
     def as_values(self) -> dict[str, Any]:
-        """What the script is to find."""
+        """The frame as data for the script."""
         asked = self.question
         question = asked and {
             "asks": asked.asks,
@@ -68,4 +74,4 @@ FRAMES = {
     "zero_stages": Frame("Who holds what?", "zero"),
     "straight_through": Frame("Descent through a staircase", "straight"),
 }
-"""The frames of experiments that are shown without one of their own."""
+"""The default frames of experiments."""

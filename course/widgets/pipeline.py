@@ -1,4 +1,4 @@
-"""Schedules of a pipeline, moment by moment: what each stage computes, what it holds, and how long it has been idle."""
+"""The widget of pipeline schedules: what each stage computes and holds at each moment, and how long it was idle."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from course.widgets.frames import Frame
 
 STAGES = (2, 4, 8)
 MICROBATCHES = (1, 2, 4, 8, 16, 32)
-"""Where the sliders stop."""
+"""The values of the sliders."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule's name on the controls, how long its jobs take, and the parts of the model on a stage."""
+    """A schedule's name on the controls, the durations of its jobs, and the number of model parts on each stage."""
 
     words: str
     durations: dict[str, float]
@@ -41,11 +41,11 @@ SCHEDULES = {
     "interleaved": Schedule("1F1B, interleaved", _WHOLE, 2),
     "apart": Schedule("1F1B, weights apart", _APART),
 }
-"""Forward takes one unit of time, and backward two, in one job or in two."""
+"""Forward takes one unit of time and backward two, as one job or as two."""
 
 
 def orders(schedule: str, stages: int, microbatches: int) -> Orders:
-    """The jobs of each stage. A schedule that is not in `SCHEDULES` is a `KeyError`."""
+    """The jobs of each stage. `KeyError` if the schedule is not in `SCHEDULES`."""
     if schedule == "interleaved":
         return interleaved(stages, microbatches, SCHEDULES[schedule].chunks)
     makers = {"gpipe": gpipe, "1f1b": one_forward_one_backward, "apart": weights_apart}
@@ -53,22 +53,22 @@ def orders(schedule: str, stages: int, microbatches: int) -> Orders:
 
 
 def simulated(schedule: str, stages: int, microbatches: int) -> list[Run]:
-    """Every job with its time. What cannot be scheduled is a `ValueError`, as in `course.experiments.pipeline`."""
+    """Every job with its times. `ValueError` if it cannot be scheduled, as in `course.experiments.pipeline`."""
     of = SCHEDULES[schedule]
     return simulate(orders(schedule, stages, microbatches), of.durations, of.chunks)
 
 
 def possible(schedule: str, stages: int, microbatches: int) -> bool:
-    """Interleaving takes micro-batches in groups of one for each stage."""
+    """Whether the schedule exists: interleaving needs a multiple of `stages` micro-batches."""
     return schedule != "interleaved" or microbatches % stages == 0
 
 
 @cache
 def tables() -> dict[str, list[str]]:
-    """By "schedule/stages/micro-batches", the runs of each stage in four characters each.
+    """The runs of each stage as texts, by "schedule/stages/micro-batches"; a run has four characters.
 
-    They are the kind, small for the second part of the model, the micro-batch and, in two characters, the start in half
-    units of time, all to the base of 36.
+    They are the kind, in lower case for the second part of the model; the micro-batch; and, in two characters, the
+    start in half units of time. Numbers are in base 36.
     """
     found = {}
     for schedule in SCHEDULES:
@@ -90,11 +90,11 @@ def _written(run: Run) -> str:
 def pipeline(
     schedule: str = "gpipe", stages: int = 4, microbatches: int = 8, figure: str = "", frame: Frame | None = None
 ) -> HTML:
-    """Schedules of a pipeline as timelines, with sliders for stages and micro-batches, and one for time.
+    """Pipeline schedules as timelines, with sliders for stages, micro-batches and time.
 
-    Shown first with these settings, at the first moment at which a stage holds the most. Everything comes from
-    `course.experiments.pipeline`. A value at which no control can be set, or a number of micro-batches that cannot be
-    interleaved, is a `ValueError`.
+    It starts with these settings, at the first moment at which a stage holds the most. All numbers come from
+    `course.experiments.pipeline`. `ValueError` if a setting is not a value of its control, or the micro-batches cannot
+    be interleaved.
     """
     start = {"schedule": schedule, "stages": stages, "microbatches": microbatches}
     stops = {"schedule": tuple(SCHEDULES), "stages": STAGES, "microbatches": MICROBATCHES}

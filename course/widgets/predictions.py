@@ -1,8 +1,8 @@
-"""What `course.memory` predicts, as tables of whole numbers: the widget `memory_account` looks up, adds and compares.
+"""Tables of integers from which the widget `memory_account` computes the predictions of `course.memory`.
 
-All that a step holds is a number of bytes per token, and for a loss in chunks a constant; states are shares of a sum.
-So a few numbers for each way to run a model stand for all sequences, batches and numbers of GPUs. They are taken from
-the predictor's answers, and where a table would answer otherwise than the predictor, at any stop, it is not made.
+Activations are proportional to the number of tokens, plus a constant for a loss in chunks; states are sums divided by
+the number of GPUs. So a few numbers for each way to run a model are enough for all sequences, batches and numbers of
+GPUs. They are derived from the predictor's results and compared with it at every value of the sliders.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from course.memory import (
 )
 
 SEQS = (2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
-"""Tokens of a sequence, where the slider stops; all more than `LOSS_ROWS`."""
+"""The slider's values for tokens in a sequence; all more than `LOSS_ROWS`."""
 BATCHES = tuple(range(1, 17))
 GPUS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 CARDS = ("24GB", "40GB", "80GB", "141GB", "192GB")
 WAYS = tuple(product((None, LOSS_ROWS), RECOMPUTE))
-"""Rows of a chunk of the loss, and what is recomputed. A table's list of ways stands in this order."""
+"""Pairs of the loss's chunk size and the recomputation, in the order that the tables use."""
 _ITEMSIZES = (2, 4)
 
 
 def tables(models: Mapping[str, Shape]) -> dict[str, Any]:
-    """All that the widget knows of these models.
+    """All data of the widget about these models.
 
-    - "precisions": bytes of a weight, of a gradient, of the optimizer's share in a parameter, of an activation.
-    - "states", by model and precision: weights, gradients, optimizer, to be divided by the GPUs and rounded up, and
-      what is gathered where there are several GPUs.
-    - "bytes", by model, itemsize of activations, norms and way: five numbers per token, and the constant of the last
-      but one. They are activations; loss head and transients at the loss; and transients in the layer.
+    - "precisions": bytes of a weight, of a gradient, of the optimizer's states of a parameter, of an activation.
+    - "states", by model and precision: bytes of weights, gradients and optimizer, to be divided by the number of GPUs
+      and rounded up; and bytes gathered if there are several GPUs.
+    - "bytes", by model, itemsize of activations, norms and way: per token, the activations, the loss head and the
+      transients at the loss; the constant part of these transients; and per token, the transients in the layer.
     - "flops", by model, length and way: FLOPs per token.
-    - "ranks": for each model, length and way, which of "orders" it has. That is a letter for each other way, the batch
-      as it is and then a smaller one: the place of such a change when all are ranked by price, "-" where there is none.
+    - "ranks", by model, length and way: an index into "orders". An order has two letters for each other way, with the
+      same batch and with a smaller one: its rank by price among all such changes, or "-" if there is no such change.
 
     Raises:
-        ArithmeticError: a prediction is not what its table says.
+        ArithmeticError: a table disagrees with a prediction.
     """
     orders: dict[str, int] = {}
     return {
@@ -90,7 +90,6 @@ def tables(models: Mapping[str, Shape]) -> dict[str, Any]:
 
 
 def _ways(shape: Shape, itemsize: int = 2, norms: str = "fused") -> Iterator[Training]:
-    """One sequence on one GPU with no states, run each way."""
     stateless = replace(PRECISIONS["mixed"], weights=0, grads=0, master=0, moment=0, activations=itemsize)
     for loss_rows, recompute in WAYS:
         yield Training(shape, SEQS[0], recompute=recompute, precision=stateless, norms=norms, loss_rows=loss_rows)
@@ -108,7 +107,7 @@ def _states(shape: Shape, precision: str) -> list[int]:
 
 
 def _bytes(way: Training) -> list[int]:
-    """Five numbers: activations; loss head, transients and their constant at the loss; transients in the layer."""
+    """Activations; loss head, transients and their constant at the loss; transients in the layer: see `tables`."""
 
     def parts(n_tokens: int) -> list[int]:
         training = replace(way, seq=n_tokens)
@@ -131,7 +130,7 @@ def _order(before: Training) -> str:
     prices: dict[tuple[int, bool], tuple[float, int, int]] = {}
     before = replace(before, batch=2)
     for index, (loss_rows, recompute) in enumerate(WAYS):
-        if before.loss_rows is None or loss_rows is not None:  # a loss in chunks stays so
+        if before.loss_rows is None or loss_rows is not None:  # no change gives up chunks of the loss
             for batch in (2, 1):
                 after = replace(before, batch=batch, loss_rows=loss_rows, recompute=recompute)
                 prices[index, batch == 1] = price(as_remedy(before, after))

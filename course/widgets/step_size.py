@@ -1,4 +1,4 @@
-"""The error of a finite difference against its step: truncation, round-off, and the digits that cancel."""
+"""The widget of a finite difference's error against its step: truncation, round-off, and digits that cancel."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from course.widgets import plain_table, require_stops, show
 from course.widgets.frames import Frame
 
 EXPONENTS = tuple(i / 8 for i in range(-104, 1))
-"""Where the slider stops: powers of ten."""
+"""The values of the slider: exponents of ten."""
 AT = 1.0
-"""The point whose two values are shown digit by digit."""
+"""The point at which the two values are shown digit by digit."""
 
 
 @cache
 def tables() -> dict[str, dict[str, Any]]:
-    """By "dtype/formula": both parts of the error in theory, what is measured, and the best step.
+    """By "dtype/formula": the two parts of the error in theory, the measured error, and the best step.
 
-    Also, at how many points the two values are the `same` float, and the values `up` and `down` at `AT`, which the
-    page reads as floats of that dtype.
+    Also `same`, the number of points at which the two values are the same float; and the values `up` and `down` at
+    `AT`, which the page reads as floats of that dtype.
     """
     found: dict[str, dict[str, Any]] = {}
     steps = [10.0**exponent for exponent in EXPONENTS]
@@ -47,8 +47,8 @@ def _short(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _without_scripts() -> str:
-    """The measured errors at whole powers of ten."""
+def _noscript_table() -> str:
+    """A table of the measured errors at integer powers of ten, for readers without JavaScript."""
     head = ["step", *(f"{dtype}, {formula}" for dtype in DTYPES for formula in FORMULAS)]
     errors = [one["measured"] for one in tables().values()]
     whole = [at for at, exponent in enumerate(EXPONENTS) if exponent.is_integer()][::-1]
@@ -59,10 +59,10 @@ def _without_scripts() -> str:
 def step_size(
     dtype: str = "float64", formula: str = "central", h: float = -2, figure: str = "", frame: Frame | None = None
 ) -> HTML:
-    """The error of the slope of exp against the step, with its two parts, and the digits that are left of a difference.
+    """The error of a finite difference of exp against the step, with its two parts, and the digits that remain.
 
-    Shown first for this precision, formula and step, 10 to the `h`. A value at which no control stops is a
-    `ValueError`. Everything comes from `course.experiments.step_size`.
+    It starts with this precision, formula and step, 10 to the power `h`. All numbers come from
+    `course.experiments.step_size`. `ValueError` if a setting is not a value of its control.
     """
     start = {"dtype": dtype, "formula": formula, "h": h}
     stops = {"dtype": tuple(DTYPES), "formula": FORMULAS, "h": EXPONENTS}
@@ -75,4 +75,4 @@ def step_size(
         "points": curves.POINTS,
         "at": AT,
     }
-    return show("step_size", values, figure, frame, _without_scripts())
+    return show("step_size", values, figure, frame, _noscript_table())

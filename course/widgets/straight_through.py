@@ -1,4 +1,4 @@
-"""Descent through a quantizer, with the true slope, straight-through, and straight-through in a range."""
+"""The widget of descent through a quantizer, with the true slope, straight-through, and clipped straight-through."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WEIGHTS = tuple(i / 10 for i in range(-30, 31))
 TARGETS = WEIGHTS
 RATES = (0.02, 0.05, 0.1, 0.2, 0.5)
 STEPS = tuple(range(61))
-"""Where the sliders stop."""
+"""The values of the sliders."""
 
 
 def straight_through(
@@ -24,10 +24,10 @@ def straight_through(
     figure: str = "",
     frame: Frame | None = None,
 ) -> HTML:
-    """A weight behind a quantizer, what three backwards pass to it, and where descent takes it with each.
+    """A weight behind a quantizer, the gradients that three backward rules give it, and its descent with each.
 
-    Shown first for this quantizer of `course.experiments.straight_through.QUANTIZERS`, a weight, the target of its
-    rounded value, a learning rate, and a number of steps. A value at which no control stops is a `ValueError`.
+    It starts with this key of `course.experiments.straight_through.QUANTIZERS`, the weight `w`, the target of its
+    quantized value, a learning rate, and a number of steps. `ValueError` if one is not a value of its control.
     """
     start = {"q": q, "w": w, "target": target, "rate": rate, "steps": steps}
     stops = {"q": tuple(QUANTIZERS), "w": WEIGHTS, "target": TARGETS, "rate": RATES, "steps": STEPS}

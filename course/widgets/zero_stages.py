@@ -1,4 +1,4 @@
-"""Who holds what of a model's states in the stages of ZeRO."""
+"""The widget of ZeRO's stages: which part of a model's states each GPU holds."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from course.widgets import require_stops, show
 from course.widgets.frames import Frame
 
 GPUS = tuple(2**i for i in range(11))
-"""Where the slider stops."""
+"""The values of the slider."""
 STAGES = range(4)
 KINDS = (("optimizer", 12, 1), ("gradients", 2, 2), ("weights", 2, 3))
-"""What there is, its bytes per parameter with Adam in mixed precision, and the first stage that cuts it."""
+"""The kinds of states, their bytes per parameter with Adam in mixed precision, and the first stage that shards each."""
 HALVES = (2, 2, 2, 3)
-"""What a step sends in each stage, with one micro-batch: halves of an all-reduce of 16-bit numbers."""
+"""Communication of a step with one micro-batch, by stage, in halves of an all-reduce of 16-bit numbers."""
 SHAPES = {"7B": MODELS["llama-2-7b"], "70B": MODELS["llama-3.1-70b"], "405B": MODELS["llama-3.1-405b"]}
 
 
 def held_bytes(shape: Shape, gpus: int, stage: int) -> list[int]:
-    """What each of `gpus` keeps of the optimizer, of the gradients and of the weights."""
+    """The bytes of optimizer, gradients and weights that each of `gpus` GPUs holds."""
     memory = predict_memory(Training(shape, 1, gpus=gpus, zero=stage))
     return [memory.optimizer, memory.grads, memory.weights]
 
 
 def sent_bytes(n_params: int, gpus: int, stage: int) -> float:
-    """What each of `gpus` sends in a step of one micro-batch, gradients and weights in 16 bits."""
+    """The bytes that each of `gpus` GPUs sends in a step of one micro-batch, gradients and weights in 16 bits."""
     return HALVES[stage] * 2 * n_params * (gpus - 1) / gpus
 
 
@@ -41,11 +41,16 @@ def zero_stages(
     figure: str = "",
     frame: Frame | None = None,
 ) -> HTML:
-    """Each GPU's part of the weights, the gradients and the optimizer's states, drawn where it lies.
+    """The part of the weights, gradients and optimizer states that each GPU holds.
 
-    Shown first with these settings. `card` is a GPU's memory in bytes, and `models` maps names to shapes:
-    `{"mine": Shape(...)}` shows a model of your own. The bytes are those of `course.memory`, for Adam in mixed
-    precision. A value at which no control can be set is a `ValueError`.
+    It starts with these settings. The bytes are those of `course.memory`, for Adam in mixed precision.
+
+    Args:
+        card: a GPU's memory in bytes.
+        models: shapes by name; `{"mine": Shape(...)}` shows a model of your own.
+
+    Raises:
+        ValueError: a setting is not a value of its control.
     """
     require_stops({"model": model, "stage": stage, "gpus": gpus}, {"model": models, "stage": STAGES, "gpus": GPUS})
     tables = {

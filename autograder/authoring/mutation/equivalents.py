@@ -1,12 +1,11 @@
-"""The mutants that were proved equivalent: `autograder/lessons/<lesson>/equivalents.toml`.
+"""Reads the mutants that were proved equivalent: `autograder/lessons/<lesson>/equivalents.toml`.
 
-An entry quotes the changed line before and after, as the report shows it, so that it outlives changes elsewhere in
-the file and nothing else. `why` proves in a sentence that no input which the contract allows tells the two apart.
+An entry quotes the changed line before and after, as the report shows it, so that it stays valid when other lines
+change, and becomes invalid when this one does. `why` proves in a sentence that no input allowed by the contract tells
+the two apart. If several mutants of a function read the same, `nth`, from 1, says which one is meant.
 
-Where several changes of one function read the same, `nth` says which one is meant, from 1.
-
-`after = "*"` is for a line about which the contract leaves the learner free, such as how a network is initialised: it
-stands for all changes of that line that the checks accept.
+`after = "*"` stands for all changes of a line that the checks accept, where the contract leaves the learner free, as in
+initialising a network.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class EquivalentsError(ValueError):
 
 @dataclass(frozen=True)
 class Equivalent:
-    """An entry of the list: an edit of the reference, as misconceptions are, and why it is no mistake."""
+    """An entry of the list: an edit of the reference, and why it is not a mistake."""
 
     change: Edit
     why: str
@@ -38,7 +37,7 @@ class Equivalent:
 
 
 def read_equivalents(path: Path) -> list[Equivalent]:
-    """The entries of a file; none if it is not there. Raises `EquivalentsError`."""
+    """The entries of a file; none if there is no file. Raises `EquivalentsError`."""
     if not path.is_file():
         return []
     try:
@@ -71,11 +70,11 @@ def is_listed(mutant: Mutant, listed: Iterable[Equivalent]) -> bool:
 
 
 def out_of_date(listed: Iterable[Equivalent], outcomes: list[Outcome], mutants: Iterable[Mutant]) -> list[str]:
-    """What is wrong with the list, a sentence for each entry: it matches no mutant, or one that a check kills.
+    """A sentence for each entry that is listed twice, matches no mutant, or matches a mutant that a check kills.
 
     Args:
-        outcomes: those of the mutants that were tried; entries for others are not judged.
-        mutants: all of the lesson.
+        outcomes: of the mutants that were tried; entries about other functions are skipped.
+        mutants: all mutants of the lesson.
     """
     known = {mutant.change.where for mutant in mutants}
     tried = {outcome.mutant.change.where for outcome in outcomes}

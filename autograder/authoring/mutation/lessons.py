@@ -1,4 +1,4 @@
-"""`backprop build --mutate`: lessons one after the other, and whether all is well."""
+"""Runs the mutation test of one lesson for `backprop build --mutate`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ def mutate_lesson(
     progress: Console,
     seconds: float = CPU_SECONDS,
 ) -> bool:
-    """Try the mutants of a lesson, or of one part of it, and print what came of it; whether all is well.
+    """Try the mutants of a lesson or of one part, print the outcome, and return whether nothing is wrong.
 
     Args:
-        only: an exercise or a helper; empty for all of them.
+        only: an exercise or a helper; empty for all.
         jobs, seconds: as for `try_parts`.
-        screen, progress: where the table goes, and the lines that say how far it is.
+        screen: where the table and the survivors are printed.
+        progress: where a line for each finished part is printed.
 
     Raises:
         EquivalentsError: the list of equivalents cannot be read.
-        TrialError, CheckError: there is no part `only`, or the checks cannot be run, or the reference fails them.
+        TrialError: there is no part `only`, or the reference fails its checks.
+        CheckError: the checks cannot be run.
     """
     text = course.source(lesson.slug).read_text(encoding="utf-8")
     file = course.equivalents(lesson.slug)
@@ -49,7 +51,7 @@ def mutate_lesson(
         for result in try_parts(lesson, text, chosen, jobs=jobs, root=course.root, seconds=seconds):
             results.append(result)
             progress.print(progress_line(result, listed))
-    finally:  # where the run is interrupted, too: the table says what was not run
+    finally:  # after Ctrl-C, too: the table says what was not run
         if results:
             _print(course, lesson, chosen, results, time.monotonic() - start, screen)
     outcomes = [outcome for result in results for outcome in result.outcomes]

@@ -1,4 +1,4 @@
-"""Which mutants a lesson's reference has, and whose checks must notice them."""
+"""Generates the mutants of a lesson's reference."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Mutant:
 
     id: str
     part: str
-    """The exercise that it is in, or the helper."""
+    """The exercise or helper that is changed."""
     change: Edit
-    """How it reads: in which function, and the lines before and after."""
+    """The function, and the changed lines before and after."""
     exercises: tuple[str, ...]
-    """Those whose checks are asked, in this order: its own, those that use it, the others, whose checks may."""
+    """The exercises whose checks are run, in this order: its own, those that use the part, all others."""
     line: int
     nth: int
-    """Which one, from 1, of the mutants of its function that read the same."""
+    """Its number, from 1, among the mutants of its function that read the same."""
     splice: Splice
 
 
 def mutants_of(lesson: Lesson, text: str) -> dict[str, list[Mutant]]:
-    """The mutants of a lesson's source `text`, by the part of it that they are in: exercises and helpers, in order.
+    """The mutants of a lesson's source `text`, by exercise or helper, in order.
 
-    Each mutant is Python, and no two of them are the same program.
+    Each mutant parses as Python, and no two are the same program.
     """
     source = Source(text)
     cells = list(cells_of(text.splitlines()))
@@ -66,7 +66,7 @@ def mutants_of(lesson: Lesson, text: str) -> dict[str, list[Mutant]]:
 
 
 def _splices(source: Source, regions: list[tuple[int, int]]) -> list[Splice]:
-    """Those of all statements that lie in `regions`, each different from the source and from the others."""
+    """The mutations of all statements in `regions`, without those whose syntax tree is the source's or another's."""
     seen = {ast.dump(ast.parse(source.text(node))) for node in source.tree.body}
     splices = []
     for node in outermost(source.tree, regions):

@@ -1,4 +1,4 @@
-"""What mutation found in a lesson, for people: a line as each part is done, a table, the survivors."""
+"""Prints the results of a mutation test: a progress line for each part, a table, the survivors."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ COLUMNS = ("", "mutants", "killed", "by\nothers", "by time\nor crash", "equi-\nv
 
 @dataclass(frozen=True)
 class Counts:
-    """The figures of one part, or of a whole lesson."""
+    """The counts for one part or for a whole lesson."""
 
     mutants: int
     killed: int
-    """By whatever: the next two are among them."""
+    """All that did not survive; `by_others` and `ended` are among them."""
     by_others: int
-    """By the checks of an exercise that uses the part, where its own accept it."""
+    """Killed by the checks of another exercise, after the mutant's own accepted it."""
     ended: int
-    """By the limits of time and memory, or by a crash of the process."""
+    """Killed by a limit of time or memory, or by a crash of the process."""
     equivalent: int
     survive: int
 
     @property
     def rate(self) -> str:
-        """Killed, of those that could be."""
+        """The percentage killed of the mutants that are not equivalent."""
         could_be = self.mutants - self.equivalent
         return f"{100 * self.killed / could_be:.1f} %" if could_be else "none"
 
 
 def count(outcomes: list[Outcome], listed: Iterable[Equivalent]) -> Counts:
-    """The figures of these outcomes."""
+    """The counts of these outcomes."""
     verdicts = Counter(outcome.verdict for outcome in outcomes)
     equivalent = sum(outcome.verdict == SURVIVED and is_listed(outcome.mutant, listed) for outcome in outcomes)
     killed = [outcome for outcome in outcomes if outcome.verdict != SURVIVED]
@@ -55,12 +55,12 @@ def count(outcomes: list[Outcome], listed: Iterable[Equivalent]) -> Counts:
 
 
 def survivors(outcomes: list[Outcome], listed: Iterable[Equivalent]) -> list[Mutant]:
-    """The mutants that no check noticed and that nobody proved equivalent."""
+    """The mutants that no check killed and that are not listed as equivalent."""
     return [o.mutant for o in outcomes if o.verdict == SURVIVED and not is_listed(o.mutant, listed)]
 
 
 def progress_line(result: PartResult, listed: Iterable[Equivalent]) -> str:
-    """One part that was tried, in a line."""
+    """The line about one part that was tried."""
     counts = count(result.outcomes, listed)
     survive = f", {counts.survive} survive" if counts.survive else ""
     equivalent = f", {counts.equivalent} equivalent" if counts.equivalent else ""
@@ -70,7 +70,7 @@ def progress_line(result: PartResult, listed: Iterable[Equivalent]) -> str:
 def table(
     lesson: str, parts: dict[str, list[Mutant]], results: list[PartResult], listed: list[Equivalent], *, terminal: bool
 ) -> Table:
-    """The figures of each part and of the whole; parts that were not tried say so."""
+    """The table of the counts of each part and of their sum; parts that were not tried are marked."""
     drawn = Table(title=lesson, title_justify="left", box=box.SIMPLE_HEAD if terminal else None, padding=(0, 1, 0, 0))
     for title in COLUMNS:
         drawn.add_column(title, justify="right" if title else "left", no_wrap=True)
@@ -94,7 +94,7 @@ def _cells(name: str, counts: Counts) -> list[Text]:
 
 
 def print_survivors(screen: Console, file: str, mutants: list[Mutant]) -> None:
-    """Each survivor as file:line, before and after."""
+    """Print each survivor as file:line with the changed lines before and after."""
     for mutant in mutants:
         screen.print(f"{file}:{mutant.line}: no check notices  ({mutant.id})", soft_wrap=True)
         screen.print(f"    {mutant.change.before}\n    ->\n    {mutant.change.after}", soft_wrap=True)

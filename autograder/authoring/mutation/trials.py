@@ -1,7 +1,6 @@
-"""Each mutant before the checks that may notice it, in a process of its own that time and memory end.
+"""Runs the checks on each mutant, in a separate process with limits of time and memory.
 
-A warm judge (checks collected, the reference's answers known) forks once for each mutant: two hundredths of a second,
-and whatever a mutant does to its process ends with it.
+A warm judge (checks collected, the reference's answers known) forks once for each mutant, which takes 0.02 s.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from autograder.threads import ONE_THREAD
 from course.syllabus import Lesson
 
 CPU_SECONDS = 3.0
-"""What a mutant may compute at least; else ten times what the reference takes."""
+"""A mutant may use this much processor time, or ten times what the reference uses, whichever is more."""
 WALL_FACTOR = 10
-"""How much longer it may take by the clock: the machine may be busy, and a mutant may wait for what never comes."""
+"""Limit of wall time over limit of processor time: the machine may be busy, or a mutant may wait forever."""
 MEMORY = 2 * 2**30
-"""Bytes that a mutant may take beyond what the judge has."""
+"""Bytes of address space that a mutant may add to the judge's."""
 SURVIVED = "survived"
 KILLED, TIMED_OUT, CRASHED = "killed", "timed out", "crashed"
 
@@ -44,11 +43,11 @@ class TrialError(RuntimeError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant."""
+    """The verdict on a mutant."""
 
     mutant: Mutant
     verdict: str
-    """`survived`, or how it ended: `killed` (by a check), `timed out`, `crashed` (its process did)."""
+    """`survived`, `killed` (by a check), `timed out`, or `crashed` (the process ended abnormally)."""
     by: str = ""
     """The exercise whose checks killed it."""
 
@@ -71,20 +70,21 @@ def try_parts(
     root: Path,
     seconds: float = CPU_SECONDS,
 ) -> Iterator[PartResult]:
-    """The results of all `parts`, in their order, each as soon as it and those before it are known.
+    """Yield the results of all `parts` in order, each as soon as it and those before it are known.
 
     Args:
         text: the source that the mutants change.
-        jobs: processes at a time; each takes one part after the other.
-        seconds: what a mutant may compute at least, in the checks of one exercise.
+        jobs: the number of processes; each takes one part after the other.
+        seconds: the least limit of processor time for a mutant, in the checks of one exercise.
 
-    Raises `TrialError` where the reference itself fails its checks or a process is killed, and `CheckError` where the
-    checks cannot be run.
+    Raises:
+        TrialError: the reference fails its checks, or a process is killed.
+        CheckError: the checks cannot be run.
     """
     before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)  # the processes are many already, and threads survive no fork
+    os.environ.update(ONE_THREAD)  # there are enough processes already, and threads do not survive a fork
     try:
-        # Fresh interpreters: a fork of this process would have its threads' locks.
+        # Spawned, because a fork of this process could inherit locks held by its threads.
         pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_quietly)
         try:
             futures = [
@@ -105,24 +105,24 @@ def try_parts(
 
 
 def _end_quietly() -> None:
-    """Let Ctrl-C, which all processes get, end this one at once and in silence."""
+    """Let Ctrl-C, which all processes get, end this one without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _try_part(lesson: Lesson, text: str, part: str, mutants: list[Mutant], root: Path, seconds: float) -> PartResult:
-    """Try mutants one after the other, with a judge of their own."""
+    """Try the mutants of one part in turn, with a new judge."""
     start = time.monotonic()
 
     def use(judge: Judge) -> list[Outcome]:
-        stand = _Stand(judge, text, seconds)
-        return [stand.try_mutant(mutant) for mutant in mutants]
+        trials = _Trials(judge, text, seconds)
+        return [trials.try_mutant(mutant) for mutant in mutants]
 
     outcomes = with_judge(lesson, use, root=root)
     return PartResult(part, outcomes, time.monotonic() - start)
 
 
-class _Stand:
-    """A judge and what it has learned of the reference."""
+class _Trials:
+    """Tries mutants with one judge, and remembers how long the reference takes."""
 
     def __init__(self, judge: Judge, text: str, seconds: float) -> None:
         self._judge = judge
@@ -131,7 +131,7 @@ class _Stand:
         self._seconds: dict[str, float] = {}
 
     def try_mutant(self, mutant: Mutant) -> Outcome:
-        """What the checks of its exercises say of it, asked up to the first that do not accept it."""
+        """Run the checks of the mutant's exercises in turn, until those of one reject it."""
         text = mutant.splice.applied(self._source)
         for exercise in mutant.exercises:
             verdict = self._verdict(text, exercise, self._reference_seconds(exercise))
@@ -140,7 +140,7 @@ class _Stand:
         return Outcome(mutant, SURVIVED)
 
     def _verdict(self, text: str, exercise: str, seconds: float) -> str:
-        """What the checks of one exercise say of a source, run in a fork."""
+        """The verdict of one exercise's checks on a source, run in a fork. `TrialError` if they cannot be run."""
         context = multiprocessing.get_context("fork")
         answers, tell = context.Pipe(duplex=False)
         process = context.Process(target=self._try, args=(text, exercise, seconds, tell))
@@ -162,16 +162,16 @@ class _Stand:
         return str(verdict)
 
     def _reference_seconds(self, exercise: str) -> float:
-        """What a mutant may compute in the checks of an exercise, which the reference passes."""
+        """A mutant's limit of processor time in an exercise's checks. `TrialError` if the reference fails them."""
         if exercise not in self._seconds:
-            # Once to import what it needs and to learn the answers, once to see how long that takes without.
+            # The first run imports modules and caches the reference's answers; the second one is timed.
             for _ in range(2):
                 start = time.process_time()
                 if not _passes(self._judge, self._judge.reference.local(), exercise):
                     raise TrialError(f"the reference fails the checks of {exercise}")
                 seconds = max(self._least, 10 * (time.process_time() - start))
             verdict = self._verdict(self._source.decode(), exercise, seconds)
-            if verdict != SURVIVED:  # else a limit that is too low would pass for good checks
+            if verdict != SURVIVED:  # with too low a limit, every mutant would count as killed
                 raise TrialError(
                     f"the reference itself is {verdict} in the checks of {exercise} where it is run as mutants are"
                 )
@@ -179,12 +179,12 @@ class _Stand:
         return self._seconds[exercise]
 
     def _try(self, text: str, exercise: str, seconds: float, tell: Connection) -> None:
-        """In the fork: run the mutant and tell the verdict."""
+        # runs in the fork
         _limit(seconds)
         try:
             try:
                 run = self._judge.reference.local_text(text)
-            except Exception:  # a learner's cell that raises defines nothing
+            except Exception:  # a cell that raises defines nothing, so its exercise fails
                 tell.send((KILLED, ""))
                 return
             tell.send((SURVIVED if _passes(self._judge, run, exercise) else KILLED, ""))
@@ -193,13 +193,13 @@ class _Stand:
 
 
 def _passes(judge: Judge, run: LocalRun, exercise: str) -> bool:
-    """Whether all checks of an exercise accept what `run` does, asked up to the first that does not."""
+    """Whether all checks of an exercise accept `run`; stops at the first that does not."""
     items = judge.items_of(exercise)
     return bool(items) and all(judge.observe([item], run)[0].passed for item in items)
 
 
 def _limit(seconds: float) -> None:
-    """End this process after so much computing, and let it have no more memory than it needs."""
+    """Limit this process to so many seconds of processor time, and to `MEMORY` more bytes of address space."""
     whole = math.ceil(seconds)
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""The health rules of a course: small functions from a `Course` to the problems they see."""
+"""The health rules of a course: functions that take a `Course` and return the problems they find."""
 
 import multiprocessing
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from autograder.threads import one_thread
 Rule = Callable[[Course], list[Problem]]
 
 FIRST = (files_are_python, nothing_unwritten)
-"""Rules that are asked before all others, which can say little of what they find something in."""
+"""Rules that run before all others, which cannot work on files that break these."""
 
 READ = (
     listed_files,
@@ -49,13 +49,13 @@ READ = (
     imports_of_the_lesson,
     nothing_from_a_later_lesson,
 )
-"""Rules that read files: some seconds for the whole course."""
+"""Rules that only read files: some seconds for the whole course."""
 
 
 def judged_well(course: Course) -> list[Problem]:
-    """Rules 1 to 3, in this process, in a class and by the answer book.
+    """Rules 1 to 3: in this process, in a class, and by the answer book.
 
-    What visible checks see of a mistake is computed once for all.
+    All three share what visible checks see of each mistake, which is computed once.
     """
     seen: SeenOfMistakes = {}
     return [
@@ -66,31 +66,31 @@ def judged_well(course: Course) -> list[Problem]:
 
 
 JUDGED = (judged_well, oracles_agree, memorised_answers_earn_a_third)
-"""Rules that run the grader: seconds a lesson, a minute or two where it is dear."""
+"""Rules that run the grader: some seconds for each lesson, a minute or two for slow ones."""
 
 IN_KERNELS = (solved_notebooks_pass,)
-"""Rules that run notebooks: seconds a lesson, more where it trains."""
+"""Rules that run notebooks in kernels: some seconds for each lesson, more for those that train."""
 
 WITH_NBGRADER = (same_scores_as_nbgrader,)
-"""Rules that run nbgrader on the sample class: minutes."""
+"""Rules that run nbgrader on the sample class: some minutes."""
 
 
 def run_code(course: Course, parts: Sequence[Course], *, nbgrader: bool) -> list[Problem]:
-    """What the rules that run code see in `parts` of a course, and nbgrader in all of it.
+    """The problems that rules which run code find in the lessons in `parts`, and with `nbgrader` in the whole course.
 
-    All side by side, each lesson by itself. Of what a group of rules sees, the next sees the consequences: problems are
-    those of the first group that sees any.
+    All rules run in parallel, each lesson separately. Problems found by one group of rules cause problems in the next
+    groups, so only those of the first group that finds any are returned.
     """
     lessons = [part.part(slug, part.exercise) for part in parts for slug in part.lessons]
     whole = [lesson for lesson in lessons if not lesson.exercise]
-    if nbgrader:  # which runs what solves these, too
+    if nbgrader:  # that rule also runs the solved notebooks of these lessons
         whole = [lesson for lesson in whole if not lesson.lessons.keys() <= set(WITH_MISTAKES)]
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"), initializer=one_thread) as pool:
 
         def begun(rules: Sequence[Rule], courses: Sequence[Course]) -> list[Future[list[Problem]]]:
             return [pool.submit(rule, one) for rule in rules for one in courses]
 
-        last = begun(WITH_NBGRADER if nbgrader else (), [course])  # the longest, so it begins first
+        last = begun(WITH_NBGRADER if nbgrader else (), [course])  # begins first because it takes longest
         for group in (begun(JUDGED, lessons), begun(IN_KERNELS, whole), last):
             problems = [problem for one in group for problem in one.result()]
             if problems:

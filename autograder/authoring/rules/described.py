@@ -1,6 +1,6 @@
-"""Rule 4: every exercise has points, a tier, two hints, a reason, three misconceptions and a live anchor.
+"""Rule 4: every exercise has points, a tier, two hints, a reason, three misconceptions and a section that teaches it.
 
-The checks that the syllabus names are there.
+The checks that the syllabus names exist.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from course.syllabus import TIERS, Exercise, Lesson
 
 LEAST_HINTS = 2
 LONGEST_WHY = 160
-"""Characters of what stands beside a model solution: a sentence, two lines of a terminal."""
+"""Characters in `why`, the sentence shown beside a model solution: two lines of a terminal."""
 LEAST_MISCONCEPTIONS = 3
 FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
 LABEL = re.compile(r"\(([\w-]+)\)=")
@@ -29,7 +29,7 @@ LINK = re.compile(r"\]\(\.\./book/(\w+)\.md(?:#([\w-]+))?\)")
 
 
 def nothing_unwritten(course: Course) -> list[Problem]:
-    """What `backprop new` left to be written is written."""
+    """No file has a mark of `backprop new` for text that is still to be written."""
     lines = [
         *unwritten_in(course.syllabus),
         *(line for slug in course.lessons for line in unwritten(course, slug)),
@@ -41,7 +41,7 @@ def nothing_unwritten(course: Course) -> list[Problem]:
 
 
 def points_tier_and_hints(course: Course) -> list[Problem]:
-    """The syllabus gives each exercise points, a tier and two hints that say something."""
+    """The syllabus gives each exercise points, a tier and at least two hints, none of them empty."""
     problems = []
     for exercise in _exercises(course):
         if exercise.points <= 0:
@@ -63,7 +63,7 @@ def points_tier_and_hints(course: Course) -> list[Problem]:
 
 
 def reasons(course: Course) -> list[Problem]:
-    """The syllabus says of each model solution why it is as it is, in a sentence."""
+    """The syllabus gives a reason for each model solution, in one sentence."""
     problems = []
     for exercise in _exercises(course):
         why = exercise.why.strip()
@@ -83,7 +83,7 @@ def reasons(course: Course) -> list[Problem]:
 
 
 def named_checks(course: Course) -> list[Problem]:
-    """Checks stand in their exercise's file, else they would never run; those that the syllabus names are there."""
+    """Each check is in a file of its exercise, else it would never run; the checks that the syllabus names exist."""
     problems = []
     for slug, lesson in course.lessons.items():
         for file in modules_in(course.checks(slug)):
@@ -107,21 +107,21 @@ def named_checks(course: Course) -> list[Problem]:
 
 @dataclass(frozen=True)
 class Written:
-    """A check as its file has it."""
+    """A check as it is written in its file."""
 
     name: str
     exercise: str
     visible: bool
-    """Whether it is run on visible inputs."""
+    """Whether it runs on visible inputs."""
     hidden: bool
-    """Whether on hidden ones."""
+    """Whether it runs on hidden inputs."""
 
 
 def checks_in(path: Path) -> list[Written]:
-    """The checks of a file; none where it is not Python."""
+    """The checks of a file; none if it is not Python."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-    except SyntaxError:  # said by whoever runs it
+    except SyntaxError:  # `drift.files_are_python` reports it
         return []
     found = []
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
@@ -135,7 +135,7 @@ def checks_in(path: Path) -> list[Written]:
 
 
 def three_misconceptions(course: Course) -> list[Problem]:
-    """Each exercise has three misconceptions, each with a name of its own and something to say."""
+    """Each exercise has at least three misconceptions, each with a unique name and a message."""
     problems = []
     for slug, lesson in course.lessons.items():
         folder = course.mistakes(slug)
@@ -149,20 +149,19 @@ def three_misconceptions(course: Course) -> list[Problem]:
                 problems.append(Problem(file, f"it cannot be imported: {type(error).__name__}: {error}", "mend it"))
                 broken.add(path)
                 continue
-            problems += [problem for entry in found for problem in _of_mistake(course, lesson, entry, path)]
+            problems += [problem for entry in found for problem in _problems_of_mistake(course, lesson, entry, path)]
             problems += _defined_twice(course, [path])
             entries += found
         for exercise in lesson.exercises:
             path = file_of(folder, exercise.name)
             count = sum(entry.exercise == exercise.name for entry in entries)
-            if count < LEAST_MISCONCEPTIONS and path.is_file() and path not in broken:  # else it has been said
+            if count < LEAST_MISCONCEPTIONS and path.is_file() and path not in broken:  # else it is reported already
                 what = f"{exercise.name} has {count} misconceptions of {LEAST_MISCONCEPTIONS}"
                 problems.append(Problem(course.relative(path), what, "write down what learners get wrong"))
     return problems
 
 
-def _of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path) -> Iterator[Problem]:
-    """What is wrong with one of the known mistakes in a file."""
+def _problems_of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path) -> Iterator[Problem]:
     file, source = course.relative(path), course.source(lesson.slug)
     what, do = _misplaced(entry.name, entry.exercise, lesson, path)
     if what:
@@ -177,7 +176,7 @@ def _of_mistake(course: Course, lesson: Lesson, entry: Misconception, path: Path
 
 
 def _misplaced(name: str, exercise: str, lesson: Lesson, path: Path) -> tuple[str, str]:
-    """What is wrong where something of an exercise stands in this file, and what to do; nothing if it is its own."""
+    """What is wrong if a check or mistake of `exercise` is in the file `path`, and what to do; "" and "" if nothing."""
     if exercise not in {one.name for one in lesson.whole.exercises}:
         return f"{name} is of {exercise!r}, which is no exercise of {lesson.slug}", "mend the name"
     own = file_of(path.parent, exercise)
@@ -187,13 +186,13 @@ def _misplaced(name: str, exercise: str, lesson: Lesson, path: Path) -> tuple[st
 
 
 def scenarios_are_one_text(course: Course) -> list[Problem]:
-    """Scenarios run beside a submission as one text, in which a name means one thing."""
+    """No name is defined twice in a lesson's scenarios: they run in the submission's process as one text."""
     folders = map(course.scenarios, course.lessons)
     return [problem for folder in folders for problem in _defined_twice(course, modules_in(folder))]
 
 
 def contracts(course: Course) -> list[Problem]:
-    """Each exercise has a Markdown cell that links the section which teaches it: what it asks for stands there."""
+    """Each exercise has a Markdown cell with its contract, which links the section that teaches it."""
     problems = []
     for slug, lesson in course.lessons.items():
         source = course.source(slug)
@@ -209,7 +208,7 @@ def contracts(course: Course) -> list[Problem]:
 
 
 def live_anchors(course: Course) -> list[Problem]:
-    """Each exercise's label stands once in its chapter, and each link of a source to a chapter leads somewhere."""
+    """Each exercise's label is on one heading of its chapter, and no link from a source to a chapter is broken."""
     labels = {slug: _labels(course, slug) for slug in course.lessons if course.chapter(slug).is_file()}
     problems = []
     for exercise in _exercises(course):
@@ -232,7 +231,6 @@ def live_anchors(course: Course) -> list[Problem]:
 
 
 def _markdown(source: str) -> str:
-    """The Markdown cells of a py:percent text."""
     cells = re.split(r"^# %%", source, flags=re.MULTILINE)
     return "\n".join(cell for cell in cells if cell.partition("\n")[0].strip().startswith("[markdown]"))
 
@@ -243,7 +241,7 @@ def _exercises(course: Course) -> Iterator[Exercise]:
 
 
 def _defined_twice(course: Course, paths: Sequence[Path]) -> Iterator[Problem]:
-    """Names at the top of a folder's files that another one has, too, and would replace where they are one text."""
+    """Names that are defined twice at the top level of these files: joined into one text, the second would win."""
     first: dict[str, Path] = {}
     for path in paths:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -257,12 +255,11 @@ def _defined_twice(course: Course, paths: Sequence[Path]) -> Iterator[Problem]:
 
 
 def _targets(node: ast.stmt) -> list[ast.expr]:
-    """What a statement assigns to."""
     return node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
 
 
 def _labels(course: Course, slug: str) -> list[str]:
-    """The labels on headings of a chapter; what stands in a fenced block is text, not a label."""
+    """The labels on headings of a chapter, leaving out fenced blocks."""
     chapter = course.chapter(slug)
     if not chapter.is_file():
         return []

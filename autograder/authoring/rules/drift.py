@@ -1,4 +1,4 @@
-"""Rule 0: what is on disk is what the syllabus lists, and each notebook is what its source gives."""
+"""Rule 0: the files on disk are those that the syllabus implies, and generated files are up to date."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.judging.explaining.rejections import is_of
 
 
 def files_are_python(course: Course) -> list[Problem]:
-    """What a lesson consists of can be parsed."""
+    """All Python files of the lessons can be parsed."""
     problems = []
     for slug in course.lessons:
         for path in dict.fromkeys((*course.files(slug), *course.modules(slug))):
@@ -28,7 +28,7 @@ def files_are_python(course: Course) -> list[Problem]:
 
 
 def listed_files(course: Course) -> list[Problem]:
-    """Every lesson has all of its files, and every file its lesson."""
+    """Every lesson has all of its files, and every file belongs to a lesson."""
     expected = [path for slug in course.lessons for path in course.files(slug) if path != course.notebook(slug)]
     syllabus = course.relative(course.syllabus)
     missing = [
@@ -40,13 +40,13 @@ def listed_files(course: Course) -> list[Problem]:
     unknown = [
         Problem(course.relative(path), f"no lesson of {syllabus} has this", "list the lesson or delete it")
         for path in _of_lessons(course)
-        if path not in known and not path.name.startswith("_")
+        if path not in known and not path.name.startswith("_")  # such names are shared by lessons
     ]
     return missing + unknown
 
 
 def _of_lessons(course: Course) -> list[Path]:
-    """What there is that belongs to a lesson, or may. Names with a leading underscore are shared by lessons."""
+    """The files and folders on disk that should belong to a lesson."""
     folders = (path for path in course.lessons_folder.glob("*") if path.is_dir() and path.name != "__pycache__")
     return [
         *sorted(course.solutions.glob("*.py")),
@@ -57,7 +57,7 @@ def _of_lessons(course: Course) -> list[Path]:
 
 
 def notebooks_in_step(course: Course) -> list[Problem]:
-    """Each notebook on disk is, byte for byte, the one that its source gives."""
+    """Each notebook on disk is, byte for byte, the one built from its source."""
     problems = []
     for slug, lesson in course.lessons.items():
         if not course.source(slug).is_file():
@@ -79,7 +79,7 @@ def notebooks_in_step(course: Course) -> list[Problem]:
 
 
 def rejections_in_step(course: Course) -> list[Problem]:
-    """What is written of checks and known mistakes was made of the lesson as it is; `judged` looks whether it is so."""
+    """Each rejections.toml was made from the lesson's current text; `judged` tests whether it is right."""
     problems = []
     for slug in course.lessons:
         if not course.source(slug).is_file():
@@ -93,12 +93,12 @@ def rejections_in_step(course: Course) -> list[Problem]:
 
 
 def generated_files_in_step(course: Course) -> list[Problem]:
-    """What `backprop build` writes of the sources is as it would be; the sample class is made of the notebooks."""
+    """Everything that `backprop build` writes is up to date: notebooks first, as the sample class is made of them."""
     return notebooks_in_step(course) or sample_class_in_step(course)
 
 
 def sample_class_in_step(course: Course) -> list[Problem]:
-    """The sample class on disk is the one that the sources give."""
+    """The sample class on disk is the one built from the sources."""
     folder = course.root / SAMPLE_CLASS
     texts = sample_files(course)
     on_disk = {path.relative_to(folder).as_posix() for path in folder.rglob("ch[0-9][0-9]_*") if path.is_file()}

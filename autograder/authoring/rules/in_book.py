@@ -1,4 +1,4 @@
-"""What learners' copies are told without solutions is what is told with them."""
+"""A rule about answer books: without solutions, learners are told the same as with them."""
 
 from __future__ import annotations
 
@@ -27,24 +27,27 @@ from course.syllabus import Exercise, Lesson
 
 @dataclass
 class WithSolutions:
-    """What the judge that has them sees and says of known mistakes, on visible cases."""
+    """The records and messages of a judge that has the solutions, for each known mistake, on visible cases."""
 
     records: dict[Misconception, list[Record]] = field(default_factory=dict)
     said: dict[Misconception, tuple[str, ...]] = field(default_factory=dict)
 
 
 def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
-    """By a lesson's answer book, the solution passes and known mistakes are told as with the solution beside it.
+    """Judged by a lesson's answer book, the solution passes, and each known mistake gets the same message as otherwise.
 
-    `seen` is for another rule about the same lesson.
+    Args:
+        seen: shares what is seen of known mistakes with other rules about the same lesson.
     """
     problems = []
     for lesson in whole_lessons(course):
         if unreadable(course, lesson):
             continue
         try:
-            said = with_judge(lesson, _said, root=course.root, only=course.exercise, seen=seen, by_the_book=False)
-            judged = partial(_otherwise, said=said, reference=Reference(lesson, course.root))
+            said = with_judge(
+                lesson, _judged_with_solutions, root=course.root, only=course.exercise, seen=seen, by_the_book=False
+            )
+            judged = partial(_differences, said=said, reference=Reference(lesson, course.root))
             book = _book_of(course, lesson, seen)
             found = with_judge(lesson, judged, root=course.root, only=course.exercise, book=book)
         except CheckError as error:
@@ -54,25 +57,25 @@ def answer_books_judge_alike(course: Course, seen: SeenOfMistakes | None = None)
     return problems
 
 
-def _said(judge: Judge) -> WithSolutions:
+def _judged_with_solutions(judge: Judge) -> WithSolutions:
     found = WithSolutions()
     for known in judge.mistakes.known:
         checks = len(judge.items_of(known.exercise, True))
         found.records[known] = [judge.mistakes.evidence(known)[i] for i in range(checks)]
-        found.said[known] = _told(judge, judge.lesson.exercise(known.exercise), found.records[known])
+        found.said[known] = _shown_to_learner(judge, judge.lesson.exercise(known.exercise), found.records[known])
     return found
 
 
-def _told(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str, ...]:
-    """The names of the mistakes that are told, and the first line."""
+def _shown_to_learner(judge: Judge, exercise: Exercise, records: list[Record]) -> tuple[str, ...]:
+    """The names in the diagnosis and the first line of its message; empty if all checks pass."""
     if all(record.passed for record in records):
         return ()
     diagnosis = judge.mistakes.explain(exercise, records)
     return *diagnosis.misconceptions, diagnosis.message.partition("\n")[0]
 
 
-def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[str]:
-    """What the judge who has the book alone says otherwise."""
+def _differences(judge: Judge, said: WithSolutions, reference: Reference) -> list[str]:
+    """Where a judge with only the answer book differs from the one with solutions, and where the book lacks answers."""
     problems = [
         f"the solution fails by the answer book: {exercise.name}: {line(summary(record))}"
         for exercise in judge.lesson.exercises
@@ -89,9 +92,9 @@ def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[
     for known in judge.mistakes.known:
         original, exercise = by_name[known.exercise, known.name], judge.lesson.exercise(known.exercise)
         records = said.records[original]
-        if exercise.seconds <= WORTH_SEARCHING:  # the others' calls take minutes once more
+        if exercise.seconds <= WORTH_SEARCHING:  # running slower ones again would take minutes
             items = zip(judge.items_of(exercise.name), records, strict=True)
-            rejecting = [item for item, record in items if not record.passed]  # the others saw what the solution gives
+            rejecting = [item for item, record in items if not record.passed]  # the other checks saw right values
             again = judge.observe(rejecting, reference.mistaken(original))
             problems += [
                 f"the answer book cannot tell: {exercise.name}: {known.name}: {record.check}"
@@ -100,14 +103,14 @@ def _otherwise(judge: Judge, said: WithSolutions, reference: Reference) -> list[
                 for record in again
                 if record.passed or isinstance(record.ended_by, NotInBook)
             ]
-        told = _told(judge, exercise, records)
+        told = _shown_to_learner(judge, exercise, records)
         if told != said.said[original]:
             problems.append(f"the answer book says {told}, the solution {said.said[original]}: {known.name}")
     return problems
 
 
 def _book_of(course: Course, lesson: Lesson, seen: SeenOfMistakes | None) -> AnswerBook:
-    """The book that lies beside the checks, if it says that it is of this version, or one that is written for this."""
+    """The answer book beside the checks if it is up to date; else a new one, without slips and pairs of mistakes."""
     with suppress(FileNotFoundError, StaleBook):
         there = read_book(course.answer_book(lesson.slug))
         if there.version == grader_version(lesson.slug):

@@ -1,9 +1,8 @@
-"""Rules 1 to 3 as a class meets them: stubs, references and misconceptions on the path of `backprop grade`.
+"""Rules 1 to 3 in a class: stubs, references and misconceptions graded as `backprop grade` does.
 
-Confined workers, calls prefetched, visible and hidden inputs, under two salts that nobody has seen before. Stubs and
-references are graded under both. Of the misconceptions some are drawn, each exercise's under one of the salts, for what
-the diagnosis compares with on hidden inputs is computed for each salt anew: `judged.checks_tell_right_from_wrong` looks
-at all of them.
+That means confined workers, prefetched calls, and visible and hidden inputs, with two new salts. Stubs and references
+are graded with both. Each exercise has a sample of its misconceptions graded with one salt, because each salt needs new
+comparisons on hidden inputs; `judged.checks_tell_right_from_wrong` tests all misconceptions.
 """
 
 from __future__ import annotations
@@ -27,13 +26,14 @@ from course.syllabus import Exercise, Lesson
 
 SALTS = 2
 DRAWN = 4
-"""Misconceptions of each exercise that are handed in."""
+"""How many misconceptions of each exercise are graded."""
 
 
 def a_class_is_graded_rightly(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
-    """Rules 1 to 3: stubs earn nothing, references everything; misconceptions less than that, and they are named.
+    """Rules 1 to 3: stubs earn nothing, references everything, misconceptions less than that, and they are named.
 
-    What is handed in meets the known mistakes of `seen`, which another rule about the same lesson has tried.
+    Args:
+        seen: shares what is seen of known mistakes with other rules about the same lesson.
     """
     seen = {} if seen is None else seen
     problems: list[Problem] = []
@@ -45,7 +45,7 @@ def a_class_is_graded_rightly(course: Course, seen: SeenOfMistakes | None = None
                 workers = shared.of(judge.lesson)
                 found = [*_of_stub(course, judge, workers), *_of_reference(course, judge, workers)]
                 exercises = judge.lesson.exercises[(first + turn) % SALTS :: SALTS]
-                return found or list(_of_misconceptions(course, judge, workers, _drawn(judge, exercises, salt), salt))
+                return found or list(_of_misconceptions(course, judge, workers, _sample(judge, exercises, salt), salt))
 
             found = on_each_lesson(course, rule, salt=salt, seen=seen)
             problems += [problem for problem in found if problem not in problems]  # most do not depend on the salt
@@ -53,7 +53,7 @@ def a_class_is_graded_rightly(course: Course, seen: SeenOfMistakes | None = None
 
 
 class _Shared:
-    """The workers of each lesson, which serve under all salts: each judge tells them its own calls."""
+    """The workers of each lesson, kept for all salts: each judge sends them its own prefetched calls."""
 
     def __enter__(self) -> Self:
         self._started: dict[str, Workers] = {}
@@ -70,9 +70,10 @@ class _Shared:
 
 
 def _of_stub(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem]:
-    """The notebook as the learner gets it scores exactly 0 on every exercise, and no check passes.
+    """The notebook that learners get earns exactly 0 in every exercise, and no check passes.
 
-    But a program that is handed out to be mended may return right values: without the technique they earn nothing.
+    Checks may pass in an exercise with a `technique`: a program handed out for repair may return right values, which
+    earn nothing without the technique.
     """
     stub = read_submission(course.notebook(judge.lesson.slug))
     checks = course.checks(judge.lesson.slug)
@@ -85,7 +86,7 @@ def _of_stub(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem
 
 
 def _of_reference(course: Course, judge: Judge, workers: Workers) -> Iterator[Problem]:
-    """Solved, the lesson earns all points where it has its own packages and modules and no others."""
+    """The solved lesson earns all points with the packages and modules that the syllabus gives it."""
     result = judge.grade(_submission(solved_cells(course, judge.lesson.slug)), workers, of_many=True)
     file = course.relative(course.source(judge.lesson.slug))
     if result.status != "graded":
@@ -100,7 +101,7 @@ def _of_reference(course: Course, judge: Judge, workers: Workers) -> Iterator[Pr
 def _of_misconceptions(
     course: Course, judge: Judge, workers: Workers, mistakes: list[Misconception], salt: str
 ) -> Iterator[Problem]:
-    """A solved lesson with one mistake in it loses points, and its name is among those that the learner is told."""
+    """A solved lesson with one mistake loses points, and the diagnosis names the mistake."""
     register = course.mistakes(judge.lesson.slug)
     solved = solved_cells(course, judge.lesson.slug)
     for mistake in mistakes:
@@ -108,7 +109,9 @@ def _of_misconceptions(
         cells = mistaken_cells(solved, [mistake], register)
         result = judge.grade(_submission(cells), workers, only=[mistake.exercise], of_many=True)
         what = f"{mistake.exercise}: {mistake.name}, in a class with the salt {salt}"
-        if result.status != "graded" or " raised " in result.message:  # else the solution above it would count
+        if (
+            result.status != "graded" or " raised " in result.message
+        ):  # a mistaken cell that raises would leave the solution in place
             yield Problem(course.relative(path), f"{what}, cannot be graded: {line(result.message)}", "mend it")
             continue
         (exercise,) = result.exercises
@@ -119,8 +122,8 @@ def _of_misconceptions(
             yield Problem(course.relative(path), f"the diagnosis does not name {what}", do)
 
 
-def _drawn(judge: Judge, exercises: Sequence[Exercise], salt: str) -> list[Misconception]:
-    """Some misconceptions of each of these exercises: the same ones for the same salt."""
+def _sample(judge: Judge, exercises: Sequence[Exercise], salt: str) -> list[Misconception]:
+    """A sample of each exercise's misconceptions, determined by the salt."""
     draw, found = random.Random(salt), []
     for exercise in exercises:
         of_it = [known for known in judge.mistakes.known if known.exercise == exercise.name]
@@ -133,7 +136,7 @@ def _submission(sources: list[str]) -> Submission:
 
 
 def _workers(lesson: Lesson) -> Workers:
-    """Confined; without a wall where this machine has none."""
+    """Start the workers of a lesson: in the sandbox, or as plain processes if this machine has no sandbox."""
     workers = Workers(lesson, "sandbox")
     try:
         workers.start()

@@ -1,4 +1,4 @@
-"""Rules 1 to 3 in this process, with the public inputs: what checks and oracles say of references and of mistakes."""
+"""Rules 1 to 3 in this process, with the public salt: checks tell right from wrong, and oracles agree."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ from autograder.places import file_of, files_of
 from course.syllabus import Lesson
 
 LOOKED_AT = 1 / 3
-"""Of what `rejections.toml` says is accepted. It was written from this very text of the lesson, or it counts for
-nothing; it is looked at lest somebody has changed it by hand, or it was written where PyTorch does otherwise."""
+"""The share of acceptances in `rejections.toml` that each run verifies.
+
+A file made from another text of the lesson is ignored; but somebody may have edited it, or written it with a version of
+PyTorch that gives other results.
+"""
 
 
 def checks_tell_right_from_wrong(course: Course, seen: SeenOfMistakes | None = None) -> list[Problem]:
-    """Rules 1 to 3: the reference passes; answers without work and misconceptions fail, and the latter are named.
+    """Rules 1 to 3: the reference passes; trivial answers and misconceptions fail; misconceptions are named.
 
-    `seen` is for another rule about the same lesson.
+    Args:
+        seen: shares what is seen of known mistakes with other rules about the same lesson.
     """
 
     def rule(judge: Judge) -> list[Problem]:
@@ -88,7 +92,7 @@ def on_each_lesson(
     salt: str = PUBLIC_SALT,
     seen: SeenOfMistakes | None = None,
 ) -> list[Problem]:
-    """What a rule that needs a lesson's judge says of all lessons whose files can be read."""
+    """The problems that `rule` finds in all complete lessons, given a judge of each; and why a lesson has no judge."""
     problems = []
     for lesson in whole_lessons(course):
         broken = unreadable(course, lesson)
@@ -106,12 +110,12 @@ def on_each_lesson(
 
 
 def whole_lessons(course: Course) -> list[Lesson]:
-    """The lessons that have all of their files; `drift.listed_files` names what the others lack."""
+    """The lessons that have all of their files; `drift.listed_files` reports the others."""
     return [lesson for slug, lesson in course.lessons.items() if all(path.is_file() for path in course.files(slug))]
 
 
 def unreadable(course: Course, lesson: Lesson) -> list[Problem]:
-    """What keeps a lesson's own modules from being imported."""
+    """The modules of a lesson, source and mistakes, that cannot be imported, with the reasons."""
     problems = []
     mistakes = files_of(course.mistakes(lesson.slug), [exercise.name for exercise in lesson.exercises])
     for path in (course.source(lesson.slug), *mistakes):
@@ -124,11 +128,11 @@ def unreadable(course: Course, lesson: Lesson) -> list[Problem]:
 
 
 def _file_in(place: Path, finding: str) -> Path:
-    """The file that a finding is about, which begins with the name of an exercise: in this folder, if it is one."""
+    """The file that a finding, `exercise: …`, is about: the exercise's in the folder `place`, else `place` itself."""
     file = file_of(place, finding.partition(": ")[0])
     return file if file.is_file() else place
 
 
 def line(text: str) -> str:
-    """A message of several lines as one."""
+    """A message on one line, of at most 400 characters."""
     return " ".join(text.split())[:400]

@@ -1,4 +1,4 @@
-"""A rule about salts: who knows all answers to the visible inputs, and to those of another class, earns a third."""
+"""A rule about salts: memorised answers, to visible inputs and to another class's hidden ones, earn at most a third."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from autograder.worker.messages import Answer, Call
 from course.syllabus import Lesson
 
 SALTS = ("a class", "another class")
-"""Whose answers are known, and who is graded."""
+"""The salt of the class whose answers are known, and that of the class that is graded."""
 PASSED = Record(comparisons=[Comparison(True, True, (), "", None, 0.0, 0.0, property_only=True)])
-"""What stands for a check that has passed."""
+"""Represents a check that has passed."""
 
 
 def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
     """Rule 1: answers to visible inputs, and to hidden ones of another class, earn at most a third of an exercise."""
     problems = []
     for lesson in whole_lessons(course):
-        if unreadable(course, lesson):  # as another rule says
+        if unreadable(course, lesson):  # another rule reports it
             continue
         checks = course.checks(lesson.slug)
         try:
@@ -51,9 +51,9 @@ def memorised_answers_earn_a_third(course: Course) -> list[Problem]:
 
 
 def memorised(lesson: Lesson, root: Path | None = None, only: str = "") -> list[tuple[str, float, list[str]]]:
-    """Exercise, share of its points, and the hidden checks that pass, where one class answers what another was asked.
+    """For each exercise: its name, the share of points that memorised answers earn, and the hidden checks they pass.
 
-    The answers to visible inputs are the same for all, so those checks pass and are not run.
+    Visible checks are not run: memorised answers pass them, because their inputs are the same for all classes.
     """
     answers = with_judge(lesson, _answers, salt=SALTS[0], root=root, only=only)
 
@@ -79,7 +79,7 @@ def _hidden(item: pytest.Item) -> bool:
 
 
 def _answers(judge: Judge) -> dict[str, list[Answer]]:
-    """By the id of a hidden check: what the right answers are, in the order in which they are asked for."""
+    """The right answers that each hidden check asks for, in order, by the check's node id."""
     found: dict[str, list[Answer]] = {}
 
     class Listening(Recorder):
@@ -88,7 +88,7 @@ def _answers(judge: Judge) -> dict[str, list[Answer]]:
             found[item.nodeid].append(answer)
             return answer
 
-        def forget(self) -> None:  # the answers after it are noted, too
+        def forget(self) -> None:  # go on recording; the base class raises here
             pass
 
     run = Listening(judge.reference)
@@ -100,14 +100,14 @@ def _answers(judge: Judge) -> dict[str, list[Answer]]:
 
 
 class _Memory(LocalRun):
-    """A submission that answers by the number of the question."""
+    """A submission that gives memorised answers in their order, whatever it is asked."""
 
     def __init__(self, answers: list[Answer]) -> None:
         super().__init__({})
         self._left = deque(answers)
 
     def ask(self, request: Call, seconds: float) -> Answer:
-        """The next answer, whatever is asked."""
+        """The next memorised answer."""
         if not self._left:
             raise Missing(f"{called(request)} was asked once too often.")
         return self._left.popleft()

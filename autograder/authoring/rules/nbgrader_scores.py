@@ -1,4 +1,4 @@
-"""Rule 6, second half: a real `nbgrader autograde` gives the sample class the scores that we give it."""
+"""Rule 6, second half: `nbgrader autograde` gives the sample class the same scores as we do."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from autograder.nbgrader_course.gradebook import environment_on_path
 from course.syllabus import Lesson
 
 CELL_SECONDS = 60
-"""After which nbgrader interrupts a cell: longer than the longest check of an exercise that hangs."""
+"""nbgrader's timeout for a cell: longer than the longest check of an exercise that hangs."""
 
 TOLERANCE = 1e-6
 Scores = dict[tuple[str, str], dict[str, float]]
 """Points by exercise, by lesson and student."""
 Executed = dict[tuple[str, str], NotebookNode]
-"""By lesson and student, the notebook with what its cells said in the kernel."""
+"""The executed notebook, by lesson and student."""
 
 
 def same_scores_as_nbgrader(course: Course) -> list[Problem]:
-    """The notebooks of the sample class, graded by nbgrader in their kernels and by us: every score is the same.
+    """Every notebook of the sample class gets the same score from nbgrader, in a kernel, as from us.
 
-    In what earns everything no cell raises, either. Of the lessons that only the perfect student hands in,
-    `notebooks.solved_notebooks_pass` runs the kernels.
+    In notebooks with full points, no cell raises. Lessons that only the perfect student hands in are left to
+    `notebooks.solved_notebooks_pass`.
     """
     folder = course.root / "autograder" / "sample_class"
     work = [item for item in find_work(folder).work if item.file.suffix == ".ipynb" and item.lesson in WITH_MISTAKES]
@@ -67,7 +67,7 @@ def same_scores_as_nbgrader(course: Course) -> list[Problem]:
 
 
 def our_results(work: list[Work]) -> dict[tuple[str, str], SubmissionResult]:
-    """What `backprop grade` finds; in plain processes where this machine cannot confine submissions."""
+    """The results of `backprop grade`, by lesson and student; unconfined if this machine has no sandbox."""
     try:
         results = list(grade_all(work, jobs=1, isolation="sandbox", salt=PUBLIC_SALT))
     except PoolError:
@@ -76,7 +76,10 @@ def our_results(work: list[Work]) -> dict[tuple[str, str], SubmissionResult]:
 
 
 def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Executed]:
-    """What nbgrader gives, in a course folder of its own, and what it has run; 0 for what it cannot grade."""
+    """nbgrader's scores, and the notebooks that it executed, from a temporary course folder.
+
+    If nbgrader cannot grade a notebook, its scores are 0 or missing.
+    """
     scores: Scores = {}
     executed: Executed = {}
     with environment_on_path(), tempfile.TemporaryDirectory(prefix="backprop-nbgrader-") as temporary:
@@ -90,7 +93,7 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
                     submitted.mkdir(parents=True)
                     shutil.copyfile(item.file, submitted / f"{slug}.ipynb")
             _nbgrader(folder, "generate_assignment", slug)
-            # It ends with an error when one notebook cannot be graded; the others are.
+            # It exits with an error if one notebook cannot be graded, but grades the others.
             _nbgrader(folder, "autograde", slug, f"--Execute.timeout={CELL_SECONDS}", check=False)
         with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
             for item in work:
@@ -102,7 +105,7 @@ def graded_by_nbgrader(course: Course, work: list[Work]) -> tuple[Scores, Execut
 
 
 def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
-    """What a teacher has: the learner's notebook, which nbgrader's own command must leave as it is."""
+    """Write the learner's notebook as nbgrader's source version, which `generate_assignment` must leave unchanged."""
     notebook = stub_notebook(lesson, course.source(lesson.slug).parent)
     file = folder / "source" / lesson.slug / f"{lesson.slug}.ipynb"
     file.parent.mkdir(parents=True)
@@ -110,7 +113,7 @@ def _write_source(folder: Path, course: Course, lesson: Lesson) -> None:
 
 
 def _nbgrader(folder: Path, *arguments: str, check: bool = True) -> None:
-    """Run nbgrader with nothing of the user's: configuration, kernels and histories are those of a fresh account."""
+    """Run nbgrader without the user's configuration, kernels and history. `RuntimeError` if `check` and it fails."""
     home = folder / "home"
     home.mkdir(exist_ok=True)
     own = {name: str(home / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}

@@ -1,4 +1,4 @@
-"""Rule 6, first half: solved with the references, each notebook passes in a real Jupyter kernel."""
+"""Rule 6, first half: each solved notebook passes in a real Jupyter kernel."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from autograder.authoring.stubs import KERNEL, solved_notebook
 from autograder.authoring.tree import Course
 
 CELL_SECONDS = 300
-"""A check of a torch lesson starts a worker that imports PyTorch."""
+"""Long enough for a check that starts a worker which imports PyTorch."""
 
 
 def solved_notebooks_pass(course: Course) -> list[Problem]:
-    """Each check cell of a solved notebook, run where learners run it, is worth its full points."""
+    """Each check cell of a solved notebook, run in a kernel, earns its full points."""
     problems = []
     for slug, lesson in course.lessons.items():
         if not course.source(slug).is_file():
@@ -33,7 +33,7 @@ def solved_notebooks_pass(course: Course) -> list[Problem]:
 
 
 def run(notebook: NotebookNode, folder: Path) -> None:
-    """Execute every cell in a fresh kernel in `folder`, errors or not; the outputs go into `notebook`."""
+    """Execute all cells in a new kernel in `folder`, even after errors; the outputs go into `notebook`."""
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
@@ -45,7 +45,7 @@ def run(notebook: NotebookNode, folder: Path) -> None:
 
 
 def short_of_full_points(notebook: NotebookNode) -> Iterator[str]:
-    """What is wrong with an executed notebook: a cell that raises, a check that nbgrader reads as less than all."""
+    """What is wrong with an executed notebook: cells that raise, and checks that nbgrader would not score in full."""
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue

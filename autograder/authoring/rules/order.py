@@ -1,7 +1,6 @@
 """Rule 5: a lesson uses nothing from a later lesson, and none needs another lesson's solution.
 
-This is the part that can be read off the files; `notebooks.py` also runs each solved lesson with nothing but its own
-packages and modules in reach.
+These rules only read the files; `in_class.py` also runs each solved lesson with only its own packages and modules.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from course.syllabus import Lesson
 
 CODE_CELL = re.compile(r"^(`{3,}|:{3,})\{code-cell\}[^\n]*\n(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"^:[\w-]+:[^\n]*$|\A---\n.*?^---$|^\s*[%!][^\n]*$", re.MULTILINE | re.DOTALL)
-"""What is no Python in a code cell: MyST's options, IPython's magics."""
+"""The parts of a code cell that are not Python: MyST's options and IPython's magics."""
 
 
 def imports_of_the_lesson(course: Course) -> list[Problem]:
-    """A source imports the standard library and what the syllabus gives the lesson, nothing else."""
+    """A source imports only the standard library and the packages and modules that the syllabus gives the lesson."""
     problems = []
     for slug, lesson in course.lessons.items():
         for module, line in _imported(_parsed(course.source(slug))):
@@ -38,7 +37,7 @@ def imports_of_the_lesson(course: Course) -> list[Problem]:
 
 
 def nothing_from_a_later_lesson(course: Course) -> list[Problem]:
-    """No code of a lesson names a later lesson, and its source names no other lesson at all."""
+    """No code of a lesson mentions a later lesson, and its source mentions no other lesson at all."""
     problems = []
     slugs = list(course.lessons)
     for index, slug in enumerate(slugs):
@@ -72,7 +71,7 @@ def _allowed(module: str, lesson: Lesson) -> bool:
 
 
 def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """The modules that a file imports, with the lines; `from course import data` counts as `course.data`."""
+    """The modules that a file imports, with line numbers; `from course import data` counts as `course.data`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -83,7 +82,7 @@ def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def _named(trees: list[ast.Module], slugs: set[str]) -> set[str]:
-    """Which of these lessons the code names, in an import or in a string that is no docstring."""
+    """The lessons among `slugs` that the code mentions, in an import or in a string other than a docstring."""
     words = []
     for tree in trees:
         prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -98,7 +97,7 @@ def _named(trees: list[ast.Module], slugs: set[str]) -> set[str]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file; an empty one where it is missing or no Python, which other rules say."""
+    """The syntax tree of a file; empty if the file is missing or not Python, which other rules report."""
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError):
@@ -106,7 +105,7 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _code_cells(chapter: Path) -> list[ast.Module]:
-    """The syntax trees of a chapter's code cells; the book build finds those that do not parse."""
+    """The syntax trees of a chapter's code cells, without those that do not parse: the book's build reports them."""
     if not chapter.is_file():
         return []
     trees = []

@@ -1,4 +1,4 @@
-"""What a rule says about a file that breaks it."""
+"""The problems that health rules report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Problem:
     """One line of `backprop build --check`."""
 
     file: str
-    """From the course's folder, with slashes."""
+    """Path relative to the course's folder, with slashes."""
     what: str
     """What is wrong, naming the exercise."""
     do: str

@@ -1,4 +1,4 @@
-"""Rule: every sentence of a contract has a check that fails where it is ignored, or a reason why none asks it."""
+"""A rule: every sentence of a contract has checks that fail if it is ignored, or a reason why no check tests it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from autograder.wording import enumeration
 from course.syllabus import Exercise
 
 POINT = 1 / 3
-"""What the checks of an exercise's point are worth at least."""
+"""The least share of an exercise's points for the checks of its point."""
 
 
 def sentences_have_cases(course: Course) -> list[Problem]:
-    """Contracts and the lesson's `contract.toml` say the same, and the checks that it names are there.
+    """The lesson's `contract.toml` has the same sentences as its contracts, and names existing checks.
 
-    Where one lesson of a course has the file, each has.
+    If one lesson of a course has the file, every lesson must have it.
     """
     problems = []
     wanted = any(course.contract(slug).is_file() for slug in course.lessons)
@@ -51,27 +51,28 @@ def sentences_have_cases(course: Course) -> list[Problem]:
         for exercise, says in sorted(known - there):
             problems.append(Problem(file, f"{exercise} has no sentence “{says}”", "look what it says now"))
         rejections = written(course, slug)
-        judged = {one.name for one in lesson.exercises}  # no check of one that is taken out has rejected anything
+        judged = {one.name for one in lesson.exercises}  # checks of exercises left out by the course were not run
         for row in rows:
-            problems += [Problem(file, f"{row.exercise}, “{row.says}”: {what}", do) for what, do in _wrong(row)]
+            problems += [
+                Problem(file, f"{row.exercise}, “{row.says}”: {what}", do) for what, do in _problems_of_row(row)
+            ]
             if row.wrong and rejections and row.exercise in judged and row.wrong not in witnesses(row, rejections):
                 what = f"{row.exercise}, “{row.says}”: {row.wrong} is not what these checks alone reject"
                 problems.append(Problem(file, what, "name another known mistake, or none"))
         for one in lesson.exercises:
-            problems += [Problem(file, what, do) for what, do in _of_checks(course, one, rows)]
-            problems += _of_weights(course, one, rows)
+            problems += [Problem(file, what, do) for what, do in _problems_of_checks(course, one, rows)]
+            problems += _problems_of_weights(course, one, rows)
     return problems
 
 
-def _wrong(row: Row) -> list[tuple[str, str]]:
-    """What is wrong with a row by itself, and what to do."""
+def _problems_of_row(row: Row) -> list[tuple[str, str]]:
     if bool(row.checks) == bool(row.unasked):
         return [("it needs checks, or a reason why none asks it", "write one of the two")]
     return []
 
 
-def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tuple[str, str]]:
-    """What is wrong with the checks that are named for an exercise, and what to do."""
+def _problems_of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tuple[str, str]]:
+    """What is wrong with the checks that an exercise's rows name, and what to do."""
     mine = [row for row in rows if row.exercise == exercise.name]
     names = [check.name for check in _checks_of(course, exercise)]
     found = [
@@ -89,8 +90,8 @@ def _of_checks(course: Course, exercise: Exercise, rows: list[Row]) -> list[tupl
     return found
 
 
-def _of_weights(course: Course, exercise: Exercise, rows: list[Row]) -> Iterator[Problem]:
-    """Where the checks of an exercise's point are worth too little; their weights are in the course's syllabus."""
+def _problems_of_weights(course: Course, exercise: Exercise, rows: list[Row]) -> Iterator[Problem]:
+    """Problems for points of the exercise whose checks are worth too little; the syllabus has the weights."""
     checks = _checks_of(course, exercise)
     ids = [
         CheckId(exercise.name, check.name, visible, "value")
