@@ -15,7 +15,7 @@ import pytest
 from lxml import html
 from small_results import a_result
 
-from autograder.classroom.claims import set_claims_aside
+from autograder.classroom.claims import another_class, set_claims_aside
 from autograder.classroom.class_folder import ClassFolder, find_work
 from autograder.classroom.class_record import ClassRecord
 from autograder.classroom.earlier import EarlierFile
@@ -245,6 +245,7 @@ def test_a_later_download_is_known_by_the_platforms_numbers_and_another_class_is
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(f"x = {attempts[name]}\n")
         found, record = find_work(folder), ClassRecord(out)
+        assert another_class(found, record, folder, out) == ""
         set_claims_aside(found, record, folder, out, replace=False)
         record.note(folder, found)
         (out / ".unfinished").mkdir(exist_ok=True)
@@ -275,5 +276,11 @@ def test_a_later_download_is_known_by_the_platforms_numbers_and_another_class_is
         (tmp_path / "forged" / name).mkdir(parents=True)
         (tmp_path / "forged" / name / "ch06_vjps.py").write_text("x = 1\n")
     (tmp_path / "forged" / ENTRIES[platform]("Bob", 2, 0)).write_text("x = 9\n")
+    (tmp_path / "submissions").rename(tmp_path / "yesterday")
+    for name in names:
+        (tmp_path / "submissions" / ENTRIES[platform](name, 7, 10)).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "submissions" / ENTRIES[platform](name, 7, 10)).write_text("x = 3\n")
+    refused = another_class(find_work(tmp_path / "submissions"), ClassRecord(out), tmp_path / "submissions", out)
+    assert "before (0 of 3 entries are the same), so nothing is graded: name another --out" in refused
     forged, _ = graded("forged", {})
     assert (forged.entries, {item.student for item in forged.work}) == (frozenset(), {"yan", "zoe"})

@@ -23,6 +23,22 @@ from autograder.wording import clean, counted, some
 CLAIMED = "its result is that of {other}, and stays: type --replace to grade this file in its place"
 
 
+def another_class(found: ClassFolder, record: ClassRecord, folder: Path, results: Path) -> str:
+    """Why what lies at a path is not the class that was graded from it; "" if it is, or no platform named its entries.
+
+    Canvas calls every export `submissions.zip`.
+    """
+    before = record.entries_at(folder)
+    same = len(found.entries & before)
+    if not found.entries or 2 * same >= len(before):
+        return ""
+    alike = f"{same:,} of {counted(len(before), 'entry is', 'entries are')} the same"
+    return (
+        f"{folder} is not the export that was graded into {results} before ({alike}), so nothing is graded: name "
+        "another --out for another class; for the same class, if most have handed in again, type --replace"
+    )
+
+
 def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, results: Path, *, replace: bool) -> None:
     """Take out of `found` what would overwrite another's result: each is a row, and listed in `found.claimed`.
 

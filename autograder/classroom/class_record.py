@@ -136,6 +136,10 @@ class ClassRecord:
         """What a platform called what lay in a class folder, which is named as `owners` names it."""
         return self._folders[name].entries
 
+    def entries_at(self, class_folder: Path) -> frozenset[str]:
+        """What a platform called what lay at this path when it was graded before."""
+        return self._folders.get(self._name(class_folder), _Folder()).entries
+
     def give_up(self, place: Place, *, beside: Path, sha256: str) -> None:
         """Let no other class folder have this result any more; `sha256` is of the file that it was of."""
         here = self._name(beside)

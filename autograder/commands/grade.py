@@ -148,7 +148,7 @@ class _Grading:
 
     def run(self) -> tuple[Plan, ClassRecord, ClassFolder]:
         """Read the class, grade what must be graded, and show what came of it."""
-        from autograder.classroom.claims import set_claims_aside
+        from autograder.classroom.claims import another_class, set_claims_aside
         from autograder.classroom.class_record import ClassRecord
         from autograder.classroom.plan import Plan
         from autograder.classroom.results_folder import UNFINISHED
@@ -175,6 +175,8 @@ class _Grading:
         record = ClassRecord(order.out)
         _see_to_the_course(record, order)
         _see_to_the_salt(record, order)
+        if not order.replace and (refusal := another_class(found, record, order.folder, order.out)):
+            give_up(refusal)
         names = {item.student for item in found.work}
         found.remarks += namesakes_before(names, (student for student, _ in record.handed_in))
         lessons = {item.lesson for item in found.work}
