@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 import pytest
 
+from autograder.wording import counted
 from autograder.worker.landlock import landlock_abi
 
 BACKPROP = Path(sys.executable).with_name("backprop")
@@ -192,7 +193,7 @@ def test_interrupted_it_says_what_is_done_and_how_to_go_on(a_class: Class, undis
     words = shlex.split(line.partition("go on with: ")[2])
     assert words == ["backprop", "grade", "class", "--out", "results", "--jobs", "2", "--salt", "SECRET"]
     assert SALT not in said
-    assert f"{done} submissions are graded already" in a_class.run()
+    assert f"{counted(done, 'submission is', 'submissions are')} graded already" in a_class.run()
     assert (a_class.results / "students" / "slow" / "ch07_mlp_backprop.json").is_file()
     for folder in ("class", "results/students"):
         shutil.rmtree(a_class.folder / folder / "slow")
