@@ -2,7 +2,7 @@
 import { element } from "../_reader/element.js";
 import { inWords, standing } from "./standing.js";
 import { afresh } from "./python.js";
-import { beforeKey, listen, ownCells, ownCellsKey, problem, read, unreadable, write } from "./store.js";
+import { formerKeys, formers, listen, ownCells, ownCellsKey, problem, replacing, undoing, unreadable, write } from "./store.js";
 import { load, save } from "./work.js";
 
 export function chapter(box) {
@@ -13,12 +13,11 @@ export function chapter(box) {
   const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
   const own = element("details", { class: "page-small page-own", hidden: true });
   const strange = element("p", { class: "page-unkept", role: "status" });
-  const undo = button("Undo", () => replace(read(before)));
+  const undo = button("Undo", () => replace(undoing(key)));
   undo.title = "Bring back the cells of your own that were replaced or left out";
-  const key = ownCellsKey(lesson), before = beforeKey(key);
-  const replace = (text) => {
-    write(before, read(key));
-    write(key, text);
+  const key = ownCellsKey(lesson);
+  const replace = (entries) => {
+    entries.forEach(([one, text]) => write(one, text));
     afresh();
   };
   const showOwn = () => {
@@ -26,15 +25,15 @@ export function chapter(box) {
     own.hidden = !cells.length;
     own.replaceChildren(
       element("summary", {}, cells.length === 1 ? "A cell of your own runs with each check." : `${cells.length} cells of your own run with each check.`),
-      element("p", {}, "Your notebook has more code than the exercises' cells. It is saved with your work. ", button("Leave it out", () => replace(null))),
+      element("p", {}, "Your notebook has more code than the exercises' cells. It is saved with your work. ", button("Leave it out", () => replace(replacing(key, null)))),
       ...cells.map(({ source }) => element("pre", { tabindex: 0 }, source)),
     );
-    undo.hidden = [null, read(key)].includes(read(before));
+    undo.hidden = !formers(key).length;
     undo.textContent = cells.length ? "Undo: your former cells" : "Undo: your cells";
   };
   const show = (changed) => {
     words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`;
-    if (changed === undefined || changed === key || changed === before) showOwn();
+    if (changed === undefined || [key, ...formerKeys(key)].includes(changed)) showOwn();
     const found = unreadable(lesson, exercises.map(([name]) => name));
     strange.replaceChildren(...(found.length ? [
       `This browser has stored what no page of this course writes, for ${found.map(([, name]) => name).join(", ")}. It is set aside. `,
