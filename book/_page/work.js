@@ -1,6 +1,7 @@
 // A lesson's notebook with what was written in the page, and back.
 import { element } from "../_reader/element.js";
 import { MOST } from "./limits.js";
+import { loadedKey, withLoaded } from "./loaded.js";
 import { afresh, lessonNotebook } from "./python.js";
 import { draftKey, ownCells, ownCellsKey, read, replacing, taken, writeAll } from "./store.js";
 
@@ -90,7 +91,8 @@ export async function load(slug, file) {
   const loaded = answers.map(({ cell, source }) => [draftKey(cell.id), source]);
   loaded.push([ownCellsKey(slug), more.length ? JSON.stringify(more) : null]);
   const undo = loaded.some(([key, text]) => ![null, text].includes(read(key))) ? " Undo brings back what it replaced." : "";
-  if (!writeAll(loaded.flatMap(([key, text]) => replacing(key, text)))) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
+  const marks = withLoaded(slug, answers.map(({ cell, source }) => [cell.id, source]));
+  if (!writeAll([...loaded.flatMap(([key, text]) => replacing(key, text)), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
   afresh(); // the code that ran may have been somebody else's: it is not to judge this
   const rest = more.length ? `, and ${counted(more.length, "cell")} of your own` : "";
   return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${undo}`;

@@ -158,3 +158,45 @@ def test_a_loaded_notebook_is_taken_as_the_grader_takes_it(reader: Reader) -> No
     whole = "def positive(x):\n    return x > 0\n\nimport math\n\ndef relu_vjp(g, x):\n    return g * positive(x)"
     assert reader.js(f"localStorage.getItem({DRAFT!r})") == whole
     assert "is no notebook" in load(reader, deep, says="no notebook")
+
+    said, own = reader.text(".page-own"), "localStorage.getItem('backprop:own:ch06_vjps')"
+    assert "2 cells and 2 answers of a loaded file run with each check." in said
+    reader.visit(PAGE)
+    assert reader.text(".page-own") == said
+    reader.fill(reader.exercise("tanh_vjp"), "# mine")
+    reader.until("document.querySelector('.page-own').innerText.includes('2 cells and 1 answer of')")
+    reader.press(".page-own", "Leave them out")
+    assert reader.js(own) is None
+    assert "1 answer of a loaded file runs with each check." in reader.text(".page-own")
+    reader.press(".page-own", "Reset the answer")
+    assert reader.text(".page-own") == ""
+    assert reader.js(f"localStorage.getItem({DRAFT!r})") is None
+    press(reader, ("relu_vjp", "Undo"))
+    assert reader.js(f"localStorage.getItem({DRAFT!r})") == whole
+    assert "1 answer of a loaded file" in reader.text(".page-own")
+
+
+SOONER = """
+const timer = window.setTimeout;
+window.setTimeout = (done, wait, ...more) => timer(done, wait >= 100_000 ? wait / 100 : wait, ...more);
+"""
+SAYS = """
+import sys, time
+for number in range(10**6):
+    sys.modules["autograder.page.check"]._say[0](f"wait {number}")
+    time.sleep(0.2)
+"""
+
+
+def test_code_that_says_something_now_and_then_is_stopped(reader: Reader) -> None:
+    """Only silence was: each word of the worker's started the time of a step anew, for ever."""
+    hook = reader.call("Page.addScriptToEvaluateOnNewDocument", source=SOONER)["identifier"]
+    try:
+        reader.visit(PAGE)
+        load(reader, notebook({"relu_vjp": SAYS}))
+        reader.press(reader.exercise("relu_vjp"), "Check")
+        ready(reader, reader.exercise("relu_vjp"))
+        said = reader.text(reader.exercise("relu_vjp", ".page-line"))
+        assert "Stopped after 300 seconds: is there a loop that does not end? It was at wait" in said
+    finally:
+        reader.call("Page.removeScriptToEvaluateOnNewDocument", identifier=hook)
