@@ -41,20 +41,23 @@ export async function save(slug) {
 function inParts(theirs, notebook) {
   const given = new Set(notebook.cells.map((cell) => joined(cell.source).trim()));
   const texts = new Map(), more = [];
-  let waiting = [], last;
+  const waiting = [];
+  let last;
+  const flush = (before) => waiting.splice(0).forEach((source) => more.push({ before, source }));
   for (const cell of theirs.cells) {
     const source = joined(cell.source);
     if (solvable(cell)) {
-      const name = nameOf(cell), halves = texts.get(name) ?? [];
-      if (name === last) halves.push(...waiting);
-      else more.push(...waiting.map((one) => ({ before: name, source: one })));
-      texts.set(name, [...halves, source]);
-      [waiting, last] = [[], name];
+      const name = nameOf(cell);
+      if (!texts.has(name)) texts.set(name, []);
+      if (name === last) waiting.splice(0).forEach((one) => texts.get(name).push(one));
+      else flush(name);
+      texts.get(name).push(source);
+      last = name;
     } else if (cell.cell_type === "code" && source.trim() && !given.has(source.trim())) {
       waiting.push(source);
     }
   }
-  more.push(...waiting.map((source) => ({ before: "", source })));
+  flush("");
   const whole = ([first, ...rest]) => [first, ...rest].map((one) => (rest.length ? one.replace(/\n$/, "") : one)).join("\n\n");
   return { texts: new Map([...texts].map(([name, halves]) => [name, whole(halves)])), more };
 }

@@ -158,6 +158,8 @@ def test_a_loaded_notebook_is_taken_as_the_grader_takes_it(reader: Reader) -> No
     whole = "def positive(x):\n    return x > 0\n\nimport math\n\ndef relu_vjp(g, x):\n    return g * positive(x)"
     assert reader.js(f"localStorage.getItem({DRAFT!r})") == whole
     assert "is no notebook" in load(reader, deep, says="no notebook")
+    made["cells"] += [half] * 40_000
+    load(reader, json.dumps(made), says="the answer to relu_vjp has")
 
     said, own = reader.text(".page-own"), "localStorage.getItem('backprop:own:ch06_vjps')"
     assert "2 cells and 2 answers of a loaded file run with each check." in said
