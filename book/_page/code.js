@@ -1,10 +1,7 @@
 // A piece of code that a reader may change: the page's own until then, an editor from the first click on.
 import { contentOf, element } from "../_reader/element.js";
-import { MOST } from "./limits.js";
 import { afresh } from "./python.js";
-import { beforeKey, draftKey, listen, problem, read, setAside, write } from "./store.js";
-
-const ASIDE = `This browser has stored more for this answer than the ${MOST.answer / 1000} kB that a page keeps: it is set aside. Reset deletes it.`;
+import { deleteAside, draftKey, formerKeys, formers, listen, problem, read, replacing, SET_ASIDE, setAside, taken, undoing, write } from "./store.js";
 
 export class Code {
   // `still` holds the page's own code; `key` names the draft; `run` is called for Ctrl+Enter; `words` for who begins
@@ -17,16 +14,16 @@ export class Code {
     this.write = button("", () => this.open());
     this.comparing = button("", () => this.compare(!this.compared));
     this.resetting = button("Reset", () => this.reset());
-    this.before = beforeKey(this.key);
+    this.formerKeys = formerKeys(this.key);
     this.undoing = button("Undo", () => this.undo());
-    this.undoing.title = "Bring back what Reset or Load has replaced";
+    this.undoing.title = "Bring back what Reset or Load has replaced; press it again for what was there before that";
     this.tools = [this.write, this.comparing, this.resetting, this.undoing];
     this.unkept = element("p", { class: "page-unkept", role: "status" }); // for as long as a draft is not stored
     still.after(this.unkept);
     this.showDraft();
     this.buttons();
     listen((changed) => {
-      if (changed !== this.key && changed !== this.before) return;
+      if (changed !== this.key && !this.formerKeys.includes(changed)) return;
       if (changed === this.key && this.editor) this.editor.text = read(this.key) ?? this.original; // from another tab, or from a file
       else if (changed === this.key) this.showDraft();
       this.buttons();
@@ -39,14 +36,15 @@ export class Code {
     this.write.textContent = this.words[Number(this.changed)];
     this.comparing.hidden = !this.changed && !this.compared;
     this.comparing.textContent = this.compared ? "Hide changes" : "Show changes";
-    this.resetting.hidden = !this.changed && !this.isAnew() && !setAside(this.key);
-    this.undoing.hidden = [null, read(this.key)].includes(read(this.before));
-    const said = setAside(this.key) ? ASIDE : problem(this.key) || problem(this.before);
+    this.resetting.hidden = !this.changed && !this.isAnew() && !taken(this.key);
+    this.undoing.hidden = !formers(this.key).length;
+    const said = setAside(this.key) ? SET_ASIDE : [this.key, ...this.formerKeys].map(problem).find(Boolean) ?? "";
     if (said !== this.unkept.textContent) this.unkept.textContent = said; // who hears the page hears it once
   }
 
   get text() { return this.editor?.text ?? read(this.key) ?? this.original; }
   get changed() { return this.text !== this.original; }
+  get draft() { return this.changed ? this.text : null; }
 
   showDraft() {
     const pre = this.still.querySelector("pre");
@@ -87,22 +85,20 @@ export class Code {
 
   async reset() {
     if (this.compared) await this.compare(false);
-    this.replace(null);
+    deleteAside(this.key);
+    this.replace(replacing(this.key, null, this.draft));
   }
 
   // What was replaced, and the other way round.
   async undo() {
     if (this.compared) await this.compare(false);
-    this.replace(read(this.before));
+    if (formers(this.key).length) this.replace(undoing(this.key, this.draft));
   }
 
-  replace(text) {
-    const former = this.changed ? this.text : null;
+  replace([[, text], ...formerOnes]) {
     this.set(text ?? this.original);
-    if (former !== null || text !== null) {
-      write(this.before, former);
-      afresh(); // what ran may have been somebody else's code
-    }
+    formerOnes.forEach(([key, former]) => write(key, former));
+    afresh(); // what ran may have been somebody else's code
     this.buttons();
     if (this.editor) this.editor.focus();
     else this.write.focus();

@@ -2,13 +2,15 @@
 import { element } from "../_reader/element.js";
 import { cardOf, pointsInWords, statusInWords } from "./card.js";
 import { Code, Line, Switch } from "./code.js";
-import { solution, stop, withPython } from "./python.js";
+import { ageOfTexts, solution, stop, whenReplaced, withPython } from "./python.js";
 import { reachable } from "./reach.js";
 import { problem, result, resultKey, write } from "./store.js";
 import { filled } from "./work.js";
 
 const SECONDS = 45; // for each case of a check, on a slow machine: most take a tenth of a second
 const THRICE = 3;
+const BEFORE = "This is about the text that stood here before.";
+const FORMER = "This is about what stood here when the check began. It has changed since, and this is not counted: check it again.";
 
 export class Exercise {
   constructor(section) {
@@ -33,6 +35,8 @@ export class Exercise {
     section.append(element("div", { class: "page-tools" }, this.switch.start, this.switch.halt, ...(another ? [] : only.tools), this.line.box), this.said, this.card);
     this.card.addEventListener("toggle", (event) => this.counted(event.target), true);
     this.mark();
+    this.former = element("p", { class: "exercise-former" }, BEFORE);
+    whenReplaced(() => (this.former.hidden = this.judged === this.texts()));
   }
 
   async check() {
@@ -41,11 +45,15 @@ export class Exercise {
     this.card.replaceChildren();
     this.said.textContent = "";
     try {
-      const notebook = JSON.stringify(await filled(this.lesson));
       const began = performance.now();
       const found = await withPython(
         ["python", "numpy", "grader", this.lesson, `${this.lesson}/${this.name}`],
-        (ask) => ask({ do: "check", lesson: this.lesson, exercise: this.name, notebook }),
+        async () => ({ notebook: JSON.stringify(await filled(this.lesson)), judged: this.texts(), age: ageOfTexts() }),
+        async ({ notebook, judged, age }, ask) => {
+          const answer = await ask({ do: "check", lesson: this.lesson, exercise: this.name, notebook });
+          this.judged = judged;
+          return { ...answer, stands: age === ageOfTexts() && judged === this.texts() };
+        },
         { line: this.line, seconds: SECONDS },
       );
       this.section.dataset.ms = Math.round(performance.now() - began);
@@ -58,9 +66,18 @@ export class Exercise {
     }
   }
 
+  texts() { return JSON.stringify(this.codes.map(({ text }) => text)); }
+
   show(found) {
     if (found.error) return this.line.show({ text: found.error });
     this.card.replaceChildren(cardOf(found, this));
+    if (!found.stands) {
+      this.card.prepend(element("p", { class: "exercise-former" }, FORMER));
+      this.said.textContent = `${this.name}: ${FORMER}`;
+      return;
+    }
+    this.former.hidden = true;
+    this.card.prepend(this.former);
     const name = found.misconception;
     if (name) this.mistakes.set(name, (this.mistakes.get(name) ?? 0) + 1);
     if (name && this.mistakes.get(name) >= THRICE) {
@@ -75,7 +92,7 @@ export class Exercise {
     this.mark();
     this.said.textContent = `${this.name}: ${statusInWords(found.status)}, ${pointsInWords(points, this.of)}. ${found.message.split("\n")[0]}`;
     reachable(this.section);
-    this.card.firstElementChild.scrollIntoView({ block: "nearest" }); // it may be below what is to be seen
+    this.card.querySelector(".card-line").scrollIntoView({ block: "nearest" }); // it may be below what is to be seen
     if (found.status === "passed") this.compare();
   }
 

@@ -64,9 +64,8 @@ class Live {
     this.switch.busy(true);
     try {
       const { cells, lessons } = await source(this.name);
-      const now = [...cells];
-      for (const one of this.all) now[one.at] = one.code.text;
-      const found = await withPython(["python", "grader"], (ask, ready) => this.asked(ask, ready, now, lessons), {
+      const texts = () => cells.map((cell, at) => this.all.find((one) => one.at === at)?.code.text ?? cell);
+      const found = await withPython(["python", "grader"], texts, (now, ask, ready) => this.asked(ask, ready, now, lessons), {
         line: this.line,
         out: (text) => this.print(text),
         seconds: SECONDS,

@@ -1,8 +1,9 @@
 // How far the reader is: on the front page a line for each chapter, in a chapter a line at its top.
 import { element } from "../_reader/element.js";
+import { asLoaded, loadedKey } from "./loaded.js";
 import { inWords, standing } from "./standing.js";
 import { afresh } from "./python.js";
-import { beforeKey, listen, ownCells, ownCellsKey, problem, read, unreadable, write } from "./store.js";
+import { formerKeys, formers, listen, ownCells, ownCellsKey, problem, replacing, undoing, unreadable, write } from "./store.js";
 import { load, save } from "./work.js";
 
 export function chapter(box) {
@@ -11,30 +12,40 @@ export function chapter(box) {
   const words = element("span");
   const said = element("span", { role: "status", class: "page-quiet" });
   const button = (text, onclick) => element("button", { type: "button", class: "page-button page-quiet", onclick }, text);
-  const own = element("details", { class: "page-small page-own", hidden: true });
+  const own = element("div", { class: "page-small page-own", hidden: true });
   const strange = element("p", { class: "page-unkept", role: "status" });
-  const undo = button("Undo", () => replace(read(before)));
+  const undo = button("Undo", () => replace(undoing(key)));
   undo.title = "Bring back the cells of your own that were replaced or left out";
-  const key = ownCellsKey(lesson), before = beforeKey(key);
-  const replace = (text) => {
-    write(before, read(key));
-    write(key, text);
+  const key = ownCellsKey(lesson);
+  const replace = (entries) => {
+    entries.forEach(([one, text]) => write(one, text));
     afresh();
   };
+  let shown;
   const showOwn = () => {
-    const cells = ownCells(lesson);
-    own.hidden = !cells.length;
-    own.replaceChildren(
-      element("summary", {}, cells.length === 1 ? "A cell of your own runs with each check." : `${cells.length} cells of your own run with each check.`),
-      element("p", {}, "Your notebook has more code than the exercises' cells. It is saved with your work. ", button("Leave it out", () => replace(null))),
-      ...cells.map(({ source }) => element("pre", { tabindex: 0 }, source)),
-    );
-    undo.hidden = [null, read(key)].includes(read(before));
+    const cells = ownCells(lesson), answers = asLoaded(lesson);
+    const now = JSON.stringify([cells, answers.length]);
+    if (now !== shown) runsToo(cells, answers); // a list that somebody has opened stays open
+    shown = now;
+    undo.hidden = !formers(key).length;
     undo.textContent = cells.length ? "Undo: your former cells" : "Undo: your cells";
+  };
+  // What a file has brought along runs with every check, and may say what it likes about it.
+  const runsToo = (cells, answers) => {
+    const counted = [[cells, "cell"], [answers, "answer"]].filter(([all]) => all.length).map(([all, what]) => `${all.length} ${what}${all.length === 1 ? "" : "s"}`);
+    const runs = cells.length + answers.length === 1 ? "runs" : "run";
+    own.hidden = !counted.length;
+    if (own.hidden) return own.replaceChildren();
+    own.replaceChildren(
+      element("p", {}, `${counted.join(" and ")} of a loaded file ${runs} with each check. `,
+        ...(cells.length ? [button(cells.length === 1 ? "Leave it out" : "Leave them out", () => replace(replacing(key, null)))] : []), " ",
+        ...(answers.length ? [button(answers.length === 1 ? "Reset the answer" : "Reset the answers", () => replace(asLoaded(lesson).flatMap((one) => replacing(one, null))))] : [])),
+      ...(cells.length ? [element("details", {}, element("summary", {}, "What your notebook has beside the exercises' cells: it is saved with your work."), ...cells.map(({ source }) => element("pre", { tabindex: 0 }, source)))] : []),
+    );
   };
   const show = (changed) => {
     words.textContent = `Exercises in this page: ${inWords(standing(lesson, exercises))}.`;
-    if (changed === undefined || changed === key || changed === before) showOwn();
+    if (changed === undefined || changed.startsWith("draft:") || [key, loadedKey(lesson), ...formerKeys(key)].includes(changed)) showOwn();
     const found = unreadable(lesson, exercises.map(([name]) => name));
     strange.replaceChildren(...(found.length ? [
       `This browser has stored what no page of this course writes, for ${found.map(([, name]) => name).join(", ")}. It is set aside. `,

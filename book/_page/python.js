@@ -9,7 +9,11 @@ const SPARE_AFTER = 1500; // ms of rest before the spare is made: not while a re
 export { NO_NETWORK };
 export class Stopped extends Error {}
 
-let current, spare, resting, tainted, working = false;
+const WHOLE = 300; // seconds for all steps of a check, of which each has its time
+
+let current, spare, resting, working = false;
+let age = 0; // how often a text has taken the place of another
+const outdated = (one) => one.age !== undefined && one.age !== age; // it was given a text of another age
 
 function roomForASpare() {
   return (navigator.deviceMemory ?? 8) >= 4; // browsers that do not say it are desktops' more often than not
@@ -49,26 +53,28 @@ function inWords({ say, loaded, total }) {
   return { text: `Getting Python: ${share}`, share: loaded / total };
 }
 
-// Work for Python, one after the other: `work(ask)` gets a function that asks the interpreter.
-// `line` is told what goes on, `out` what is printed; `seconds` without news end it.
+// Work for Python, one after the other: `work(taken, ask)` gets what `take` has read of the reader's texts when Python was
+// ready for them, and a function that asks the interpreter: no text goes to a Python that had one of another age.
+// `line` is told what goes on, `out` what is printed; `seconds` without news end it, and WHOLE seconds end it in any case.
 let queue = Promise.resolve();
-export function withPython(parts, work, { line, out = () => {}, seconds = 60 } = {}) {
+export function withPython(parts, take, work, { line, out = () => {}, seconds = 60 } = {}) {
   if (working) line.show({ text: "Waits for what else runs in this page" });
-  const turn = queue.then(() => inTurn(parts, work, line, out, seconds));
+  const turn = queue.then(() => inTurn(parts, take, work, line, out, seconds));
   queue = turn.catch(() => {});
   return turn;
 }
 
-async function inTurn(parts, work, line, out, seconds) {
+async function inTurn(parts, take, work, line, out, seconds) {
   clearTimeout(resting);
   working = true;
-  let mine, clock;
+  let mine, clock, end;
   let at = ""; // what was said last
   const wait = () => {
     clearTimeout(clock);
     line.begin(seconds < 120 ? `${seconds} s` : `${seconds / 60} min`);
-    clock = setTimeout(() => stop(`Stopped after ${seconds} seconds: is there a loop that does not end?${at && ` It was at ${at}`}`), seconds * 1000);
+    clock = setTimeout(() => endless(seconds), seconds * 1000);
   };
+  const endless = (after) => stop(`Stopped after ${after} seconds: is there a loop that does not end?${at && ` It was at ${at}`}`);
   const hear = (message) => {
     if ("out" in message) return out(message.out);
     line.show(inWords(message));
@@ -77,21 +83,29 @@ async function inTurn(parts, work, line, out, seconds) {
   try {
     line.show({ text: current?.parts.size ? "Running" : "Starting Python" });
     await keep(); // before anything is fetched, so that it is fetched once
-    mine = current ??= new Interpreter();
     const ready = (more) => mine.prepare(more, hear);
-    await ready(parts);
+    let taken, takenAt;
+    do {
+      if (current && outdated(current)) drop(current);
+      mine = current ??= new Interpreter();
+      await ready(parts);
+      takenAt = age;
+      taken = await take();
+    } while (takenAt !== age || outdated(mine)); // Undo was pressed meanwhile, or Load
+    mine.age = age;
     wait();
-    mine.used = true;
-    const found = await work((message) => mine.ask(message, hear), ready);
+    const most = Math.max(seconds, WHOLE);
+    end = setTimeout(() => endless(most), most * 1000);
+    const found = await work(taken, (message) => mine.ask(message, hear), ready);
     keepTheRestLater(parts);
     return found;
   } catch (error) {
     if (error.fatal && mine) drop(mine);
     throw error;
   } finally {
-    if (tainted && tainted === mine) drop(mine);
-    tainted = undefined;
+    if (mine && outdated(mine)) drop(mine);
     clearTimeout(clock);
+    clearTimeout(end);
     line.done();
     working = false;
     makeSpareLater();
@@ -103,13 +117,16 @@ function drop(one) {
   if (current === one) { current = spare; spare = undefined; }
 }
 
-// Another text takes the place of that which ran, and who wrote that may have changed the Python that it ran in: what
-// runs next gets another one. Where nothing has run, nothing is started again.
+// Another text takes the place of one that may have run, and who wrote that may have changed the Python that it ran in:
+// what runs next gets another one. A Python that was given no text yet is kept.
 export function afresh() {
-  if (!current?.used) return;
-  if (working) tainted = current;
-  else drop(current);
+  age += 1;
+  if (!working && current && outdated(current)) drop(current);
+  told.forEach((to) => to());
 }
+const told = new Set();
+export const whenReplaced = (to) => told.add(to);
+export const ageOfTexts = () => age;
 
 export function stop(why = "Stopped.") {
   const one = current;

@@ -9,12 +9,15 @@ const LOST = "is lost when you leave. Save your work as a notebook";
 export const FULL = `This browser's storage is full: what you type here ${LOST}, and Reset answers that you no longer need.`;
 const REFUSED = `This browser stores nothing for this page: what you type here ${LOST}.`;
 const TOO_LONG = `A page keeps answers of up to ${MOST.answer / 1000} kB: what you type here ${LOST}, or make it shorter.`;
+const ASIDE = `This browser has stored more for this answer than the ${MOST.answer / 1000} kB that a page keeps: it is set aside.`;
+export const SET_ASIDE = `${ASIDE} Reset deletes it.`;
+const TAKEN = `${ASIDE} What you type here ${LOST}, or Reset: it deletes what is set aside, and Undo brings back what you typed.`;
 
 const heard = new Set();
 const unkept = new Map(); // by key, { value, why }: what storage has refused, for as long as the page is open
 let waiting;
 
-const isText = (key) => /^(?:draft|before):(?!own:)/.test(key);
+const isText = (key) => /^(?:draft|before\d?):(?!own:)/.test(key);
 const stored = (key) => { try { return localStorage.getItem(PREFIX + key); } catch { return null; } };
 const tell = (key, value, elsewhere = false) => heard.forEach((to) => to(key, value, elsewhere));
 
@@ -22,12 +25,17 @@ export function read(key) {
   return unkept.has(key) ? unkept.get(key).value : setAside(key) ? null : stored(key);
 }
 
-// A stored text that no page of ours has written: it stays where it is, and is not used.
-export const setAside = (key) => isText(key) && !unkept.has(key) && stored(key)?.length > MOST.answer;
+// A stored text that no page of ours has written: it stays where it is until Reset, and is not used.
+export const taken = (key) => isText(key) && stored(key)?.length > MOST.answer;
+export const setAside = (key) => !unkept.has(key) && taken(key);
+export function deleteAside(key) {
+  if (taken(key)) localStorage.removeItem(PREFIX + key);
+}
 
 // Why a value was not stored; "" if it was.
 function stores(key, value) {
   if (isText(key) && value?.length > MOST.answer) return TOO_LONG;
+  if (taken(key)) return value === null ? "" : TAKEN;
   try {
     if (value === null) localStorage.removeItem(PREFIX + key);
     else localStorage.setItem(PREFIX + key, value);
@@ -62,11 +70,11 @@ function again() {
 
 // All of these entries, or none where storage is full: returns whether there was room.
 export function writeAll(entries) {
-  const before = entries.map(([key]) => [key, stored(key)]);
+  const before = entries.map(([key]) => [PREFIX + key, stored(key)]);
   const refused = entries.map(([key, value]) => stores(key, value));
   if (refused.includes(FULL)) {
-    before.forEach(([key]) => stores(key, null)); // so that there is room for what was there
-    before.forEach(([key, value]) => value === null || stores(key, value));
+    before.forEach(([key]) => localStorage.removeItem(key)); // so that there is room for what was there, whatever it is
+    before.forEach(([key, value]) => value === null || localStorage.setItem(key, value));
     return false;
   }
   entries.forEach(([key, value]) => write(key, value));
@@ -84,8 +92,22 @@ addEventListener("storage", ({ key, newValue }) => {
 });
 
 export const draftKey = (cell) => `draft:${cell}`;
-// What Reset or Load has put something else in the place of, for Undo.
-export const beforeKey = (key) => `before:${key.replace(/^draft:/, "")}`;
+
+// What Reset, Load or Undo has put something else in the place of: the last ones, the newest first.
+export const formerKeys = (key) => ["before", "before2", "before3"].map((kind) => `${kind}:${key.replace(/^draft:/, "")}`);
+export const formers = (key) => formerKeys(key).map(read).filter((text) => ![null, read(key)].includes(text));
+const setFormers = (key, texts) => formerKeys(key).map((one, at) => [one, texts[at] ?? null]);
+// The entries, for `write`, with which `next` takes the place of `now`.
+export function replacing(key, next, now = read(key)) {
+  const older = formers(key).filter((text) => ![now, next].includes(text));
+  return [[key, next], ...setFormers(key, now === null || now === next ? older : [now, ...older])];
+}
+// The same for Undo, which puts what it replaces behind all others: who presses it again gets to each of them.
+export function undoing(key, now = read(key)) {
+  const [next, ...older] = formers(key);
+  return [[key, next], ...setFormers(key, now === null ? older : [...older, now])];
+}
+
 export const resultKey = (lesson, exercise) => `result:${lesson}/${exercise}`;
 
 // Storage belongs to all pages of the origin, not to the book alone: what is found in it is held to what we write.

@@ -1,17 +1,18 @@
 // A lesson's notebook with what was written in the page, and back.
 import { element } from "../_reader/element.js";
 import { MOST } from "./limits.js";
+import { loadedKey, withLoaded } from "./loaded.js";
 import { afresh, lessonNotebook } from "./python.js";
-import { beforeKey, draftKey, ownCells, ownCellsKey, read, writeAll } from "./store.js";
+import { draftKey, ownCells, ownCellsKey, read, replacing, taken, writeAll } from "./store.js";
 
 const LARGEST = 20_000_000; // bytes of a notebook
 const joined = (source) => (Array.isArray(source) ? source.join("") : String(source ?? ""));
 const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const isText = (one) => typeof one === "string";
 const isCell = (one) => isText(one?.cell_type) && (isText(one.source) || (Array.isArray(one.source) && one.source.every(isText)));
-const solvable = (cell) => cell.cell_type === "code" && cell.metadata?.exercise;
+const solvable = (cell) => cell.cell_type === "code" && isText(cell.metadata?.exercise) && cell.metadata.exercise !== "";
 // Cells of a notebook that was written elsewhere are found by what the course wrote into them.
-const nameOf = (cell) => `${cell.metadata.exercise}/${cell.metadata.part ?? ""}`;
+const nameOf = ({ metadata: { exercise, part } }) => `${exercise}/${isText(part) || Number.isInteger(part) ? part : ""}`;
 
 export async function filled(slug) {
   const notebook = await lessonNotebook(slug);
@@ -34,20 +35,31 @@ export async function save(slug) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-// Code cells that somebody added or changed elsewhere (helpers, imports), each with the exercise's cell it stands before.
-function added(theirs, notebook) {
+// What a notebook has: the text of each exercise's cell, of which an editor may have made several, and code cells that
+// somebody added or changed elsewhere (helpers, imports), each with the exercise's cell it stands before. What stands
+// between the halves of an answer stays there, as the grader runs cells in their order.
+function inParts(theirs, notebook) {
   const given = new Set(notebook.cells.map((cell) => joined(cell.source).trim()));
-  let waiting = [];
-  const found = [];
+  const texts = new Map(), more = [];
+  const waiting = [];
+  let last;
+  const flush = (before) => waiting.splice(0).forEach((source) => more.push({ before, source }));
   for (const cell of theirs.cells) {
+    const source = joined(cell.source);
     if (solvable(cell)) {
-      found.push(...waiting.map((source) => ({ before: nameOf(cell), source })));
-      waiting = [];
-    } else if (cell.cell_type === "code" && joined(cell.source).trim() && !given.has(joined(cell.source).trim())) {
-      waiting.push(joined(cell.source));
+      const name = nameOf(cell);
+      if (!texts.has(name)) texts.set(name, []);
+      if (name === last) waiting.splice(0).forEach((one) => texts.get(name).push(one));
+      else flush(name);
+      texts.get(name).push(source);
+      last = name;
+    } else if (cell.cell_type === "code" && source.trim() && !given.has(source.trim())) {
+      waiting.push(source);
     }
   }
-  return [...found, ...waiting.map((source) => ({ before: "", source }))];
+  flush("");
+  const whole = ([first, ...rest]) => [first, ...rest].map((one) => (rest.length ? one.replace(/\n$/, "") : one)).join("\n\n");
+  return { texts: new Map([...texts].map(([name, halves]) => [name, whole(halves)])), more };
 }
 
 const inKB = (n) => `${Math.ceil(n / 1000).toLocaleString("en")} kB`;
@@ -64,12 +76,6 @@ function hold(name, answers, more) {
   if (all > MOST.loaded) throw new Error(`${name}: the answers and cells have ${inKB(all)}, and a page takes at most ${inKB(MOST.loaded)}. ${NOTHING}`);
 }
 
-// What takes the place of a stored text, and where that goes.
-function replacing(key, value) {
-  const now = read(key);
-  return [[key, value], ...(now === null || now === value ? [] : [[beforeKey(key), now]])];
-}
-
 // What was loaded, in words; an Error says what is wrong with the file. All of it is loaded, or nothing.
 export async function load(slug, file) {
   if (file.size > LARGEST) throw new Error(`${file.name} is larger than a notebook of this course: ${Math.round(file.size / 1e6)} MB.`);
@@ -78,17 +84,19 @@ export async function load(slug, file) {
   if (!Array.isArray(theirs?.cells) || !theirs.cells.every(isCell)) throw new Error(`${file.name} is no notebook.`);
   const notebook = await lessonNotebook(slug);
   const own = notebook.cells.filter(solvable);
-  const found = new Map(theirs.cells.filter(solvable).map((cell) => [nameOf(cell), joined(cell.source)]));
+  const { texts: found, more } = inParts(theirs, notebook);
   const known = own.filter((cell) => found.has(nameOf(cell)));
   if (!known.length) throw new Error(`${file.name} is not a notebook of this chapter: it has none of its exercises.`);
   const answers = known.map((cell) => ({ cell, source: found.get(nameOf(cell)) })).filter(({ cell, source }) => source !== joined(cell.source));
-  const more = added(theirs, notebook);
+  const aside = answers.find(({ cell }) => taken(draftKey(cell.id)));
+  if (aside) throw new Error(`${file.name}: this browser has set aside a text of ${aside.cell.metadata.exercise} that is too long for a page. Nothing was loaded: Reset ${aside.cell.metadata.exercise} first, which deletes that text.`);
   hold(file.name, answers, more);
-  const entries = answers.flatMap(({ cell, source }) => replacing(draftKey(cell.id), source));
-  entries.push(...replacing(ownCellsKey(slug), more.length ? JSON.stringify(more) : null));
-  if (!writeAll(entries)) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
+  const loaded = answers.map(({ cell, source }) => [draftKey(cell.id), source]);
+  loaded.push([ownCellsKey(slug), more.length ? JSON.stringify(more) : null]);
+  const undo = loaded.some(([key, text]) => ![null, text].includes(read(key))) ? " Undo brings back what it replaced." : "";
+  const marks = withLoaded(slug, answers.map(({ cell, source }) => [cell.id, source]));
+  if (!writeAll([...loaded.flatMap(([key, text]) => replacing(key, text)), [loadedKey(slug), marks]])) throw new Error(`This browser's storage has no room for ${file.name}. Nothing was loaded: Reset answers that you no longer need.`);
   afresh(); // the code that ran may have been somebody else's: it is not to judge this
   const rest = more.length ? `, and ${counted(more.length, "cell")} of your own` : "";
-  const undo = entries.some(([key]) => key.startsWith("before:")) ? " Undo brings back what it replaced." : "";
   return `Loaded ${counted(answers.length, "answer")}${rest} of ${file.name}.${undo}`;
 }
