@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _of_ranks, _requires_grad, _shown, _side_by_side
 from autograder.worker.returned import backward, plain
+from course.instruments.live import storage_bytes, storage_of
 from course.process_groups import Call, Group
 
 _detach = Tensor.detach
@@ -118,8 +119,8 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
         layer, made_from = _layer(submission, name, W, b, group)
         parameters = plain(_parameters(layer))
-        storages = {of.untyped_storage()._cdata: of.untyped_storage().nbytes() for of in parameters.values()}
-        given = {of.untyped_storage()._cdata for of in made_from if of is not None}
+        storages = {storage_of(of)._cdata: storage_bytes([of]) for of in parameters.values()}
+        given = {storage_of(of)._cdata for of in made_from if of is not None}
         sentences = {
             SHARED: bool(given & storages.keys()),
             WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
@@ -180,7 +181,8 @@ def sent_by_layer(
         layer, made_from = _layer(submission, name, W, b, group)
         leaf, upstream = _given(name, x, g, group)
         middle = leaf * 1
-        used = dict(zip(("weight", "bias", "x", "the gradient"), (*made_from, middle, upstream), strict=True))
+        names = "weight", "bias", "x", "the gradient"
+        used = plain(dict(zip(names, (*made_from, middle, upstream), strict=True)))
         before = {what: _detach(tensor).clone() for what, tensor in used.items()}
         made = len(group.calls)
         y = plain(layer(middle))
