@@ -36,7 +36,7 @@ GIVE_NUMBERS = {"shape", "dtype", "ndim", "requires_grad", "is_leaf", "bytes", "
 BEGIN_PASSES = {"torch.autograd.grad", "torch.autograd.backward", "_grad"}
 OF_MODULES = {
     *("modules", "named_modules", "parameters", "named_parameters", "train", "eval", "zero_grad", "state_dict"),
-    *("load_state_dict", "register_forward_hook"),
+    *("load_state_dict", "register_forward_hook", "double"),
 }
 """Methods of a network that a submission makes: the scenario asks for it, and its results are taken in their turn."""
 

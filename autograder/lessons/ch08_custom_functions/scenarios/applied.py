@@ -188,12 +188,20 @@ def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: f
     }
 
 
+def _owner(cls: Any, name: str) -> Any:
+    return next(owner for owner in cls.__mro__ if name in vars(owner))
+
+
+def _rule(cls: Any) -> str:
+    """The name under which a class has its rule: backward, or PyTorch's other name for it, vjp."""
+    return "vjp" if issubclass(Function, _owner(cls, "backward")) else "backward"
+
+
 @contextlib.contextmanager
 def _through(cls: Any, name: str, around: Callable[..., Any]) -> Iterator[None]:
     """Let the calls of a static method go through `around`, which gets the method first."""
-    owner = next(owner for owner in cls.__mro__ if name in vars(owner))
-    if name == "backward" and issubclass(Function, owner):  # the class may have its other name, vjp
-        name, owner = "vjp", next(owner for owner in cls.__mro__ if "vjp" in vars(owner))
+    name = _rule(cls) if name == "backward" else name
+    owner = _owner(cls, name)
     original, inherited = getattr(cls, name), owner is not cls
     own = None if inherited else vars(cls)[name]
     setattr(cls, name, staticmethod(functools.partial(around, original)))

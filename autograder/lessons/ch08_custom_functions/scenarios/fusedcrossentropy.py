@@ -18,6 +18,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _first,
     _has_attributes,
     _leaf,
+    _rule,
     _saved,
     _still_alive,
     _watched,
@@ -160,5 +161,5 @@ def _by_hand(cls: Any, needs: tuple[bool, bool], logits: Any, targets: Any, g: A
         else:
             cls.forward(ctx, logits, targets)
         saved = [plain(value) for value in (*ctx.to_save, *vars(ctx).values()) if isinstance(value, torch.Tensor)]
-        returned = () if saved and not needs[0] else cls.backward(ctx, g)
+        returned: Any = () if saved and not needs[0] else getattr(cls, _rule(cls))(ctx, g)
     return saved, returned if isinstance(returned, tuple) else (returned,)
