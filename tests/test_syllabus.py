@@ -10,6 +10,7 @@ import pytest
 
 from autograder.lessons.ch06_vjps.scenarios.many_entries import _SHAPES
 from autograder.worker.functions import resolve
+from autograder.worker.kernels import is_pattern, operations_like
 from course.syllabus import Lesson, SyllabusError, find_lesson, read_syllabus, syllabus
 
 LESSON = """
@@ -119,8 +120,37 @@ def test_a_number_without_its_zero_is_not_another_number(name: str) -> None:
 def test_all_that_the_syllabus_forbids_is_there() -> None:
     for exercise in (exercise for lesson in syllabus().values() for exercise in lesson.exercises):
         for name in exercise.forbidden:
+            if is_pattern(name):
+                assert operations_like(name), f"{exercise.full_name} forbids {name}, which fits nothing"
+                continue
             target = resolve(name)[2]
             assert callable(target) or isinstance(target, ModuleType), f"{exercise.full_name} forbids {name}"
+
+
+@pytest.mark.parametrize(
+    ("lesson", "name", "operations"),
+    [
+        ("ch08_custom_functions", "GELU", ("infinitely_differentiable_gelu_backward", "gelu_", "gelu_backward")),
+        (
+            "ch08_custom_functions",
+            "FusedCrossEntropy",
+            (
+                "cross_entropy_loss",
+                "nll_loss2d_backward",
+                "_sparse_log_softmax_backward_data",
+                "_masked_softmax_backward",
+            ),
+        ),
+    ],
+)
+def test_all_operations_of_a_kind_are_forbidden(lesson: str, name: str, operations: tuple[str, ...]) -> None:
+    """A list of names lacked some. What an answer may use stays: softmax, log_softmax and nll_loss forward."""
+    forbidden = find_lesson(lesson).exercise(name).forbidden
+    found = {operation for one in forbidden if is_pattern(one) for operation in operations_like(one)}
+    assert {f"torch.ops.aten.{operation}" for operation in operations} <= found
+    assert not found & {
+        f"torch.ops.aten.{allowed}" for allowed in ("softmax", "log_softmax", "nll_loss", "erf", "tanh")
+    }
 
 
 def test_every_rule_of_ch06_is_asked_for_many_entries() -> None:

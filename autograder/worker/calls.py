@@ -29,7 +29,7 @@ from autograder.worker.functions import (
     written_in,
 )
 from autograder.worker.keepsakes import Keepsakes
-from autograder.worker.kernels import Kernels
+from autograder.worker.kernels import Kernels, is_pattern
 
 MAY_CALL = "MAY_CALL"
 """The name under which scenarios say which watched functions they call themselves."""
@@ -123,13 +123,17 @@ class Guard:
 
         Args:
             forbidden_in: full names, `torch.utils.checkpoint.checkpoint`, and the exercises that forbid each. A name
-                that is not there is left out; a module's stands for all functions and classes that are written in it.
+                that is not there is left out; a module's stands for all functions and classes that are written in it,
+                and `torch.ops.*.*gelu*` for all operations of that kind.
         """
-        self._forbidden_in = forbidden_in
+        self._forbidden_in = dict(forbidden_in)
         names = list(forbidden_in)
         self._may_call = frozenset(self._scenarios.get(MAY_CALL, ()))
         self._keepsakes = Keepsakes()
         for name in names:
+            if is_pattern(name):
+                self._forbidden_in |= dict.fromkeys(self._kernels.watch_all(name), forbidden_in[name])
+                continue
             try:
                 owner, attribute, target = resolve(name)
             except (ImportError, AttributeError):  # another version of the package

@@ -21,6 +21,7 @@ from typing import Any
 
 from autograder.worker.channel import Channel
 from autograder.worker.compilers import compile_its_own
+from autograder.worker.kernels import all_operations
 from autograder.worker.policy import SandboxPolicy
 from autograder.worker.process_name import name_process
 from autograder.worker.scratch import OwnScratch, overfull
@@ -178,6 +179,7 @@ def warm_torch() -> None:
         _one_thread()
         (torch.ones(1, requires_grad=True) * 1.0).sum().backward()
         compile_its_own()
+        all_operations()
 
 
 def _one_thread() -> None:

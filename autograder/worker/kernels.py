@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-KEYS = ("CPU", "AutogradCPU", "MkldnnCPU")
+KEYS = ("CPU", "AutogradCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "NestedTensorCPU")
 """Where the kernels of these operations lie; with those that make the graph."""
+OPERATIONS = "torch.ops."
+
+
+@cache
+def all_operations() -> str:
+    """The full names of all operations that this PyTorch has, `torch.ops.aten.gelu`, one a line."""
+    names = sys.modules["torch"]._C._dispatch_get_all_op_names()
+    return "\n".join(sorted({OPERATIONS + name.partition(".")[0].replace("::", ".") for name in names}))
+
+
+def operations_like(pattern: str) -> list[str]:
+    """The full names of the operations that fit a pattern, in which each `*` stands for a part of one name."""
+    told = re.escape(pattern).replace(re.escape("*"), "[A-Za-z0-9_]*")
+    return re.findall(f"^{told}$", all_operations(), re.MULTILINE)
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name stands for all operations that it fits, as `torch.ops.*.*gelu*` does."""
+    return name.startswith(OPERATIONS) and "*" in name
 
 
 class Kernels:
@@ -19,8 +40,9 @@ class Kernels:
 
     def __init__(self, refuse: Callable[[str], None]) -> None:
         self._refuse = refuse
-        self._watched: dict[str, Any] = {}
-        self._library: Any = None
+        self._watched: dict[str, dict[str, Any]] = {}
+        """For each name, or pattern, the operations by their full names."""
+        self._libraries: dict[str, Any] = {}
         self._refused: frozenset[str] = frozenset()
 
     @staticmethod
@@ -30,28 +52,42 @@ class Kernels:
         return torch is not None and isinstance(value, torch._ops.OpOverloadPacket)
 
     def watch(self, name: str, operation: Any) -> None:
-        self._watched[name] = operation
+        self._watched[name] = {name: operation}
+
+    def watch_all(self, pattern: str) -> list[str]:
+        """Watch all operations that fit a pattern; their names, none without PyTorch."""
+        torch = sys.modules.get("torch")
+        names = [] if torch is None else operations_like(pattern)
+        self._watched[pattern] = {name: _operation(torch, name) for name in names}
+        return names
 
     def refuse_only(self, names: frozenset[str]) -> None:
         """Refuse those of the watched operations that are among `names`, and no longer any others."""
         names &= self._watched.keys()
         if names == self._refused:
             return
-        if self._library is not None:
-            self._library._destroy()
-            self._library = None
+        for library in self._libraries.values():
+            library._destroy()
+        self._libraries = {}
         self._refused = names
-        if names:
-            self._library = sys.modules["torch"].library.Library("aten", "IMPL")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                for name in names:
-                    self._put_in_place(name, self._watched[name])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            operations = {key: one for name in names for key, one in self._watched[name].items()}
+            for key, operation in operations.items():
+                namespace = key.removeprefix(OPERATIONS).partition(".")[0]
+                if namespace not in self._libraries:
+                    self._libraries[namespace] = sys.modules["torch"].library.Library(namespace, "IMPL")
+                self._put_in_place(key, operation, self._libraries[namespace])
 
-    def _put_in_place(self, name: str, operation: Any) -> None:
+    def _put_in_place(self, name: str, operation: Any, library: Any) -> None:
         def kernel(*_: Any, **__: Any) -> Any:
             self._refuse(name)
 
         for overload in operation.overloads():
             for key in KEYS:
-                self._library.impl(getattr(operation, overload), kernel, key)
+                library.impl(getattr(operation, overload), kernel, key)
+
+
+def _operation(torch: Any, name: str) -> Any:
+    namespace, _, operation = name.removeprefix(OPERATIONS).partition(".")
+    return getattr(getattr(torch.ops, namespace), operation)

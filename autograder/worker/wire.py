@@ -313,10 +313,14 @@ def _tensor_parts(value: Any, most: int) -> tuple[str, list[int], bytes] | None:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return None
-    flat = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
-    if flat.numel() * flat.element_size() > most:
-        raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
-    raw = flat.view(torch.uint8).numpy(force=True).tobytes() if flat.numel() else b""  # forced: zeros of forward mode
+    if type(value) not in (torch.Tensor, torch.nn.Parameter) or vars(value):  # its methods may be anybody's
+        raise WireError("a tensor with attributes, or of a class, of its own")
+    with torch._C.DisableTorchFunction():
+        flat = value.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
+        if flat.numel() * flat.element_size() > most:
+            raise WireError(f"a tensor of {_megabytes(flat.numel() * flat.element_size())}")
+        # forced: zeros of forward mode
+        raw = flat.view(torch.uint8).numpy(force=True).tobytes() if flat.numel() else b""
     return str(value.dtype).removeprefix("torch."), list(value.shape), raw
 
 

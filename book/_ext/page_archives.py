@@ -45,7 +45,15 @@ NO_PROCESSES = (
     *("isolation/sandbox", "isolation/spawning", "isolation/tasks", "isolation/zygote"),
     *("worker/bootstrap", "worker/compilers", "worker/forkserver", "worker/landlock", "worker/mounts"),
     *("worker/native", "worker/nodes", "worker/policy", "worker/privileges", "worker/process_name"),
-    *("worker/scratch", "worker/seccomp", "worker/serve", "worker/tampering", "worker/tasks", "worker/zygote"),
+    *(
+        "worker/returned",
+        "worker/scratch",
+        "worker/seccomp",
+        "worker/serve",
+        "worker/tampering",
+        "worker/tasks",
+        "worker/zygote",
+    ),
     *("__main__", "begun", "distribution", "toml_text", "workbook"),
 )
 """Modules of the grader that start and confine processes, which a browser has none of, or that commands begin with."""

@@ -107,20 +107,20 @@ class LiveStorages(TorchDispatchMode):
         return out
 
     def _notice(self, tensor: Tensor, *, counts: bool) -> None:
-        storage = tensor.untyped_storage()
+        storage = storage_of(tensor)
         address = storage._cdata
         known = self._known.get(address)
         if known is None:
             known = self._known[address] = Known(weakref.ref(storage))
             if not counts:
-                known.size = known.apart = storage.nbytes()
+                known.size = known.apart = _nbytes(storage)
             # this Python object lives as long as the storage; a lambda, as a bound method would expose the instrument
             weakref.finalize(storage, lambda: self._free(address))
-        if storage.nbytes() != known.size:
+        if _nbytes(storage) != known.size:
             self._measure(known, storage)
 
     def _measure(self, known: Known, storage: torch.UntypedStorage) -> None:
-        size = storage.nbytes()
+        size = _nbytes(storage)
         if size == known.size:
             return
         if not self._counting:
@@ -161,5 +161,16 @@ def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
 
 def storage_bytes(tensors: Iterable[Tensor]) -> int:
     """The bytes of these tensors' storages, counting each storage once."""
-    storages = [tensor.untyped_storage() for tensor in tensors]
-    return sum({storage._cdata: storage.nbytes() for storage in storages}.values())
+    storages = [storage_of(tensor) for tensor in tensors]
+    return sum({storage._cdata: _nbytes(storage) for storage in storages}.values())
+
+
+_untyped_storage, _nbytes = Tensor.untyped_storage, torch.UntypedStorage.nbytes
+
+
+def storage_of(tensor: Tensor) -> torch.UntypedStorage:
+    """A tensor's storage by PyTorch's own function: a program can give a tensor an attribute of that name."""
+    if type(tensor) is Tensor:
+        return _untyped_storage(tensor)
+    with torch._C.DisableTorchFunctionSubclass():
+        return _untyped_storage(tensor)

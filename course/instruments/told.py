@@ -9,6 +9,8 @@ from typing import Any
 
 from torch import Tensor
 
+from course.instruments.live import storage_of
+
 BEFORE = 8
 """So many operations that came before tell one in a loop from others of its kind."""
 
@@ -58,8 +60,8 @@ class Told:
         for value in values:
             if isinstance(value, Tensor):
                 now += [
-                    self._operations - self._made.get(value.untyped_storage()._cdata, 0),
-                    int(value.storage_offset()),
+                    self._operations - self._made.get(storage_of(value)._cdata, 0),
+                    int(Tensor.storage_offset(value)),
                 ]
             elif isinstance(value, int | float):
                 now.append(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.instruments.live import Known, LiveStorages, is_mutable, tensors_in
+from course.instruments.live import Known, LiveStorages, is_mutable, storage_of, tensors_in
 from course.instruments.told import Told
 
 FROM_PYTHON = 500
@@ -19,6 +20,8 @@ TOLD = 6000
 """Most bytes, compressed, Python may tell operations: which ones, on which tensors, with which numbers and indices.
 Attention tells up to 3,300 of them, entry by entry or in blocks, and 500 numbers 4,500. A result of 1,800 numbers that
 was computed elsewhere has 14,000."""
+
+_nbytes = torch.UntypedStorage.nbytes
 
 
 class TracedStorages(LiveStorages):
@@ -50,7 +53,7 @@ class TracedStorages(LiveStorages):
     def is_traced(self, *results: Tensor) -> bool:
         """Whether the contents of these tensors, and of all that were used, come from operations that were seen."""
         traced = not self.untraced and self._told.size <= TOLD
-        return traced and all(self._is_unchanged(result.untyped_storage()) for result in results)
+        return traced and all(self._is_unchanged(storage_of(result)) for result in results)
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -83,10 +86,10 @@ class TracedStorages(LiveStorages):
 
     def _count_from_python(self, tensor: Tensor) -> None:
         """Count the numbers brought in by `torch.tensor`: a single one as a constant, otherwise the whole storage."""
-        size = tensor.untyped_storage().nbytes() // tensor.element_size()  # the tensor may be a view of a large array
-        if size == 1 and tensor.numel() == 1:
-            self._from_python.add(tensor.item())
-            self._told.tell(torch.tensor, [tensor.item()])
+        size = _nbytes(storage_of(tensor)) // tensor.dtype.itemsize  # the tensor may be a view of a large array
+        if size == 1 and math.prod(tensor.shape) == 1:
+            self._from_python.add(Tensor.item(tensor))
+            self._told.tell(torch.tensor, [Tensor.item(tensor)])
         else:
             self._data += size
 
@@ -95,11 +98,11 @@ class TracedStorages(LiveStorages):
         return known is not None and torch.equal(known, _bytes_of(storage))
 
     def _is_traced(self, tensor: Tensor) -> bool:
-        storage = tensor.untyped_storage()
+        storage = storage_of(tensor)
         known = self._contents.get(storage._cdata)
         if known is None:
             return False
-        if known.nbytes == storage.nbytes() and storage._cdata not in self._least_bytes:
+        if known.nbytes == _nbytes(storage) and storage._cdata not in self._least_bytes:
             return torch.equal(known, _bytes_of(storage))
         # the size was changed, but not by an operation
         self._notice(tensor, counts=False)
@@ -115,20 +118,20 @@ class TracedStorages(LiveStorages):
 
         Reused memory may contain the right result by chance, and writing it there unseen would change no byte.
         """
-        storage = tensor.untyped_storage()
+        storage = storage_of(tensor)
         known = self._known_contents(storage)
         before = 0 if known is None else known.nbytes  # a resized storage keeps its old contents
         _memory(storage)[before:] = 1 if tensor.dtype == torch.bool else 255
 
     def _remember(self, tensor: Tensor) -> None:
-        storage = tensor.untyped_storage()
+        storage = storage_of(tensor)
         self._least_bytes.pop(storage._cdata, None)
         self._contents[storage._cdata] = _bytes_of(storage).clone()
         self._told.made(storage._cdata)
 
     def _measure(self, known: Known, storage: torch.UntypedStorage) -> None:
         super()._measure(known, storage)
-        address, size = storage._cdata, storage.nbytes()
+        address, size = storage._cdata, _nbytes(storage)
         if address in self._contents and size < self._least_bytes.get(address, self._contents[address].nbytes):
             self._least_bytes[address] = size
 
@@ -212,4 +215,4 @@ def _memory(storage: torch.UntypedStorage) -> Tensor:
 
 def _bytes_of(storage: torch.UntypedStorage) -> Tensor:
     """The bytes of a storage as int64, if their number allows, because that is compared faster; else as uint8."""
-    return torch.empty(0, dtype=torch.uint8 if storage.nbytes() % 8 else torch.int64).set_(storage)
+    return torch.empty(0, dtype=torch.uint8 if _nbytes(storage) % 8 else torch.int64).set_(storage)

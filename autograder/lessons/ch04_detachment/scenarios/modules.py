@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from autograder.worker.returned import plain
+
 
 def _holder(module: torch.nn.Module, name: str) -> tuple[torch.nn.Module, str]:
     """The submodule that holds the tensor `name`, made where it is missing, and the name's last part."""
@@ -45,7 +47,7 @@ def _same(before: dict[str, torch.nn.Parameter], after: dict[str, torch.nn.Param
 
 def _mean(submission: Any, losses: Any) -> dict[str, Any]:
     """What the submission returns; in words where it is a tensor, which would pass for a number."""
-    mean = submission.running_mean_loss(losses)
+    mean = plain(submission.running_mean_loss(losses))
     tensor = isinstance(mean, torch.Tensor)
     wrong = "running_mean_loss returned a tensor; return a Python float"
     return {wrong: tensor, "the mean": "a tensor" if tensor else mean}

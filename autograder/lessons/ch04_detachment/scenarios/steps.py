@@ -6,24 +6,27 @@ Each runs with gradients switched on, whatever a cell of the submission did to t
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
+
+from autograder.worker.returned import array, backward, plain
 
 GRADIENTS_OFF = "Gradients were switched off, and still are for all that follows"
 
 
 def _data(value: Any) -> Any:
     """A tensor as an array, so that it can be compared; anything else as it is."""
-    if not isinstance(value, torch.Tensor) or value.dtype == torch.bfloat16:
-        return value
-    return value.numpy(force=True).copy()
+    value = plain(value)
+    return value if isinstance(value, torch.Tensor) and value.dtype == torch.bfloat16 else array(value)
 
 
 def _backward(output: Any, g: torch.Tensor | None = None) -> None:
     """Run backward where there is something to run through; what is missing then shows as a gradient of None."""
+    output = plain(output)
     if isinstance(output, torch.Tensor) and output.requires_grad:
-        if g is None and output.numel() == 1:
-            output.backward(torch.ones_like(output))
+        if g is None and math.prod(output.shape) == 1:
+            backward(output, torch.ones_like(output))
         elif g is not None and output.shape == g.shape:
-            output.backward(g)
+            backward(output, g)

@@ -9,13 +9,14 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch04_detachment.scenarios.steps import _backward, _data
+from autograder.worker.returned import plain
 
 
 @torch.enable_grad()
 def rounded(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
     """The result for a leaf x, and its gradient."""
     leaf = torch.tensor(x, requires_grad=True)
-    y = submission.straight_through_round(leaf)
+    y = plain(submission.straight_through_round(leaf))
     _backward(y, torch.tensor(g))
     return {"y": _data(y), "dx": _data(leaf.grad), "x afterwards": _data(leaf)}
 
@@ -25,7 +26,7 @@ def rounded_product(submission: Any, a: np.ndarray, b: np.ndarray, g: np.ndarray
     """The same for x = a · b in the middle of a graph, and the gradients of a and b."""
     a_leaf, b_leaf = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)
     x = a_leaf * b_leaf
-    y = submission.straight_through_round(x)
+    y = plain(submission.straight_through_round(x))
     _backward(y, torch.tensor(g))
     return {"y": _data(y), "da": _data(a_leaf.grad), "db": _data(b_leaf.grad), "x afterwards": _data(x)}
 
@@ -59,7 +60,7 @@ def rounded_on_the_way(
     leaf = torch.tensor(u, requires_grad=True)
     x = _follow(leaf, before)
     values = _data(x)
-    y = submission.straight_through_round(x)
+    y = plain(submission.straight_through_round(x))
     if isinstance(y, torch.Tensor) and y.shape == x.shape:
         _backward(_follow(y.to(x.dtype), after), torch.tensor(g))  # of another dtype, it would go on with nothing
     return {
@@ -73,7 +74,7 @@ def rounded_on_the_way(
 def rounded_constant(submission: Any, x: np.ndarray) -> dict[str, Any]:
     """The result for an x that requires no gradient."""
     constant = torch.tensor(x)
-    y = submission.straight_through_round(constant)
+    y = plain(submission.straight_through_round(constant))
     return {
         "y": _data(y),
         "The result requires a gradient, and x does not": isinstance(y, torch.Tensor) and y.requires_grad,

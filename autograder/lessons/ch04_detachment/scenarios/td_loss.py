@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch04_detachment.scenarios.steps import GRADIENTS_OFF, _backward, _data
+from autograder.worker.returned import plain
 
 
 def _linear(layer: dict[str, np.ndarray]) -> torch.nn.Linear:
@@ -28,7 +29,7 @@ def _tensors(batch: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
 def _td_loss(submission: Any, *arguments: Any) -> Any:
     """The loss; what PyTorch says of a maximum with its indices is made plain."""
     try:
-        return submission.td_loss(*arguments)
+        return plain(submission.td_loss(*arguments))
     except (AttributeError, TypeError) as error:
         if re.search(r"return_types|multiply sequence|to an index|not tuple", str(error)):
             error.args = (f"{error}. Is it max(dim=1)? It gives (values, indices): take .values",)

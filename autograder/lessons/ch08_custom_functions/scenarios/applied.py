@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from course.instruments.live import LiveStorages
+from autograder.worker.returned import array, own_functions, plain
+from course.instruments.live import LiveStorages, storage_bytes
 
 Function = torch.autograd.Function
 _apply = Function.apply.__func__  # type: ignore[attr-defined]  # bound to no class
@@ -49,7 +50,7 @@ def _watched(scenario: Callable[..., dict[str, Any]]) -> Callable[..., dict[str,
 
 def _data(value: Any) -> Any:
     """A tensor as an array, so that it can be compared; anything else as it is."""
-    return value.numpy(force=True).copy() if isinstance(value, torch.Tensor) else value
+    return array(value)
 
 
 def _class(submission: Any, name: str) -> Any:
@@ -68,6 +69,7 @@ def _applied(function: Any, *inputs: Any) -> torch.Tensor:
 
 
 def _tensor(result: Any, function: Any) -> torch.Tensor:
+    result = plain(result)
     if not isinstance(result, torch.Tensor):
         raise TypeError(f"{function.__name__}.apply returned {type(result).__name__}: forward must return one tensor")
     return result
@@ -83,10 +85,12 @@ def _first(y: torch.Tensor, x: Any, g: torch.Tensor, **options: Any) -> Any:
     if not y.requires_grad or y.shape != g.shape:
         return None if inputs is not x else (None,) * len(inputs)
     try:
-        gradients = _grad(y, inputs, g, allow_unused=True, **options)
+        with own_functions():
+            gradients = _grad(plain(y), inputs, g, allow_unused=True, **options)
     except (AttributeError, TypeError) as error:
         error.args = (f"{error}{_made_plain(str(error))}",)
         raise
+    gradients = plain(gradients)
     return gradients if inputs is x else gradients[0]
 
 
@@ -106,13 +110,14 @@ def _second(dx: Any, inputs: tuple[torch.Tensor, ...], h: torch.Tensor) -> dict[
     node = None if bare else dx.grad_fn
     marked = node is not None and "Error" in node.name()  # what once_differentiable leaves in place of a graph
     if not bare and not marked and dx.shape == h.shape:
-        gradients = _grad(dx, inputs, h, allow_unused=True, materialize_grads=True)
+        with own_functions():
+            gradients = plain(_grad(plain(dx), inputs, h, allow_unused=True, materialize_grads=True))
     return {NO_SECOND: bare, MARKED: marked, "of": gradients}
 
 
 def _still_alive(live: LiveStorages, result: torch.Tensor) -> int:
     """The bytes that are alive beside the result's; a cycle that is only waiting to be collected does not count."""
-    of_result = result.untyped_storage().nbytes()
+    of_result = storage_bytes([plain(result)])
     if live.bytes > of_result:
         gc.collect()
     return live.bytes - of_result
@@ -121,7 +126,7 @@ def _still_alive(live: LiveStorages, result: torch.Tensor) -> int:
 def _saved(y: torch.Tensor) -> list[torch.Tensor]:
     """What the Function behind a result keeps for backward by `ctx.save_for_backward`, as backward gets it."""
     node = y.grad_fn
-    return [tensor for tensor in _saved_tensors(node) if tensor is not None] if isinstance(node, _Node) else []
+    return [plain(tensor) for tensor in _saved_tensors(node) if tensor is not None] if isinstance(node, _Node) else []
 
 
 def _has_attributes(y: torch.Tensor) -> bool:
@@ -183,12 +188,20 @@ def _of_apply(cls: Any, inputs: tuple[np.ndarray, ...], g: np.ndarray, factor: f
     }
 
 
+def _owner(cls: Any, name: str) -> Any:
+    return next(owner for owner in cls.__mro__ if name in vars(owner))
+
+
+def _rule(cls: Any) -> str:
+    """The name under which a class has its rule: backward, or PyTorch's other name for it, vjp."""
+    return "vjp" if issubclass(Function, _owner(cls, "backward")) else "backward"
+
+
 @contextlib.contextmanager
 def _through(cls: Any, name: str, around: Callable[..., Any]) -> Iterator[None]:
     """Let the calls of a static method go through `around`, which gets the method first."""
-    owner = next(owner for owner in cls.__mro__ if name in vars(owner))
-    if name == "backward" and owner is Function:  # the class may have its other name, vjp
-        name, owner = "vjp", next(owner for owner in cls.__mro__ if "vjp" in vars(owner))
+    name = _rule(cls) if name == "backward" else name
+    owner = _owner(cls, name)
     original, inherited = getattr(cls, name), owner is not cls
     own = None if inherited else vars(cls)[name]
     setattr(cls, name, staticmethod(functools.partial(around, original)))

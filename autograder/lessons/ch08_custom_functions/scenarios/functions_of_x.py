@@ -23,6 +23,7 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _still_alive,
     _watched,
 )
+from autograder.worker.returned import own_functions
 from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.out_of_reach import out_of_reach
 
@@ -200,6 +201,7 @@ def checked(submission: Any, function: str, x: np.ndarray, g: np.ndarray, h: np.
 
 def _says_yes(check: Callable[..., bool], apply: Any, x: np.ndarray) -> str:
     try:
-        return "accepted" if check(apply, (_leaf(x),), raise_exception=False) else "rejected"
+        with own_functions():
+            return "accepted" if check(apply, (_leaf(x),), raise_exception=False) else "rejected"
     except RuntimeError:
         return "rejected"

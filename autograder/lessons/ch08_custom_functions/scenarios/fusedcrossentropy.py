@@ -18,10 +18,12 @@ from autograder.lessons.ch08_custom_functions.scenarios.applied import (
     _first,
     _has_attributes,
     _leaf,
+    _rule,
     _saved,
     _still_alive,
     _watched,
 )
+from autograder.worker.returned import own_functions, plain
 from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.out_of_reach import out_of_reach
 
@@ -69,7 +71,8 @@ def second_backward(submission: Any, logits: np.ndarray, targets: np.ndarray, g:
         first = _data(first)
         second = _data(_first(loss, leaf, other, retain_graph=True))
         for _ in range(2 if loss.requires_grad else 0):
-            loss.backward(upstream, retain_graph=True)
+            with own_functions():
+                torch.Tensor.backward(plain(loss), upstream, retain_graph=True)
     except RuntimeError as error:
         if "modified by an inplace operation" not in str(error):
             raise
@@ -157,6 +160,6 @@ def _by_hand(cls: Any, needs: tuple[bool, bool], logits: Any, targets: Any, g: A
             cls.setup_context(ctx, (logits, targets), cls.forward(logits, targets))
         else:
             cls.forward(ctx, logits, targets)
-        saved = [value for value in (*ctx.to_save, *vars(ctx).values()) if isinstance(value, torch.Tensor)]
-        returned = () if saved and not needs[0] else cls.backward(ctx, g)
+        saved = [plain(value) for value in (*ctx.to_save, *vars(ctx).values()) if isinstance(value, torch.Tensor)]
+        returned: Any = () if saved and not needs[0] else getattr(cls, _rule(cls))(ctx, g)
     return saved, returned if isinstance(returned, tuple) else (returned,)

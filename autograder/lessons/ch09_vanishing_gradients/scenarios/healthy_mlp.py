@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _backward, _of
+from autograder.worker.returned import array, plain
 
 
 def _clear(linear: torch.nn.Linear) -> None:
@@ -33,7 +35,7 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
     inputs = torch.tensor(X)
     runs: list[torch.nn.Module] = []
     hooks = [module.register_forward_hook(lambda module, *_: runs.append(module)) for module in model.modules()]
-    logits = model(inputs).detach()
+    logits = Tensor.detach(plain(model(inputs)))
     for hook in hooks:
         hook.remove()
     linears = _of(model, torch.nn.Linear)
@@ -62,10 +64,10 @@ def healthy_structure(submission: Any, seed: int, sizes: tuple, X: np.ndarray) -
             linear.weight.normal_(std=linear.in_features**-0.5, generator=draw)
         for linear in linears[2:-1]:
             _clear(linear)
-        with_the_first = model(inputs)
+        with_the_first = plain(model(inputs))
         for linear in linears[1:2]:
             _clear(linear)
-        without = model(inputs)
+        without = plain(model(inputs))
         found["skips"] = bool(without.std(dim=0).max() > 1e-4)
         found["carries on"] = bool((with_the_first - without).abs().max() > 1e-4)
         alone = found["norms"] == found["relus"] == sizes[2]  # no other norm or ReLU, in front of the output, say
@@ -88,9 +90,9 @@ def healthy_gradients(submission: Any, seed: int, sizes: tuple, X: np.ndarray, y
         return None
     model.train().zero_grad()
     with _backward():
-        torch.nn.functional.cross_entropy(model(torch.tensor(X)), torch.tensor(y)).backward()
+        torch.nn.functional.cross_entropy(plain(model(torch.tensor(X))), torch.tensor(y)).backward()
     _, *hidden, last = (linear.weight for linear in _of(model, torch.nn.Linear))
-    kept = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in hidden]
+    kept = plain([torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in hidden])
     return {
         "largest": [gradient.abs().max().item() for gradient in kept],
         "ends": [kept[0].numpy(), kept[-1].numpy()],
@@ -114,7 +116,8 @@ def trained(
         batch = torch.randint(0, len(X), (64,), generator=batches)
         optimizer.zero_grad()
         with _backward():
-            torch.nn.functional.cross_entropy(model(inputs[batch]), targets[batch]).backward()
+            torch.nn.functional.cross_entropy(plain(model(inputs[batch])), targets[batch]).backward()
         optimizer.step()
     with torch.no_grad():
-        return model.eval()(torch.tensor(X_new)).numpy()
+        logits: np.ndarray = array(model.eval()(torch.tensor(X_new)))
+        return logits

@@ -9,6 +9,7 @@ import torch
 
 from autograder.lessons.ch09_vanishing_gradients.scenarios.chains import ACTIVATIONS
 from autograder.lessons.ch09_vanishing_gradients.scenarios.networks import _backward, _of
+from autograder.worker.returned import array, backward, plain
 
 
 def _made(submission: Any, seed: int, sizes: tuple, options: dict) -> Any:
@@ -93,12 +94,11 @@ def output(
     model = model.double().train(training)
     _load(model, parameters)
     inputs = torch.tensor(X, requires_grad=True)
-    logits = model(inputs)
+    logits = plain(model(inputs))
     if logits.shape == g.shape:
         with _backward():
-            logits.backward(torch.tensor(g))
-    gradient = None if inputs.grad is None else inputs.grad.numpy()
-    return {"model(X)": logits.detach().numpy(), "dX": gradient}
+            backward(logits, torch.tensor(g))
+    return {"model(X)": array(logits), "dX": array(inputs.grad)}
 
 
 @torch.enable_grad()
@@ -119,7 +119,7 @@ def fresh_parameters(
         "linears": [_values_of(linear) for linear in _of(model, torch.nn.Linear)],
         "another": [_values_of(linear) for linear in _of(another, torch.nn.Linear)[:2]],
         "norms": [
-            {"gamma": norm.weight.detach().numpy().copy(), "beta": norm.bias.detach().numpy().copy()}
+            {"gamma": array(norm.weight), "beta": array(norm.bias)}
             for norm in _of(model, torch.nn.BatchNorm1d)
             if norm.affine
         ],
@@ -128,4 +128,4 @@ def fresh_parameters(
 
 def _values_of(linear: torch.nn.Linear) -> dict[str, np.ndarray]:
     bias = linear.bias if linear.bias is not None else torch.zeros(linear.out_features)
-    return {"W": linear.weight.detach().numpy().copy(), "b": bias.detach().numpy().copy()}
+    return {"W": array(linear.weight), "b": array(bias)}

@@ -30,6 +30,7 @@ from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
     _of_result,
     _parameter,
 )
+from autograder.worker.returned import plain
 from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.out_of_reach import out_of_reach
 
@@ -40,7 +41,7 @@ GRAPH_WITHOUT_GRADIENTS = "Under torch.no_grad() the result has a graph"
 def of_arguments(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray) -> dict[str, Any]:
     """fn(x, w) = sin(x w) w."""
     x_leaf, w_leaf = _leaf(x), _leaf(w)
-    y = submission.checkpoint(lambda x, w: torch.sin(x * w) * w, x_leaf, w_leaf)
+    y = plain(submission.checkpoint(lambda x, w: torch.sin(x * w) * w, x_leaf, w_leaf))
     _backward(y, g)
     return {
         **_of_result(y),
@@ -57,7 +58,7 @@ def of_parameters(
 ) -> dict[str, Any]:
     """fn is a layer with parameters; x may require a gradient, or not."""
     layer, x_leaf = Layer(W, b), _leaf(x, wants_x)
-    y = submission.checkpoint(layer, x_leaf)
+    y = plain(submission.checkpoint(layer, x_leaf))
     _backward(y, g)
     return {
         **_of_result(y),
@@ -79,7 +80,7 @@ def of_a_graph(
     for _ in range(2):
         y = a_leaf * c_leaf
         for module in modules:
-            y = submission.checkpoint(module, y)
+            y = plain(submission.checkpoint(module, y))
         _backward(y**2 if isinstance(y, Tensor) else y, g)
     gradients = {f"dW of layer {i}": _data(module.W.grad) for i, module in enumerate(modules, start=1)}
     return {**_of_result(y), "y": _data(y), "da": _data(a_leaf.grad), "dc": _data(c_leaf.grad), **gradients}
@@ -96,7 +97,7 @@ def of_mixed_arguments(
         return torch.where(mask, table[ids] + shift, 0.0) ** power
 
     leaf, constants = _leaf(table), [torch.tensor(array) for array in (ids, mask, shift)]
-    y = submission.checkpoint(fn, leaf, *constants, power, "relu")
+    y = plain(submission.checkpoint(fn, leaf, *constants, power, "relu"))
     _backward(y, g)
     return {
         **_of_result(y),
@@ -111,7 +112,7 @@ def of_mixed_arguments(
 def of_one_tensor_twice(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
     """fn(x, x, 3) with fn(u, v, k) = k u² v."""
     leaf = _leaf(x)
-    y = submission.checkpoint(lambda u, v, k: k * u**2 * v, leaf, leaf, 3)
+    y = plain(submission.checkpoint(lambda u, v, k: k * u**2 * v, leaf, leaf, 3))
     _backward(y, g)
     return {**_of_result(y), "y": _data(y), "dx": _data(leaf.grad)}
 
@@ -123,7 +124,7 @@ def with_dropout(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, s
         torch.default_generator.manual_seed(seed)
         torch.rand(3)
         leaf, weight = _leaf(x), _parameter(w)
-        y = submission.checkpoint(lambda x: F.dropout(torch.sin(x) * weight, 0.5), leaf)
+        y = plain(submission.checkpoint(lambda x: F.dropout(torch.sin(x) * weight, 0.5), leaf))
         between = torch.rand(2)
         _backward(y, g)
         after = torch.rand(2)
@@ -143,7 +144,7 @@ def calls(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray, factors:
     leaf = _leaf(x)
     weight = _parameter(w)
     fn, ran = _counted(_by_pass(lambda x: torch.sin(x * weight), *factors[:2]))
-    y = submission.checkpoint(fn, leaf)
+    y = plain(submission.checkpoint(fn, leaf))
     _backward(y, g)
     forward, backward = ran()
     return {**_of_result(y), "forward": forward, "backward": backward, "dx": _data(leaf.grad)}
@@ -154,7 +155,7 @@ def without_gradients(submission: Any, x: np.ndarray, w: np.ndarray) -> dict[str
     """Under no_grad."""
     fn, ran = _counted(Layer(w, np.zeros_like(w[0])))
     with torch.no_grad():
-        y = submission.checkpoint(fn, _leaf(x))
+        y = plain(submission.checkpoint(fn, _leaf(x)))
         still_off = not torch.is_grad_enabled()
     return {
         NO_TENSOR: not isinstance(y, Tensor),
@@ -176,7 +177,7 @@ def kept(submission: Any, x: np.ndarray, W: np.ndarray) -> dict[str, Any]:
     scale = torch.tensor(0.5, dtype=leaf.dtype)
     live = LiveStorages()
     with out_of_reach(live):
-        y = submission.checkpoint(fn, leaf, scale)
+        y = plain(submission.checkpoint(fn, leaf, scale))
         gc.collect()
         made = live.bytes
     made -= storage_bytes([y] if isinstance(y, Tensor) else [])
@@ -190,7 +191,7 @@ def computed_again(submission: Any, x: np.ndarray, w: np.ndarray, g: np.ndarray,
     def gradients(first: np.ndarray, second: np.ndarray) -> list[Tensor]:
         leaf, weight = _leaf(x), _parameter(w)
         fn = _by_pass(lambda x: torch.exp(torch.sin(x * weight)), first, second)
-        _backward(submission.checkpoint(fn, leaf), g)
+        _backward(plain(submission.checkpoint(fn, leaf)), g)
         return _gradients([leaf, weight])
 
     one, two, three = factors
@@ -215,7 +216,7 @@ def _keeps_as_much(checkpoint: Callable[..., Any], x: np.ndarray, w: np.ndarray)
     for run in (fn, lambda x: checkpoint(fn, x)):
         live = LiveStorages()
         with out_of_reach(live):
-            y = run(leaf)
+            y = plain(run(leaf))
             gc.collect()
             found.append(live.bytes)
         del y
@@ -226,9 +227,9 @@ def _keeps_as_much(checkpoint: Callable[..., Any], x: np.ndarray, w: np.ndarray)
 def changed_in_between(submission: Any, x: np.ndarray, g: np.ndarray) -> dict[str, Any]:
     """The gradient; and whether autograd notices when an argument is changed in place between the passes."""
     leaf = _leaf(x)
-    _backward(submission.checkpoint(torch.sin, leaf), g)
+    _backward(plain(submission.checkpoint(torch.sin, leaf)), g)
     middle = leaf * 1
-    y = submission.checkpoint(torch.sin, middle)
+    y = plain(submission.checkpoint(torch.sin, middle))
     middle.detach().mul_(2)
     return {
         **_of_result(y),

@@ -25,6 +25,7 @@ from autograder.lessons.ch11_checkpointing.scenarios.tensors import (
     _leaf,
     _of_result,
 )
+from autograder.worker.returned import plain
 from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.out_of_reach import out_of_reach
 
@@ -45,7 +46,7 @@ def in_segments(
     given = list(modules)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        y = submission.checkpoint_sequential(given, leaf, segments)
+        y = plain(submission.checkpoint_sequential(given, leaf, segments))
         torch.rand(2)
         _backward(y, g)
     gradients = {f"dW of layer {i}": _data(module.W.grad) for i, module in enumerate(modules, start=1)}
@@ -75,7 +76,7 @@ def order_of_calls(
 
     modules = [Layer(**layer) for layer in layers]
     runs = [noting(i, _by_pass(module, *factors[:2])) for i, module in enumerate(modules)]
-    y = submission.checkpoint_sequential([_Running(run) for run in runs], _leaf(x), segments)
+    y = plain(submission.checkpoint_sequential([_Running(run) for run in runs], _leaf(x), segments))
     _backward(y, g)
     gradients = {f"dW of layer {i}": _data(module.W.grad) for i, module in enumerate(modules, start=1)}
     return {**_of_result(y), "y": _data(y), "forward": list(forward), "backward": list(backward), **gradients}
@@ -87,7 +88,7 @@ def kept_by_segments(submission: Any, x: np.ndarray, layers: list[dict[str, Any]
     modules, leaf = [Layer(**layer) for layer in layers], _leaf(x)
     live = LiveStorages()
     with out_of_reach(live):
-        y = submission.checkpoint_sequential(modules, leaf, segments)
+        y = plain(submission.checkpoint_sequential(modules, leaf, segments))
         gc.collect()
         made = live.bytes
     made -= storage_bytes([y] if isinstance(y, Tensor) else [])
@@ -104,7 +105,8 @@ def segments_computed_again(
         modules = [Layer(**layer) for layer in layers]
         half = len(modules) // 2
         steered = [_Running(_by_pass(module, first, second)) for module in modules[:half]]
-        _backward(submission.checkpoint_sequential([*steered, *modules[half:]], _leaf(x), segments), g)
+        y = plain(submission.checkpoint_sequential([*steered, *modules[half:]], _leaf(x), segments))
+        _backward(y, g)
         return _gradients(module.W for module in modules)
 
     one, two, three = factors

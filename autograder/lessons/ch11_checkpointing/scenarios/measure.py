@@ -13,6 +13,7 @@ from torch import Tensor
 
 from autograder.lessons.ch11_checkpointing.scenarios.second_runs import _no_hooks_left
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import _data
+from autograder.worker.returned import plain
 from course.instruments.live import LiveStorages
 from course.instruments.out_of_reach import out_of_reach
 from course.llama import Block, LlamaConfig
@@ -126,7 +127,7 @@ def measured(
 
     counting = nullcontext() if live is None else out_of_reach(live)
     with _sizes(submission, LlamaConfig(vocab=1, **sizes), seq, inputs, new_runs), counting:
-        got = submission.measure(policy, "cpu")
+        got = plain(submission.measure(policy, "cpu"))
     is_dict = isinstance(got, dict) and all(isinstance(key, str) for key in got)
     missing = [key for key in KEYS if not is_dict or key not in got]
     numbers = {key: got[key] for key in KEYS if key not in missing}

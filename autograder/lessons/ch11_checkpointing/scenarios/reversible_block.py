@@ -20,6 +20,7 @@ from autograder.lessons.ch11_checkpointing.scenarios.second_runs import (
     _refuses,
 )
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import NO_GRAPH, Layer, _data, _gradients, _leaf
+from autograder.worker.returned import own_functions, plain
 from course.instruments.live import LiveStorages, storage_bytes
 from course.instruments.out_of_reach import out_of_reach
 
@@ -28,7 +29,7 @@ NO_PAIR = "The result is no tuple of two tensors"
 
 def _block(submission: Any, f: Any, g: Any, x1: Tensor, x2: Tensor) -> tuple[Any, Any]:
     """The pair that the submission returns; (None, None) if it is none."""
-    result = submission.reversible_block(f, g, x1, x2)
+    result = plain(submission.reversible_block(f, g, x1, x2))
     pair = isinstance(result, tuple | list) and len(result) == 2 and all(isinstance(y, Tensor) for y in result)
     return (result[0], result[1]) if pair else (None, None)
 
@@ -42,7 +43,8 @@ def _backward_of_pair(ys: tuple[Any, Any], dys: tuple[Any, Any]) -> None:
     """Both at once, or one of them where the other is not used: its upstream gradient is None."""
     used = [(y, torch.as_tensor(dy)) for y, dy in zip(ys, dys, strict=True) if y is not None and dy is not None]
     if used and all(y.requires_grad and y.shape == dy.shape for y, dy in used):
-        torch.autograd.backward([y for y, _ in used], [dy for _, dy in used])
+        with own_functions():
+            torch.autograd.backward([plain(y) for y, _ in used], [dy for _, dy in used])
 
 
 @torch.enable_grad()
@@ -187,7 +189,7 @@ def block_changed_in_between(
         ys = _block(submission, f, g, _leaf(x1), _leaf(x2))
 
         def change_and_go_back(ys: Any = ys, i: int = i) -> None:
-            ys[i].detach().mul_(2)
+            Tensor.detach(plain(ys[i])).mul_(2)
             _backward_of_pair(ys, (dy1, dy2))
 
         noticed[name] = ys[i] is None or _refuses(change_and_go_back)

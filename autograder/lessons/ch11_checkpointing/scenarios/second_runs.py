@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from autograder.lessons.ch11_checkpointing.scenarios.tensors import Layer, _backward, _data, _leaf, _of_result
+from autograder.worker.returned import plain
 
 Function = Callable[..., Tensor]
 
@@ -72,9 +73,9 @@ def nested(submission: Any, x: np.ndarray, layers: list[dict[str, Any]], g: np.n
     leaf = _leaf(x)
 
     def outer(x: Tensor) -> Tensor:
-        return three(submission.checkpoint(two, x))
+        return three(plain(submission.checkpoint(two, x)))
 
-    y = submission.checkpoint(outer, submission.checkpoint(one, leaf))
+    y = plain(submission.checkpoint(outer, plain(submission.checkpoint(one, leaf))))
     _backward(y, g)
     gradients = {f"dW of layer {i}": _data(layer.W.grad) for i, layer in enumerate((one, two, three), start=1)}
     return {**_of_result(y), "y": _data(y), "dx": _data(leaf.grad), **gradients}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh
 from autograder.lessons.ch12_debugging.scenarios.programs import GRAPH, _batches, _changed, _has_graph, _pair, _series
+from autograder.worker.returned import array
 
 
 def built(submission: Any, seed: int, sizes: tuple, data: list, X: np.ndarray, lr: float) -> dict[str, Any]:
@@ -27,8 +29,8 @@ def built(submission: Any, seed: int, sizes: tuple, data: list, X: np.ndarray, l
             return found
         (other, _), _ = _pair(submission.fix_05(*sizes, [], lr))
         with torch.no_grad():
-            found["outputs"] = model(torch.tensor(X)).numpy()
+            found["outputs"] = array(model(torch.tensor(X)))
             other.load_state_dict(model.state_dict())
-            found["outputs of the network that was saved and loaded"] = other(torch.tensor(X)).numpy()
-        found["number of parameters"] = sum(parameter.numel() for parameter in model.parameters())
+            found["outputs of the network that was saved and loaded"] = array(other(torch.tensor(X)))
+        found["number of parameters"] = sum(math.prod(parameter.shape) for parameter in model.parameters())
         return found

@@ -11,7 +11,8 @@ import torch
 
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _network, _state
 from autograder.lessons.ch12_debugging.scenarios.programs import _batches, _changed, _has_graph, _pair, _series
-from course.instruments.live import Known, LiveStorages, tensors_in
+from autograder.worker.returned import plain
+from course.instruments.live import Known, LiveStorages, storage_of, tensors_in
 from course.instruments.out_of_reach import out_of_reach
 
 
@@ -38,9 +39,9 @@ class _Alive(LiveStorages):
         self.most = 0
         self.cycles = True  # whether cycles may be all that keeps more than enough alive
         self.decoys = list(behind)  # held, so that no other storage can take the address of one of these
-        self.behind = {decoy.untyped_storage()._cdata: tensor.untyped_storage() for decoy, tensor in behind.items()}
+        self.behind = {storage_of(decoy)._cdata: storage_of(tensor) for decoy, tensor in behind.items()}
         self.large = large
-        self.batch_of = {tensor.untyped_storage()._cdata: i for i, batch in enumerate(batches) for tensor in batch}
+        self.batch_of = {storage_of(tensor)._cdata: i for i, batch in enumerate(batches) for tensor in batch}
         self.batch: int | None = None
         self.at_step_before: list[Known] | None = None
         """Activations that were alive when the last step began; None before the first."""
@@ -49,7 +50,7 @@ class _Alive(LiveStorages):
         """Whether activations of a step were alive when the next but one began."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
-        used = {self.batch_of.get(tensor.untyped_storage()._cdata) for tensor in tensors_in(args)} - {None}
+        used = {self.batch_of.get(storage_of(tensor)._cdata) for tensor in tensors_in(args)} - {None}
         if len(used) == 1 and used != {self.batch}:
             (self.batch,) = used
             self._begin_step()
@@ -81,9 +82,9 @@ class _Alive(LiveStorages):
     def _behind(self, value: Any) -> Any:
         if isinstance(value, list | tuple):
             return type(value)(map(self._behind, value))
-        if not isinstance(value, torch.Tensor) or value.untyped_storage()._cdata not in self.behind:
+        if not isinstance(value, torch.Tensor) or storage_of(value)._cdata not in self.behind:
             return value
-        storage = self.behind[value.untyped_storage()._cdata]
+        storage = self.behind[storage_of(value)._cdata]
         return torch.empty(0, dtype=value.dtype).set_(storage, value.storage_offset(), value.size(), value.stride())
 
 
@@ -132,7 +133,7 @@ def _history(
     with _fresh():
         model, batches = _network(layers), _batches(data)
         with watched(batches):
-            result = submission.fix_06(model, batches[:-1], batches[-1], lr)
+            result = plain(submission.fix_06(model, batches[:-1], batches[-1], lr))
         (losses, others), returned = _pair(result)
         return {
             **returned,

@@ -9,6 +9,7 @@ import torch
 
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _network, _state
 from autograder.lessons.ch12_debugging.scenarios.programs import GRAPH, _batches, _changed, _has_graph, _pair, _series
+from autograder.worker.returned import array
 
 
 def probabilities(submission: Any, layers: list[dict], data: list, X: np.ndarray, lr: float) -> dict[str, Any]:
@@ -21,6 +22,6 @@ def probabilities(submission: Any, layers: list[dict], data: list, X: np.ndarray
             GRAPH: _has_graph(losses),
             **_changed(batches, data),
             "losses": _series(losses),
-            "probabilities": p.detach().numpy() if isinstance(p, torch.Tensor) else None,
+            "probabilities": array(p) if isinstance(p, torch.Tensor) else None,
             "parameters": _state(model),
         }

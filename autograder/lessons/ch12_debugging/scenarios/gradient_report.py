@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _linear
+from autograder.worker.returned import plain
 
 DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16", "bfloat16")}
 
@@ -36,7 +37,7 @@ def _of_parameters(parameters: list[tuple]) -> torch.nn.Module:
 
 def _report(submission: Any, model: torch.nn.Module) -> Any:
     """The columns of the report; where it is no list of dicts, what it is."""
-    report = submission.gradient_report(model)
+    report = plain(submission.gradient_report(model))
     if not isinstance(report, list | tuple):
         return {"a list of dicts": False, "what": type(report).__name__}
     if not all(isinstance(entry, dict) for entry in report):

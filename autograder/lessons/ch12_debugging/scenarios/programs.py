@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,24 +10,32 @@ import numpy as np
 import torch
 
 from autograder.lessons.ch12_debugging.scenarios.networks import _fresh, _network, _state
+from autograder.worker.returned import array, plain
 
 # The programs. Each scenario returns what its program returns and the trained parameters, in float32.
 
 
 def _series(values: Any) -> np.ndarray | None:
     """A list of numbers, or of tensors and arrays with one entry, as an array; None for anything else."""
+    values = plain(values)
     if isinstance(values, torch.Tensor) and values.ndim == 1:
         values = list(values)
     if not isinstance(values, list | tuple):
         return None
     if not all(
         isinstance(value, int | float | np.number)
-        or (isinstance(value, torch.Tensor) and value.numel() == 1)
+        or (isinstance(value, torch.Tensor) and math.prod(value.shape) == 1)
         or (isinstance(value, np.ndarray) and value.size == 1)
         for value in values
     ):
         return None
-    return np.array([value.item() if hasattr(value, "item") else value for value in values], dtype=np.float64)
+    return np.array([_item(value) for value in values], dtype=np.float64)
+
+
+def _item(value: Any) -> Any:
+    """The number in a tensor or an array of one entry; a number as it is."""
+    value = array(value)
+    return np.ndarray.item(value) if isinstance(value, np.ndarray) else value
 
 
 def _has_graph(*returned: Any) -> bool:
@@ -45,6 +54,7 @@ NO_PAIR = "Two values are to be returned, as they were by the program that was h
 
 def _pair(values: Any) -> tuple[list[Any], dict[str, bool]]:
     """Both parts of what was returned, Nones where it has others; and the sentences on that."""
+    values = plain(values)
     two = isinstance(values, tuple | list) and len(values) == 2
     return list(values) if two else [None, None], {NOTHING: values is None, NO_PAIR: values is not None and not two}
 
@@ -57,9 +67,9 @@ def _changed(batches: Sequence[tuple[torch.Tensor, ...]], data: Sequence[Sequenc
     """Whether the program wrote into its data."""
     return {
         "The data were changed": not all(
-            np.array_equal(tensor.detach().numpy(), array)
+            np.array_equal(array(tensor), given)
             for batch, arrays in zip(batches, data, strict=True)
-            for tensor, array in zip(batch, arrays, strict=True)
+            for tensor, given in zip(batch, arrays, strict=True)
         )
     }
 
@@ -68,7 +78,7 @@ def one_model(submission: Any, name: str, layers: list[dict], data: list, settin
     """fix_01, fix_08, fix_10 and fix_12: a model, batches, numbers; the losses and the parameters."""
     with _fresh():
         model, batches = _network(layers), _batches(data)
-        losses = getattr(submission, name)(model, batches, *settings)
+        losses = plain(getattr(submission, name)(model, batches, *settings))
         return {
             NOTHING: losses is None,
             GRAPH: _has_graph(losses),

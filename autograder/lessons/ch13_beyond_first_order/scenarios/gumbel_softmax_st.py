@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
+from autograder.worker.returned import own_functions, plain
 
 _grad = torch.autograd.grad
 
@@ -23,7 +24,8 @@ def _backward(output: Any, leaf: Tensor, g: np.ndarray) -> Any:
     """The gradient of a leaf, where there is a way to it."""
     if not _requires_grad(output) or output.shape != g.shape:
         return None
-    return _data(_grad(output, leaf, torch.tensor(g, dtype=output.dtype), allow_unused=True)[0])
+    with own_functions():
+        return _data(_grad(plain(output), leaf, torch.tensor(g, dtype=output.dtype), allow_unused=True)[0])
 
 
 @torch.enable_grad()
@@ -31,7 +33,7 @@ def chosen(submission: Any, logits: np.ndarray, tau: float, gumbels: np.ndarray,
     """The choice, and the gradient of the logits."""
     _draws_again()
     leaf = torch.tensor(logits, requires_grad=True)
-    y = submission.gumbel_softmax_st(leaf, tau, torch.tensor(gumbels))
+    y = plain(submission.gumbel_softmax_st(leaf, tau, torch.tensor(gumbels)))
     return {"y": _data(y), "dlogits": _backward(y, leaf, g)}
 
 
@@ -51,7 +53,7 @@ def chosen_on_the_way(
     _draws_again()
     leaves = [torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)]
     logits, noise = leaves[0] * leaves[1], _as(kinds[0], gumbels)
-    y = submission.gumbel_softmax_st(logits, tau, noise)
+    y = plain(submission.gumbel_softmax_st(logits, tau, noise))
     grads: Sequence[Any] = (None, None)
     if _requires_grad(y) and y.shape == logits.shape:
         grads = _grad((torch.tanh(y.to(logits.dtype) @ torch.tensor(W)) ** 2).sum(), leaves, allow_unused=True)
@@ -66,7 +68,7 @@ def beside_choice(
     _draws_again()
     tensor, noise = _as(kind, logits), torch.tensor(gumbels)
     before, state = _Before(logits=tensor, gumbels=noise), torch.get_rng_state()
-    y = submission.gumbel_softmax_st(tensor, tau, noise)
+    y = plain(submission.gumbel_softmax_st(tensor, tau, noise))
     asked = tensor.requires_grad
     return {
         **before.changes(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
+from autograder.worker.returned import plain
 from course.instruments.flops import FlopCounter
 from course.instruments.out_of_reach import out_of_reach
 
@@ -35,7 +37,7 @@ FUNCTIONS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 
 
 def _product(submission: Any, name: str, f: Any, x: Tensor, v: Tensor) -> Any:
-    return getattr(submission, name)(f, x, v)
+    return plain(getattr(submission, name)(f, x, v))
 
 
 @torch.enable_grad()
@@ -84,7 +86,7 @@ class _Limits(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
         made = out if isinstance(out, tuple | list) else [out]
-        self.too_large |= any(isinstance(tensor, Tensor) and tensor.numel() > self.entries for tensor in made)
+        self.too_large |= any(isinstance(tensor, Tensor) and math.prod(tensor.shape) > self.entries for tensor in made)
         self.operations -= 1
         self.too_long |= self.operations < 0
         if self.too_large or self.too_long:

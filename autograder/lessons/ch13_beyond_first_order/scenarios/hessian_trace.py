@@ -12,6 +12,7 @@ from torch import Tensor
 
 from autograder.lessons.ch13_beyond_first_order.scenarios.hessian_products import FUNCTIONS
 from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data
+from autograder.worker.returned import plain
 
 
 def _generator(seed: int) -> torch.Generator:
@@ -57,7 +58,7 @@ def traces_of_one_entry(submission: Any, shape: tuple[int, ...], entry: float, c
     where = torch.zeros(shape, dtype=torch.float64)
     estimates = []
     for _ in range(calls):
-        estimate = submission.hessian_trace(f, where, 1, generator)
+        estimate = plain(submission.hessian_trace(f, where, 1, generator))
         estimates.append(_estimate(estimate))
         if not isinstance(estimate, float) or not _is_square(estimate / entry):
             break
@@ -80,7 +81,7 @@ def randomness(submission: Any, H: np.ndarray, x: np.ndarray, samples: int, seed
     def estimates(seed: int, everybodys: int) -> list[Any]:
         generator = _generator(seed)
         torch.default_generator.manual_seed(everybodys)
-        return [submission.hessian_trace(f, where, samples, generator) for _ in range(2)]
+        return [_estimate(submission.hessian_trace(f, where, samples, generator)) for _ in range(2)]
 
     one = estimates(seed, 1)
     found = {
@@ -107,5 +108,5 @@ def beside_trace(
     constants, parameters, where = torch.tensor(a), _as("leaf", p), _as(kind, x)
     before = _Before(x=where, parameter=parameters)
     f = lambda x: FUNCTIONS["diagonal"](x, constants, parameters) + (parameters**2).sum()  # noqa: E731
-    result = submission.hessian_trace(f, where, samples, _generator(seed))
+    result = plain(submission.hessian_trace(f, where, samples, _generator(seed)))
     return {**before.changes(), "the trace": _data(result)}

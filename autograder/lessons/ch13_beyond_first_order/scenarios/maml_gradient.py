@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.lessons.ch13_beyond_first_order.scenarios.tensors import _as, _Before, _data, _requires_grad
+from autograder.worker.returned import plain
 
 Params = dict[str, Tensor]
 
@@ -62,7 +63,7 @@ def maml(
     """The gradients of the query loss, for parameters of a kind."""
     tensors = {name: _as(kind, value) for name, value in params.items()}
     sets = ({name: torch.tensor(value) for name, value in data.items()} for data in (support, query))
-    return _gradients(submission.maml_gradient(LOSSES[loss], tensors, *sets, inner_lr), tensors)
+    return _gradients(plain(submission.maml_gradient(LOSSES[loss], tensors, *sets, inner_lr)), tensors)
 
 
 @torch.enable_grad()
@@ -84,7 +85,7 @@ def beside_maml(
         return scale * LOSSES["network"](params, data)
 
     held = list(tensors.values())
-    result = submission.maml_gradient(loss_fn, tensors, *sets, inner_lr)
+    result = plain(submission.maml_gradient(loss_fn, tensors, *sets, inner_lr))
     return {
         **before.changes(),
         "The .grad of a parameter that loss_fn uses is another one": scale.grad is None or scale.grad.item() != 7.0,

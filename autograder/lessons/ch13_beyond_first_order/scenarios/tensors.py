@@ -12,12 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from autograder.worker.returned import array, plain
+
 
 def _data(value: Any) -> Any:
     """A tensor as an array, so that it can be compared; anything else as it is."""
-    if not isinstance(value, Tensor) or value.dtype == torch.bfloat16:
-        return value
-    return value.numpy(force=True).copy()
+    value = plain(value)
+    return value if isinstance(value, Tensor) and value.dtype == torch.bfloat16 else array(value)
+
+
+_detach = Tensor.detach
 
 
 def _requires_grad(*values: Any) -> bool:
@@ -51,7 +55,7 @@ class _Before:
     def changes(self) -> dict[str, bool]:
         found = {}
         for name, tensor in self.tensors.items():
-            found[f"The values of {name} were changed"] = not torch.equal(tensor.detach(), self.values[name])
+            found[f"The values of {name} were changed"] = not torch.equal(_detach(tensor), self.values[name])
             found[f"{name}.requires_grad is another one afterwards: work on {name}.detach()"] = (
                 tensor.requires_grad != self.flags[name]
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor
 
 from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _requires_grad
+from autograder.worker.returned import plain
 from course.instruments.out_of_reach import out_of_reach
 from course.instruments.traced import TracedStorages
 
@@ -22,8 +24,8 @@ def attention(submission: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, bloc
     """The result alone, and the result with the log-sum-exp."""
     tensors = dict(zip("qkv", map(torch.tensor, (q, k, v)), strict=True))
     before = {name: tensor.clone() for name, tensor in tensors.items()}
-    alone = submission.chunked_attention(*tensors.values(), block)
-    pair = submission.chunked_attention(*tensors.values(), block, return_lse=True)
+    alone = plain(submission.chunked_attention(*tensors.values(), block))
+    pair = plain(submission.chunked_attention(*tensors.values(), block, return_lse=True))
     fits = isinstance(pair, tuple | list) and len(pair) == 2
     out, lse = pair if fits else (None, None)
     return {
@@ -44,7 +46,7 @@ def attention_vjp(submission: Any, g: np.ndarray, q: np.ndarray, k: np.ndarray, 
     out, lse = _attention(q_, k_, v_)
     tensors = {"g": g_, "q": q_, "k": k_, "v": v_, "out": out, "lse": lse}
     before = {name: tensor.clone() for name, tensor in tensors.items()}
-    results = submission.chunked_attention_vjp(*tensors.values(), block)
+    results = plain(submission.chunked_attention_vjp(*tensors.values(), block))
     fits = isinstance(results, tuple | list) and len(results) == 3
     dq, dk, dv = results if fits else (None, None, None)
     return {
@@ -81,7 +83,7 @@ class _Limited(TracedStorages):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         if func._schema.name.removeprefix("aten::").rstrip("_") in EXPONENTIALS:
-            self.exponentials += sum(tensor.numel() for tensor in args if isinstance(tensor, Tensor))
+            self.exponentials += sum(math.prod(tensor.shape) for tensor in args if isinstance(tensor, Tensor))
         out = super().__torch_dispatch__(func, types, args, kwargs)
         if self._peak > self.limit:  # `peak` would measure all that is alive again
             raise _TooMuch
@@ -110,7 +112,7 @@ def _within(
     results: Any = None
     live = _Limited(limit, given)
     with out_of_reach(live), contextlib.suppress(_TooMuch):
-        results = call(*given)
+        results = plain(call(*given))
     ended = live.peak > limit
     several = list(results) if isinstance(results, tuple | list) else []
     found = [tuple(value.shape) if isinstance(value, Tensor) else None for value in several]

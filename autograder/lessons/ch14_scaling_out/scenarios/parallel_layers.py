@@ -9,7 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from autograder.lessons.ch14_scaling_out.scenarios.ranks import _data, _of_ranks, _requires_grad, _shown, _side_by_side
+from autograder.worker.returned import backward, plain
+from course.instruments.live import storage_bytes, storage_of
 from course.process_groups import Call, Group
+
+_detach = Tensor.detach
 
 
 def _told(calls: list[Call]) -> str:
@@ -57,11 +61,11 @@ def parallel_layer(
         layer, _ = _layer(submission, name, W, b, group)
         leaf, upstream = _given(name, x, g, group)
         given = around(leaf)
-        y = layer(given)
+        y = plain(layer(given))
         found = {"y": _data(y), "dx": None, "layer.weight.grad": None, "layer.bias.grad": None}
         if _requires_grad(y) and y.shape == upstream.shape:
             loss = (around(y) * upstream).sum()
-            (loss + given.cos().sum() if beside else loss).backward()
+            backward(loss + torch.cos(given).sum() if beside else loss)
             found |= {"dx": _data(leaf.grad), "layer.weight.grad": _data(layer.weight.grad)}
             found["layer.bias.grad"] = None if layer.bias is None else _data(layer.bias.grad)
         return found
@@ -86,7 +90,7 @@ def values_of_layer(
         layer, _ = _layer(submission, name, W, b, group)
         leaf, _ = _given(name, x, x, group)
         with torch.no_grad():
-            without = layer(leaf)
+            without = plain(layer(leaf))
         return {"y": _data(layer(leaf)), "y under torch.no_grad()": _data(without)}
 
     return _of_ranks(_side_by_side(step, size))
@@ -114,9 +118,9 @@ def parts_of_layer(submission: Any, name: str, W: np.ndarray, b: np.ndarray | No
 
     def step(group: Group) -> tuple[dict[str, bool], dict[str, Any]]:
         layer, made_from = _layer(submission, name, W, b, group)
-        parameters = _parameters(layer)
-        storages = {of.untyped_storage()._cdata: of.untyped_storage().nbytes() for of in parameters.values()}
-        given = {of.untyped_storage()._cdata for of in made_from if of is not None}
+        parameters = plain(_parameters(layer))
+        storages = {storage_of(of)._cdata: storage_bytes([of]) for of in parameters.values()}
+        given = {storage_of(of)._cdata for of in made_from if of is not None}
         sentences = {
             SHARED: bool(given & storages.keys()),
             WHOLE: sum(storages.values()) > sum(of.nbytes for of in parameters.values()),
@@ -142,9 +146,9 @@ def layer_of_data(
     def step(group: Group) -> dict[str, Any]:
         layer, _ = _layer(submission, name, W, b, group)
         leaf, upstream = _given(name, x, g, group)
-        y = layer(leaf.detach())
+        y = plain(layer(_detach(leaf)))
         if _requires_grad(y) and y.shape == upstream.shape:
-            y.backward(upstream)
+            backward(y, upstream)
         return {"y": _data(y), "layer.weight.grad": _data(layer.weight.grad)}
 
     return _of_ranks(_side_by_side(step, size))
@@ -177,13 +181,14 @@ def sent_by_layer(
         layer, made_from = _layer(submission, name, W, b, group)
         leaf, upstream = _given(name, x, g, group)
         middle = leaf * 1
-        used = dict(zip(("weight", "bias", "x", "the gradient"), (*made_from, middle, upstream), strict=True))
-        before = {what: tensor.detach().clone() for what, tensor in used.items()}
+        names = "weight", "bias", "x", "the gradient"
+        used = plain(dict(zip(names, (*made_from, middle, upstream), strict=True)))
+        before = {what: _detach(tensor).clone() for what, tensor in used.items()}
         made = len(group.calls)
-        y = layer(middle)
+        y = plain(layer(middle))
         passed = len(group.calls)
         if _requires_grad(y) and y.shape == upstream.shape:
-            y.backward(upstream)
+            backward(y, upstream)
         with torch.no_grad():
             for parameter in layer.parameters():
                 parameter += 1

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from autograder.worker.returned import array, plain
 from course.process_groups import Call, Group, GroupError, in_threads
 
 Arrays = list[np.ndarray]
@@ -21,7 +22,8 @@ Arrays = list[np.ndarray]
 
 def _data(value: Any) -> Any:
     """A tensor as an array, so that it can be compared; anything else as it is."""
-    return value.detach().numpy().copy() if isinstance(value, Tensor) and value.dtype != torch.bfloat16 else value
+    value = plain(value)
+    return value if isinstance(value, Tensor) and value.dtype == torch.bfloat16 else array(value)
 
 
 def _side_by_side(step: Callable[[Group], Any], size: int) -> list[Any]:
