@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from page_commands import commands_in
+from small_courses import fill_in_rows
 
 from autograder.authoring.skeleton import UNWRITTEN, new_exercise
 from autograder.authoring.tree import AuthoringError, Course
@@ -19,6 +20,7 @@ from autograder.places import ROOT
 pytestmark = pytest.mark.slow
 
 LESSON = "autograder/lessons/ch06_vjps"
+DOCUMENTS = "README.md", "SECURITY.md"
 AUTOGRAD = f"from {LESSON.replace('/', '.')}.oracles.autograd import assert_agree, autograd"
 WRITTEN = {
     "course/syllabus.toml": {
@@ -84,6 +86,8 @@ NEW, CHECK, BUILD = (
 
 def checkout(folder: Path) -> Path:
     """A contributor's copy of the course."""
+    for name in DOCUMENTS:
+        shutil.copy(ROOT / name, folder)
     for part in ("autograder", "course", "solutions", "exercises", "book"):
         left = shutil.ignore_patterns("__pycache__", "_build", "node_modules", "*.book")
         shutil.copytree(ROOT / part, folder / part, ignore=left)
@@ -112,11 +116,19 @@ def test_an_exercise_is_begun_written_and_whole(tmp_path: Path) -> None:
             assert before in text
             text = text.replace(before, after, 1)
         (root / name).write_text(text, encoding="utf-8")
-    missing = backprop(root, *CHECK, code=1)
-    assert f"{LESSON}/contract.toml" in missing
-    with (root / LESSON / "contract.toml").open("a", encoding="utf-8") as contract:
-        contract.write(ROWS)
-    assert "exercises/ch06_vjps.ipynb: written" in backprop(root, *BUILD)
+    built = backprop(root, *BUILD)
+    made = "exercises/ch06_vjps.ipynb", f"{LESSON}/contract.toml", f"{LESSON}/rejections.toml", *DOCUMENTS
+    assert all(f"{name}: written\n" in built for name in made), built
+    assert f"{LESSON}/contract.toml: abs_vjp, “`y = |x|`, entry by entry.”: it needs checks" in (
+        backprop(root, *CHECK, code=1)
+    )
+    fill_in_rows(root / LESSON / "contract.toml", ROWS)
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    (root / "README.md").write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
+    assert "README.md: its figures or its table of lessons are old; run `backprop build`" in (
+        backprop(root, *CHECK, code=1)
+    )
+    (root / "README.md").write_text(readme, encoding="utf-8")
     assert "ch06/abs_vjp: nothing is wrong." in backprop(root, *CHECK)
     names = re.findall(r'exercise="(\w+)"', (root / "solutions/ch06_vjps.py").read_text(encoding="utf-8"))
     assert names[names.index("relu_vjp") + 1] == "abs_vjp"
