@@ -19,6 +19,12 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 LESSON = "ch06_vjps"
+EXERCISES = len(find_lesson(LESSON).exercises)
+
+
+def worth(*slugs: str) -> str:
+    """The points of these lessons together, as reports write them."""
+    return f"{sum(find_lesson(slug).points for slug in slugs):g}"
 
 
 NAMES = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.contracts import rows_of, sentences_of, text_of
+from autograder.authoring.contracts import HEADER, as_text, rows_of, sentences_of, text_of
 from autograder.authoring.rules.sentences import sentences_have_cases
 from autograder.authoring.tree import Course
 from autograder.places import ROOT
@@ -93,7 +93,11 @@ def course(tmp_path: Path) -> Course:
 
 def test_a_lesson_of_ours_is_whole(course: Course) -> None:
     assert sentences_have_cases(course) == []
-    assert course.contract(SLUG).read_text(encoding="utf-8") == text_of(SLUG, course)
+    text = course.contract(SLUG).read_text(encoding="utf-8")
+    assert text == text_of(SLUG, course)
+    assert (
+        text == "\n\n".join([HEADER.format(slug=SLUG).rstrip(), *map(as_text, rows_of(course.contract(SLUG)))]) + "\n"
+    )
 
 
 def test_no_file_no_question(course: Course) -> None:
@@ -141,6 +145,29 @@ def test_a_new_sentence_gets_an_empty_row_in_its_place(course: Course) -> None:
     new = [row.says for row in rows].index("A new one.")
     assert (rows[new].exercise, rows[new].checks) == ("llama_block_bytes", ())
     assert rows[new + 1].says.startswith("Any other `recompute`")
+
+
+def test_nothing_written_by_hand_is_lost(course: Course) -> None:
+    """The program that made rows was called with `> contract.toml`, which empties the file first."""
+    path, source = course.contract(SLUG), course.source(SLUG)
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("point = true", "point = true  # why", 1), encoding="utf-8"
+    )
+    before = path.read_text(encoding="utf-8")
+    assert text_of(SLUG, course) == before, "comments stay"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace("counts what autograd saves", "counts all that autograd saves"), encoding="utf-8")
+    path.write_text(text_of(SLUG, course), encoding="utf-8")
+    after = path.read_text(encoding="utf-8")
+    assert sorted(set(before.split("\n\n")) - set(after.split("\n\n"))) == [], "a row without its sentence stays"
+    (new,) = set(after.split("\n\n")) - set(before.split("\n\n"))
+    assert "counts all that autograd saves" in new
+    assert new.rstrip().endswith("checks = []")
+    assert text_of(SLUG, course) == after, "once is enough"
+    path.unlink()
+    path.write_text(text_of(SLUG, course), encoding="utf-8")
+    sentences = sentences_of(source.read_text(encoding="utf-8"))
+    assert [row.says for row in rows_of(path)] == [says for of_it in sentences.values() for says in of_it]
 
 
 def test_the_sample_course_of_the_documentation_is_whole(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from page_commands import commands_in, type_all
 from test_own_course_page import SAID as OF_OWN_COURSES
 
 from autograder.authoring.own_release import TRUST
+from course.syllabus import find_lesson
 
 pytestmark = pytest.mark.slow
 
@@ -20,12 +21,13 @@ PAGES = sorted(
         *(page for folder in ("autograder", "examples") for page in (ROOT / folder).rglob("*.md")),
     }
 )
+CH06 = find_lesson("ch06_vjps")
 IN_A_WORK_FOLDER = {
-    "backprop next": "Next: ch06/add_vjp (core, 3 points",
+    "backprop next": f"Next: ch06/{CH06.exercises[0].name} (core, {CH06.exercises[0].points:g} points",
     "backprop check ch06/relu_vjp --hint": "relu_vjp 0/2 missing Hint 1: Where does x pass through unchanged",
     "backprop check ch06/relu_vjp": "relu_vjp 0/2 missing",
     "backprop check ch06_vjps/matmul_vjp --hint": "matmul_vjp 0/4 missing Hint 1: Start with plain matrices.",
-    "backprop check ch06_vjps": "0 of 63 points",
+    "backprop check ch06_vjps": f"0 of {CH06.points:g} points",
     "backprop watch": "save a file, and the exercise that you changed is checked.",
     "backprop read ch06/relu_vjp": "Rule for relu_vjp (core)",
     "pytest ../autograder/lessons --submission=ch06_vjps.ipynb -k relu_vjp": "relu_vjp is not written yet.",

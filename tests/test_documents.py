@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from autograder.authoring import readme
-from autograder.authoring.tree import AuthoringError
+from autograder.authoring.rules.drift import readme_in_step
+from autograder.authoring.tree import AuthoringError, Course
 from autograder.isolation.packages import how_to_install
 from course.published import Published, published
 from course.syllabus import Environment, Exercise, Lesson, syllabus
@@ -59,8 +60,22 @@ def test_the_table_of_lessons_is_the_syllabus() -> None:
 
 
 def test_the_numbers_and_links_are_those_of_the_course() -> None:
-    new = readme.up_to_date(_readme(), syllabus().values(), published())
-    assert _readme() == new, "README.md is old: python -P -m autograder.authoring.readme"
+    assert readme.generated(Course.at()) == {ROOT / "README.md": _readme()}, "README.md is old: backprop build"
+
+
+def test_an_old_table_is_said_and_written_again(tmp_path: Path) -> None:
+    """`backprop build --check` called the course whole while a test called README.md old."""
+    course = Course(tmp_path, dict(syllabus()))
+    assert readme_in_step(course) == [], "no such file, no question"
+    file = tmp_path / "README.md"
+    file.write_text(re.sub(r"\d+ exercises, about", "7 exercises, about", _readme()), encoding="utf-8")
+    assert [str(one) for one in readme_in_step(course)] == [
+        "README.md: its figures or its table of lessons are old; run `backprop build`"
+    ]
+    assert readme.generated(course) == {file: _readme()}
+    file.write_text(re.sub(r"^\| ch03 .*\n", "", _readme(), flags=re.MULTILINE), encoding="utf-8")
+    (problem,) = readme_in_step(course)
+    assert str(problem).startswith("README.md: the table of lessons needs a row | ch03 |")
 
 
 def test_the_figures_say_how_many_exercises_and_how_long() -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from small_results import LESSON, RULES, SLUG, a_result, write
+from small_results import LESSON, MAX, RULES, SLUG, WORTH, a_result, write
 from test_rosters import CANVAS, GROUPS, table
 
 from autograder.classroom.class_record import ClassRecord, HandedIn
@@ -81,8 +81,8 @@ def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_pat
         statistics.add(work)
     assert read_all.due == (SLUG,)
     assert read_all.lessons == ("ch05_autograd_engine", SLUG), "what was handed in has a column all the same"
-    assert statistics.max_points == 63
-    assert statistics.median == int(100 * a_result("", 9).points / 63)
+    assert statistics.max_points == WORTH
+    assert statistics.median == int(100 * a_result("", 9).points / WORTH)
     ch06 = statistics.lessons[SLUG]
     assert (ch06.submissions, ch06.worked) == (3, 2)
     assert ch06.exercises[LESSON.exercises[0].name].pass_rate == 1
@@ -103,7 +103,7 @@ def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_pat
         ("2027-03-03T11:00:00+00:00", 0.9, "2 days late"),
         ("2027-03-03T13:00:00+02:00", 0.9, "2 days late"),
         ("2027-03-06T13:00:00", 0.5, "6 days late"),
-        ("2027-03-08T13:00:00+00:00", 0.0, "after 5 days nothing counts: 63 → 0 points"),
+        ("2027-03-08T13:00:00+00:00", 0.0, f"after 5 days nothing counts: {MAX} → 0 points"),
     ],
 )
 def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
@@ -114,11 +114,11 @@ def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
     found, problems = read(results)
     assert not problems
     ann = found["ann"]
-    assert only(ann).points == pytest.approx(63 * share)
+    assert only(ann).points == pytest.approx(WORTH * share)
     assert says in only(ann).message
-    assert ann.original.get(SLUG, only(ann).points) == 63
+    assert ann.original.get(SLUG, only(ann).points) == WORTH
     assert ann.total is not None
-    assert ann.total == pytest.approx((63 * share, 63))
+    assert ann.total == pytest.approx((WORTH * share, WORTH))
 
 
 @pytest.mark.parametrize(
@@ -164,10 +164,10 @@ def test_who_has_more_time_is_late_later(tmp_path: Path) -> None:
     results = write(tmp_path / "results", a_result("ann"), a_result("bob"), at=late)
     table(results, "rules.toml", RULES + extension)
     found, _ = read(results)
-    assert only(found["ann"]).points == 63
+    assert only(found["ann"]).points == WORTH
     assert only(found["ann"]).message == "Extended to 04 Mar 12:00."
-    assert only(found["bob"]).points == pytest.approx(63 * 0.8)
-    assert "20% off: 63 → 50.4 points" in only(found["bob"]).message
+    assert only(found["bob"]).points == pytest.approx(WORTH * 0.8)
+    assert f"20% off: {MAX} → {0.8 * WORTH:g} points" in only(found["bob"]).message
 
 
 def test_what_is_said_of_time_without_a_due_date_is_said_to_change_nothing(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_days_after_the_due_date_are_counted_from_that_of_the_class(tmp_path: Pa
     more = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
     table(results, "rules.toml", f"{RULES}{more}{more.replace('extension', 'handed_in').replace('3', '2')}")
     found, _ = read(results)
-    assert only(found["ann"]).points == 63
+    assert only(found["ann"]).points == WORTH
     assert only(found["ann"]).message == "Extended to 04 Mar 12:00."
 
 
@@ -205,7 +205,7 @@ def test_free_late_days_are_spent_once_in_the_order_of_due_dates(tmp_path: Path)
     found, _ = read(results)
     by_lesson = {result.lesson: result for result in found["ann"].results}
     assert "no penalty" not in by_lesson[SLUG].message
-    assert by_lesson[SLUG].points == pytest.approx(63 * 0.9)  # ch07 was due first, and took the only day
+    assert by_lesson[SLUG].points == pytest.approx(WORTH * 0.9)  # ch07 was due first, and took the only day
     worth = find_lesson(other).points
     assert by_lesson[other].points <= worth - 0
     assert "taken from late days" in by_lesson[other].message
@@ -216,12 +216,12 @@ def test_late_by_an_unknown_time_costs_nothing_and_is_said(tmp_path: Path) -> No
     results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn("", late=True)})
     table(results, "rules.toml", RULES)
     found, _ = read(results)
-    assert only(found["ann"]).points == 63
+    assert only(found["ann"]).points == WORTH
     assert "Late, says the platform, and not by how much: no penalty" in only(found["ann"]).message
     said = '[[handed_in]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
     table(results, "rules.toml", RULES + said)
     found, _ = read(results)
-    assert only(found["ann"]).points == pytest.approx(63 * 0.8)
+    assert only(found["ann"]).points == pytest.approx(WORTH * 0.8)
 
 
 # What counts
@@ -237,7 +237,7 @@ def test_weights_and_the_exercises_that_count(tmp_path: Path) -> None:
     have = sum(one.points for one in LESSON.exercises[:2])
     ch06, _ch07 = found["ann"].results
     assert (ch06.points, ch06.max_points) == (have, worth)
-    assert ch06.message == "4 of 18 exercises count here."
+    assert ch06.message == f"4 of {len(LESSON.exercises)} exercises count here."
     assert found["ann"].total is not None
     assert found["ann"].total == pytest.approx((30 * have / worth, 40))
 
@@ -308,7 +308,7 @@ def test_a_lesson_that_was_not_handed_in_can_be_given_points(tmp_path: Path) -> 
     table(results, "overrides.toml", decided)
     found, _ = read(results, table(tmp_path, "r.csv", "name\nEve\nann\n"))
     assert only(found["Eve"]).points == 40
-    assert "Not handed in. A teacher gave 40 of 63 points, not 0: oral." in only(found["Eve"]).message
+    assert f"Not handed in. A teacher gave 40 of {MAX} points, not 0: oral." in only(found["Eve"]).message
 
 
 def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, tmp_path: Path) -> None:
@@ -327,7 +327,9 @@ def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, t
             counted.add(work)
             weeks.add(work)
         lesson = counted.lessons[SLUG]
-        assert (counted.students, counted.percent.total(), max(counted.percent)) == (3, 3, 63), "they have points"
+        assert (counted.students, counted.percent.total(), max(counted.percent)) == (3, 3, int(100 * 40 / WORTH)), (
+            "they have points"
+        )
         assert (lesson.submissions, lesson.worked, len(lesson.graders)) == (1, 1, 1)
         assert (len(counted.isolations), len(counted.salts)) == (1, 1)
         assert lesson.points == a_result("ann", 9).points

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_results import RULES, SLUG, a_result, write
+from small_results import MAX, POSSIBLE, RULES, SLUG, WORTH, a_result, write
 from test_rosters import BLACKBOARD, BRIGHTSPACE, CANVAS, WORKSHEET, table
 
 from autograder.classroom.class_record import HandedIn
@@ -35,8 +35,8 @@ def rows_of(file: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[l
 
 def test_canvas_gets_its_own_rows_and_columns_back(backprop: Command, tmp_path: Path) -> None:
     """As lib/gradebook_importer.rb reads it: the header up to Section, Points Possible, IDs, `Title (id)`."""
-    results = write(tmp_path / "results", a_result("kingada_101", 18), a_result("eve_999", 3))
-    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("63.00", "100.00"))
+    results = write(tmp_path / "results", a_result("kingada_101"), a_result("eve_999", 3))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace(POSSIBLE, "100.00"))
     report = backprop("report", results, "--format", "canvas", "--roster", canvas)
     assert report.returncode == 0, report.stderr
     assert rows_of(results / "__reports__" / "canvas.csv") == [
@@ -45,7 +45,7 @@ def test_canvas_gets_its_own_rows_and_columns_back(backprop: Command, tmp_path: 
         ["King, Ada", "101", "s101", "ada@x.edu", "Lab 1", "100"],
         ["Müller, Bob", "102", "s102", "bob@x.edu", "Lab 1 and Lab 2", ""],
     ]
-    assert "ch06_vjps: points of 63 are scaled to the 100 of the column" in report.stderr
+    assert f"ch06_vjps: points of {MAX} are scaled to the 100 of the column" in report.stderr
     assert "in no row of the roster, and not in this file: eve_999" in report.stderr
 
 
@@ -63,16 +63,16 @@ def test_numbers_are_read_as_platforms_write_them(text: str, worth: float) -> No
 
 @pytest.mark.parametrize("possible", ['"1,000.00"', '"1.000,00"'])
 def test_canvas_scales_to_a_column_of_a_thousand(backprop: Command, tmp_path: Path, possible: str) -> None:
-    results = write(tmp_path / "results", a_result("kingada_101", 18))
-    canvas = table(tmp_path, "canvas.csv", CANVAS.replace("63.00", possible))
+    results = write(tmp_path / "results", a_result("kingada_101"))
+    canvas = table(tmp_path, "canvas.csv", CANVAS.replace(POSSIBLE, possible))
     report = backprop("report", results, "--format", "canvas", "--roster", canvas)
     assert rows_of(results / "__reports__" / "canvas.csv")[2][-1] == "1000"
-    assert "ch06_vjps: points of 63 are scaled to the 1000 of the column" in report.stderr
+    assert f"ch06_vjps: points of {MAX} are scaled to the 1000 of the column" in report.stderr
 
 
 def test_the_newest_export_goes_back_and_an_old_copy_is_said(backprop: Command, tmp_path: Path) -> None:
     """Who joined the class since is in the newer one alone; a browser calls the second download `canvas (1).csv`."""
-    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    results = write(tmp_path / "results", a_result("kingada_101"))
     kept = results / ".rosters"
     kept.mkdir()
     old = table(kept, "canvas.csv", CANVAS)
@@ -81,7 +81,7 @@ def test_the_newest_export_goes_back_and_an_old_copy_is_said(backprop: Command, 
     table(kept, "canvas (1).csv", joined)
     report = backprop("report", results, "--format", "canvas")
     cells = [row[-1] for row in rows_of(results / "__reports__" / "canvas.csv")[2:]]
-    assert cells == ["63", "EX", "12.00"]
+    assert cells == [MAX, "EX", "12.00"]
     assert "where there is no result, cells are as canvas (1).csv had them when you graded" in report.stderr
     given = backprop("report", results, "--format", "canvas", "--roster", table(tmp_path, "new.csv", CANVAS))
     assert "when you graded" not in given.stderr
@@ -98,8 +98,8 @@ def test_who_has_fewer_points_than_there_is_said(backprop: Command, tmp_path: Pa
 def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, tmp_path: Path) -> None:
     """Of who is no longer in the class, and of a lesson that has no file any more."""
     out = tmp_path / "out"
-    other = replace(a_result("Bob Müller", 18), lesson="ch03_accumulation")
-    results = write(tmp_path / "results", a_result("Ada King", 18), other)
+    other = replace(a_result("Bob Müller"), lesson="ch03_accumulation")
+    results = write(tmp_path / "results", a_result("Ada King"), other)
     export = table(tmp_path, "export.csv", BRIGHTSPACE)
     options = ("--format", "html,csv,gradescope,brightspace", "--roster", export, "--out", out)
     assert "removed" not in backprop("report", results, *options).stderr
@@ -129,19 +129,19 @@ def test_a_report_takes_its_own_files_back_and_nobody_elses(backprop: Command, t
 
 
 def test_canvas_without_an_export_finds_students_by_id(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("_7013", 18), a_result("kingada_101", 18))
+    results = write(tmp_path / "results", a_result("_7013"), a_result("kingada_101"))
     report = backprop("report", results, "--format", "canvas")
     assert rows_of(results / "__reports__" / "canvas.csv") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06_vjps"],
-        ["    Points Possible", "", "", "", "", "63"],
-        ["_7013", "7013", "", "", "", "63"],
-        ["kingada_101", "101", "", "", "", "63"],
+        ["    Points Possible", "", "", "", "", MAX],
+        ["_7013", "7013", "", "", "", MAX],
+        ["kingada_101", "101", "", "", "", MAX],
     ]
     assert "ch06_vjps: no column of the export; Canvas asks about a new assignment" in report.stderr
 
 
 def test_the_rules_name_a_column(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("kingada_101", 18))
+    results = write(tmp_path / "results", a_result("kingada_101"))
     table(results, "rules.toml", '[lessons.ch06]\ncolumn = "Homework 6"\n')
     canvas = table(tmp_path, "canvas.csv", CANVAS.replace("ch06: VJPs (501)", "Homework 6 (501)"))
     backprop("report", results, "--format", "canvas", "--roster", canvas)
@@ -150,9 +150,9 @@ def test_the_rules_name_a_column(backprop: Command, tmp_path: Path) -> None:
 
 def test_moodles_worksheet_goes_back_filled_in(backprop: Command, tmp_path: Path) -> None:
     """As mod/assign/feedback/offline/importgradeslib.php reads it: by Identifier, with Grade and comments."""
-    late = replace(a_result("Ada King (ada@x.edu)", 18), message="Handed in late.")
+    late = replace(a_result("Ada King (ada@x.edu)"), message="Handed in late.")
     results = write(tmp_path / "results", late)
-    sheet = table(tmp_path, "ch06.csv", WORKSHEET.replace("63.00", '"31,50"'))
+    sheet = table(tmp_path, "ch06.csv", WORKSHEET.replace(POSSIBLE, '"31,50"'))
     report = backprop("report", results, "--format", "moodle", "--roster", sheet)
     assert report.returncode == 0, report.stderr
     header, ada, other = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
@@ -167,15 +167,14 @@ def test_an_anonymous_assignment_goes_back_by_its_identifiers_or_says_what_to_do
     """Moodle's worksheet without names was refused as no roster; Canvas has N/A for everybody, which excuses nobody."""
     hand_ins = a_result("Participant_71"), a_result("Lab A-Participant_72", 9)
     sheet = "Identifier,Status,Grade,Maximum grade,Last modified (grade)\n"
-    sheet += "".join(f"Participant {number},,,63.00,-\n" for number in (71, 72))
+    sheet += "".join(f"Participant {number},,,{POSSIBLE},-\n" for number in (71, 72))
     results = write(tmp_path / "results", *hand_ins)
     done = backprop("report", results, "--format", "moodle", "--roster", table(tmp_path, "ch06.csv", sheet))
     assert "nobody" not in done.stderr
     rows = rows_of(results / "__reports__" / "moodle" / "ch06.csv")
-    assert [row[:3:2] for row in rows[1:]] == [["Participant 71", "63"], ["Participant 72", f"{hand_ins[1].points:g}"]]
-    canvas = (
-        'Student,ID,SIS Login ID,Section,ch06 (2)\n    Points Possible,,,,63\n"King, Ada",101,a,L,N/A\nX,102,x,L,N/A\n'
-    )
+    assert [row[:3:2] for row in rows[1:]] == [["Participant 71", MAX], ["Participant 72", f"{hand_ins[1].points:g}"]]
+    canvas = f"Student,ID,SIS Login ID,Section,ch06 (2)\n    Points Possible,,,,{MAX}\n"
+    canvas += '"King, Ada",101,a,L,N/A\nX,102,x,L,N/A\n'
     results = write(tmp_path / "more", a_result("anon_R7yhk"))
     done = backprop("report", results, "--format", "canvas,csv", "--roster", table(tmp_path, "canvas.csv", canvas))
     assert "N/A for everybody there" in done.stderr
@@ -202,12 +201,12 @@ def test_moodles_comments_keep_what_a_person_wrote(there: str, said: str, then: 
 
 
 def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("ada@x.edu", 18))
+    results = write(tmp_path / "results", a_result("ada@x.edu"))
     roster = table(tmp_path, "r.csv", "name,mail,id number\nAda King,ada@x.edu,s101\nEve,eve@x.edu,\n")
     backprop("report", results, "--format", "moodle", "--roster", roster)
     assert rows_of(results / "__reports__" / "moodle" / "gradebook.csv") == [
         ["Full name", "Email address", "ID number", "ch06_vjps", "ch06_vjps (feedback)"],
-        ["Ada King", "ada@x.edu", "s101", "63", ""],
+        ["Ada King", "ada@x.edu", "s101", MAX, ""],
     ], "of an empty cell Moodle makes no grade"
     canvas = table(tmp_path, "canvas.csv", CANVAS.replace("s101,ada@x.edu", ",ada@x.edu").replace("bob@x.edu", "bobm"))
     results = write(tmp_path / "more", a_result("kingada_101"), a_result("müllerbob_102"), a_result("zoe"))
@@ -220,22 +219,22 @@ def test_moodle_without_a_worksheet_maps_by_mail(backprop: Command, tmp_path: Pa
 
 
 def test_blackboard_gets_tabs_in_utf_16_and_its_column_ids(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("aking", 18))
+    results = write(tmp_path / "results", a_result("aking"))
     download = table(tmp_path, "gc.xls", BLACKBOARD, "utf-16")
     report = backprop("report", results, "--format", "blackboard", "--roster", download)
     assert report.returncode == 0, report.stderr
     file = results / "__reports__" / "blackboard.xls"
     assert file.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff")
     assert rows_of(file, "utf-16", "\t") == [
-        ["Last Name", "First Name", "Username", "Student ID", "ch06 VJPs [Total Pts: 63 Score] |12345"],
-        ["King", "Ada", "aking", "s101", "63"],
+        ["Last Name", "First Name", "Username", "Student ID", f"ch06 VJPs [Total Pts: {MAX} Score] |12345"],
+        ["King", "Ada", "aking", "s101", MAX],
     ]
 
 
 def test_brightspace_gets_its_ids_its_items_and_its_mark_back(backprop: Command, tmp_path: Path) -> None:
     """As D2L's article 3538 says: an id first, `<item> Points Grade`, and a mark where the line ends."""
-    results = write(tmp_path / "results", a_result("Ada King", 18), a_result("Eve", 3))
-    export = table(tmp_path, "export.csv", BRIGHTSPACE.replace("MaxPoints:63", "MaxPoints:100"))
+    results = write(tmp_path / "results", a_result("Ada King"), a_result("Eve", 3))
+    export = table(tmp_path, "export.csv", BRIGHTSPACE.replace(f"MaxPoints:{MAX}", "MaxPoints:100"))
     report = backprop("report", results, "--format", "brightspace", "--roster", export)
     assert report.returncode == 0, report.stderr
     item = "ch06 VJPs Points Grade <Numeric MaxPoints:100 Weight:10 Category:Homework CategoryWeight:40>"
@@ -243,38 +242,38 @@ def test_brightspace_gets_its_ids_its_items_and_its_mark_back(backprop: Command,
         ["OrgDefinedId", "Username", item, "End-of-Line Indicator"],
         ["#s101", "#aking", "100", "#"],
     ]
-    assert "ch06_vjps: points of 63 are scaled to the 100 of the column" in report.stderr
+    assert f"ch06_vjps: points of {MAX} are scaled to the 100 of the column" in report.stderr
     assert "in no row of the roster, and not in this file: Eve" in report.stderr
 
 
 def test_brightspace_without_an_export_takes_ids_from_any_roster(backprop: Command, tmp_path: Path) -> None:
-    results = write(tmp_path / "results", a_result("Ada King", 18), a_result("Bob", 3))
+    results = write(tmp_path / "results", a_result("Ada King"), a_result("Bob", 3))
     roster = table(tmp_path, "class.csv", "name,id,login\nAda King,s101,=aking\nBob,,\n")
     table(results, "rules.toml", '[lessons.ch06]\ncolumn = "Homework 6"\n')
     report = backprop("report", results, "--format", "brightspace", "--roster", roster)
     assert rows_of(results / "__reports__" / "brightspace.csv") == [
         ["OrgDefinedId", "Username", "Homework 6 Points Grade", "End-of-Line Indicator"],
-        ["s101", "'=aking", "63", "#"],
+        ["s101", "'=aking", MAX, "#"],
     ]
     assert "no id and no username, and not in this file: Bob" in report.stderr
 
 
 def test_brightspace_never_gets_a_cell_without_points(backprop: Command, tmp_path: Path) -> None:
-    other = replace(a_result("Bob Müller", 18), lesson="ch03_accumulation")
-    results = write(tmp_path / "results", a_result("Ada King", 18), other)
+    other = replace(a_result("Bob Müller"), lesson="ch03_accumulation")
+    results = write(tmp_path / "results", a_result("Ada King"), other)
     export = table(tmp_path, "export.csv", BRIGHTSPACE)
     report = backprop("report", results, "--format", "brightspace", "--roster", export)
     assert report.returncode == 0, report.stderr
     files = {file.stem: rows_of(file)[1:] for file in (results / "__reports__" / "brightspace").iterdir()}
     assert files == {
-        "ch03_accumulation": [["#s102", "#bmuller", "63", "#"]],
-        "ch06_vjps": [["#s101", "#aking", "63", "#"]],
+        "ch03_accumulation": [["#s102", "#bmuller", MAX, "#"]],
+        "ch06_vjps": [["#s101", "#aking", MAX, "#"]],
     }
 
 
 def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) -> None:
     late = {"kingada_101": HandedIn("2027-03-03T11:00:00+00:00")}
-    results = write(tmp_path / "results", a_result("kingada_101", 18), at=late)
+    results = write(tmp_path / "results", a_result("kingada_101"), at=late)
     table(results, "rules.toml", RULES)
     backprop("report", results, "--format", "csv", "--roster", table(tmp_path, "canvas.csv", CANVAS))
     header, ada, bob = rows_of(results / "__reports__" / "grades.csv", "utf-8-sig")
@@ -291,10 +290,10 @@ def test_csv_says_who_and_what_was_changed(backprop: Command, tmp_path: Path) ->
         f"{SLUG} handed in",
         "remark",
     ]
-    assert ada[:9] == ["Ada King", "s101", "ada@x.edu", "Lab 1", "", "56.7", "63", "63", "56.7"]
+    assert ada[:9] == ["Ada King", "s101", "ada@x.edu", "Lab 1", "", f"{0.9 * WORTH:g}", MAX, MAX, f"{0.9 * WORTH:g}"]
     assert [row[-2] for row in (ada, bob)] == ["2027-03-03 11:00:00+00:00", ""]
     assert ada[-1].startswith("ch06_vjps: graded: 2 days late (03 Mar 11:00, due 01 Mar 12:00); 1 day of 1 day taken")
-    assert bob[:9] == ["Bob Müller", "s102", "bob@x.edu", "Lab 1 and Lab 2", "", "", "63", "", "0"]
+    assert bob[:9] == ["Bob Müller", "s102", "bob@x.edu", "Lab 1 and Lab 2", "", "", MAX, "", "0"]
 
 
 @pytest.mark.slow
@@ -346,7 +345,7 @@ def test_who_is_excused_has_no_zero_anywhere(backprop: Command, tmp_path: Path) 
     hand_ins = [a_result("kingada_101"), a_result("kingada_101", lesson=ch05), a_result("millerbob_102", lesson=ch05)]
     results = write(tmp_path / "results", *hand_ins, a_result("leeeve_103", 5), a_result("leeeve_103", 0, ch05))
     canvas = (
-        "Student,ID,SIS Login ID,Section,ch05 (1),ch06 (2)\n    Points Possible,,,,100,63\n"
+        f"Student,ID,SIS Login ID,Section,ch05 (1),ch06 (2)\n    Points Possible,,,,100,{MAX}\n"
         '"King, Ada",101,ada@x.edu,L,,\n"Miller, Bob",102,bob@x.edu,L,,EX\n"Lee, Eve",103,eve@x.edu,L,N/A,EX\n'
     )
     export = table(tmp_path, "canvas.csv", canvas)
@@ -363,7 +362,7 @@ def test_who_is_excused_has_no_zero_anywhere(backprop: Command, tmp_path: Path) 
         assert [statistics.share(found[name]) for name in ("Ada King", "Bob Miller", "Eve Lee")] == [100, 100, None]
         assert (statistics.median, statistics.percent) == (100, {100: 2})
         assert (statistics.lessons[SLUG].excused, statistics.lessons[SLUG].worked) == (2, 1)
-        assert statistics.lessons[SLUG].points == 63
+        assert statistics.lessons[SLUG].points == WORTH
         assert sum(week.lessons[SLUG] for week in weeks.weeks) == 1
         have, worth = classroom.total(found["Bob Miller"])
         assert have == worth > 0

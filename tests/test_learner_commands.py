@@ -16,8 +16,11 @@ import typer
 
 from autograder.commands import app
 from autograder.commands.completion import lessons, lessons_and_exercises
+from autograder.learning.order import about_minutes
 from autograder.places import Places
-from course.syllabus import syllabus
+from autograder.reading.labels import title_of
+from autograder.wording import counted
+from course.syllabus import find_lesson, syllabus
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +30,9 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 STUB = 'def relu_vjp(g, x):\n    raise NotImplementedError("relu_vjp: your code here")\n'
 RIGHT = "def relu_vjp(g, x):\n    return (g * (x > 0)).astype(x.dtype)\n"
 WRONG = RIGHT.replace("x > 0", "x >= 0")
+CH06 = find_lesson("ch06_vjps")
 TOTAL = sum(lesson.points for lesson in syllabus().values())
+EXERCISES = sum(len(lesson.exercises) for lesson in syllabus().values())
 
 
 def words(text: str) -> str:
@@ -77,15 +82,20 @@ def test_check_names_the_next_exercise_after_a_pass_and_keeps_what_it_found(back
     assert "partial" in backprop("next").stdout
     file.write_text(RIGHT)
     done = backprop("check", "ch06/relu_vjp")
-    assert "Next: ch06/softmax_vjp (core, 4 points, about 15 of the lesson's 240 minutes)" in done.stdout
-    assert "Read:  backprop read ch06/softmax_vjp (Softmax: subtract the average)" in done.stdout
+    core = [one for one in CH06.exercises if one.tier == "core"]
+    following = core[[one.name for one in core].index("relu_vjp") + 1]
+    name = f"ch06/{following.name}"
+    minutes = f"about {about_minutes(following, CH06)} of the lesson's {CH06.minutes} minutes"
+    assert f"Next: {name} (core, {counted(following.points, 'point')}, {minutes})" in done.stdout
+    assert f"Read:  backprop read {name} ({title_of(following)})" in done.stdout
     entry = json.loads((tmp_path / "progress.json").read_text())["exercises"]["ch06_vjps/relu_vjp"]
     assert (entry["status"], entry["tries"]) == ("passed", 2)
-    assert backprop("next").stdout.startswith("Next: ch06/softmax_vjp")
+    assert backprop("next").stdout.startswith(f"Next: {name}")
     shown = words(backprop("status").stdout)
-    assert f"2 of {TOTAL:g} points; 1 of 122 exercises pass" in shown
-    assert "ch06 VJPs, one op at a time 1/7 0/11 2/63" in shown
-    assert "Next: ch06/softmax_vjp" in shown
+    assert f"2 of {TOTAL:g} points; 1 of {EXERCISES} exercises pass" in shown
+    stretch = len(CH06.exercises) - len(core)
+    assert f"ch06 VJPs, one op at a time 1/{len(core)} 0/{stretch} 2/{CH06.points:g}" in shown
+    assert f"Next: {name}" in shown
 
 
 def test_next_lists_what_is_optional_and_brings_lessons_that_are_not_here(backprop: Command, tmp_path: Path) -> None:

@@ -316,30 +316,31 @@ class TestWhatIsTakenBack:
     ) -> None:
         rules = small_results.RULES
         more_time = rules + '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
-        assert reported(rules)[0] == pytest.approx(56.7)
-        assert reported(rules)[0] == pytest.approx(56.7)
-        assert reported(more_time)[0] == 63
+        assert reported(rules)[0] == pytest.approx(0.9 * small_results.WORTH)
+        assert reported(rules)[0] == pytest.approx(0.9 * small_results.WORTH)
+        assert reported(more_time)[0] == small_results.WORTH
         with self.notebook(run) as notebook:
             assert not [one.auto_comment for one in notebook.comments if "Taken off" in (one.auto_comment or "")]
-        assert reported(rules.replace("penalty = 10", "penalty = 20"))[0] == pytest.approx(50.4)
+        assert reported(rules.replace("penalty = 10", "penalty = 20"))[0] == pytest.approx(0.8 * small_results.WORTH)
         with self.notebook(run) as notebook:
             notebook.late_submission_penalty = 0.0  # a person lets it pass
         for _ in range(2):
             score, said = reported(rules)
-            assert score == 63
+            assert score == small_results.WORTH
             assert "a late penalty there is not ours, and stays, though the rules say another: ann in ch06" in said
         with self.notebook(run) as notebook:
             notebook.late_submission_penalty = 2.5
         for again in (rules, more_time):
-            assert reported(again)[0] == 60.5
+            assert reported(again)[0] == small_results.WORTH - 2.5
 
     def test_points_beyond_the_exercises(
         self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
     ) -> None:
         core, decided = small_results.RULES + 'exercises = "core"\n', tmp_path / "results" / "overrides.toml"
-        decided.write_text('[[override]]\nstudent = "ann"\nlesson = "ch06"\npoints = 63\n')
-        assert [reported(core)[0], reported(core)[0]] == [63, 63]
-        for more, score in ((2, 65), (-2, 63)):
+        worth = small_results.WORTH
+        decided.write_text(f'[[override]]\nstudent = "ann"\nlesson = "ch06"\npoints = {worth}\n')
+        assert [reported(core)[0], reported(core)[0]] == [worth, worth]
+        for more, score in ((2, worth + 2), (-2, worth)):
             with self.notebook(run) as notebook:
                 notebook.grades[0].extra_credit += more  # a person's
             assert (reported(core)[0], "not ours, and stays: ann in ch06" in reported(core)[1]) == (score, more > 0)
@@ -350,7 +351,7 @@ class TestWhatIsTakenBack:
         self, run: Nbgrader, reported: Callable[[str], tuple[float, str]], tmp_path: Path
     ) -> None:
         first = small_results.LESSON.exercises[0]
-        assert reported(small_results.RULES)[0] == pytest.approx(56.7)
+        assert reported(small_results.RULES)[0] == pytest.approx(0.9 * small_results.WORTH)
         shown = run.course / "autograded" / "ann" / small_results.SLUG / f"{small_results.SLUG}.ipynb"
         shown.parent.mkdir(parents=True)
         shown.write_text('{"metadata": {"backprop": {"sha256": "of an earlier file"}}}')

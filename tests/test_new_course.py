@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Command
+from small_courses import fill_in_rows
 
 from autograder.authoring import skeleton
 from autograder.authoring.lesson_skeleton import new_course, new_lesson
@@ -163,10 +164,11 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
     assert built.returncode == 0, built.stdout + built.stderr
     missing = backprop("build", "--check", "--course", "mine")
     assert missing.returncode == 1
-    rows = [f"{CONTRACT}: cube_vjp: no row for “{says}”" for says in ("Powers and their slopes.", "dx of y = x³.")]
+    rows = [
+        f"{CONTRACT}: cube_vjp, “{says}”: it needs checks" for says in ("Powers and their slopes.", "dx of y = x³.")
+    ]
     assert all(row in missing.stdout for row in rows)
-    with (course / CONTRACT).open("a", encoding="utf-8") as contract:
-        contract.write(ROWS)
+    fill_in_rows(course / CONTRACT, ROWS)
     whole = backprop("build", "--check", "--course", "mine")
     assert whole.stdout.splitlines()[-1] == "The course is whole.", whole.stdout + whole.stderr
 
@@ -191,10 +193,9 @@ def test_from_nothing_to_a_class(backprop: Command, tmp_path: Path) -> None:
     missing = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
     assert [line.split(": ")[0] for line in missing.stdout.splitlines()] == places_to_write(course, list(A_CLASS))
     fill_in(course, A_CLASS)
-    with (course / CONTRACT).open("a", encoding="utf-8") as contract:
-        contract.write(ROWS_OF_A_CLASS)
     built = backprop("build", "--course", "mine")
     assert built.returncode == 0, built.stdout + built.stderr
+    fill_in_rows(course / CONTRACT, ROWS_OF_A_CLASS)
     whole = backprop("build", "--check", "ch01/RunningMean", "--course", "mine")
     assert (whole.returncode, whole.stderr) == (0, ""), whole.stdout
 

@@ -7,16 +7,42 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.promises import promised, table
-from course.syllabus import find_lesson
+from autograder.authoring.promises import generated, promised, table
+from autograder.authoring.rules.drift import promises_in_step
+from autograder.authoring.tree import AuthoringError, Course
+from course.syllabus import find_lesson, syllabus
 
 REPOSITORY = Path(__file__).parents[1]
 
 
 def test_the_table_of_security_md_is_up_to_date() -> None:
-    security = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
-    up_to_date = f"## Instrumented points, lesson by lesson\n\n{table()}\n" in security
-    assert up_to_date, "SECURITY.md: put in what `python -P -m autograder.authoring.promises` prints"
+    ((file, text),) = generated(Course.at()).items()
+    assert file.read_text(encoding="utf-8") == text, "SECURITY.md is old: backprop build"
+    assert f"## Instrumented points, lesson by lesson\n\n{table(syllabus())}\n" in text
+
+
+def test_an_old_row_is_said_and_written_again(tmp_path: Path) -> None:
+    """`backprop build --check` called the course whole while a test called SECURITY.md old."""
+    lesson = find_lesson("ch03_accumulation")
+    course = Course(tmp_path, {lesson.slug: lesson})
+    for part in ("autograder/lessons/ch03_accumulation", "solutions", "course"):
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / part).symlink_to(REPOSITORY / part)
+    file = tmp_path / "SECURITY.md"
+    assert promises_in_step(course) == [], "no such file, no question"
+    title = "## Instrumented points, lesson by lesson"
+    file.write_text(f"Before.\n\n{title}\n\n{table(course.lessons)}\n\nAfter.\n", encoding="utf-8")
+    whole = file.read_text(encoding="utf-8")
+    assert promises_in_step(course) == []
+    file.write_text(whole.replace("| ch03 | 20.0", "| ch03 | 21.0"), encoding="utf-8")
+    (problem,) = promises_in_step(course)
+    assert str(problem) == (
+        "SECURITY.md: its row for ch03_accumulation is old; run `backprop build`, and read what it changes"
+    )
+    assert generated(course) == {file: whole}
+    file.write_text(whole.replace(title, "## Points"), encoding="utf-8")
+    with pytest.raises(AuthoringError, match=r"SECURITY\.md: there is no table below"):
+        generated(course)
 
 
 def test_security_md_names_the_exercises_with_instrumented_checks() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_results import MAX, POSSIBLE
 
 from autograder.classroom.class_folder import find_work
 from autograder.gradebook.class_files import ClassFiles, keep_rosters, moodle_time, namesakes_before, participants
@@ -17,10 +18,10 @@ from autograder.gradebook.roster import Person, RosterError, read_roster, read_r
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
-CANVAS = """\
+CANVAS = f"""\
 Student,ID,SIS User ID,SIS Login ID,Section,ch06: VJPs (501),ch06: VJPs Current Score,Final Score
 ,,,,,Manual Posting,(read only),(read only)
-    Points Possible,,,,,63.00,(read only),(read only)
+    Points Possible,,,,,{POSSIBLE},(read only),(read only)
 "King, Ada",101,s101,ada@x.edu,Lab 1,,,
 "Müller, Bob",102,s102,bob@x.edu,Lab 1 and Lab 2,,,
 "Student, Test",900,,c0ffee,Lab 1,,,
@@ -30,20 +31,20 @@ name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_i
 "King, Ada",101,s101,ada@x.edu,Lab 1,Engines,55,
 "Müller, Bob",102,s102,bob@x.edu,Lab 1,Engines,55,
 """
-WORKSHEET = """\
+WORKSHEET = f"""\
 \ufeffIdentifier,Full name,ID number,Email address,Status,Group,Grade,Maximum grade,Grade can be changed,\
 Last modified (submission),Last modified (grade),Feedback comments
-Participant 71,Ada King,s101,ada@x.edu,Submitted for grading,Default group,,63.00,Yes,\
+Participant 71,Ada King,s101,ada@x.edu,Submitted for grading,Default group,,{POSSIBLE},Yes,\
 "Monday, 1 March 2027, 10:04 PM",-,
-Participant 72,Ada King,s103,ada2@x.edu,No submission,Team 2,,63.00,Yes,-,-,
+Participant 72,Ada King,s103,ada2@x.edu,No submission,Team 2,,{POSSIBLE},Yes,-,-,
 """
 GRADESCOPE = "First Name,Last Name,SID,Email,Sections\nAda,King,s101,ada@x.edu,Lab 1\n"
 BLACKBOARD = (
     '"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"Last Access"\t"Availability"\t'
-    '"ch06 VJPs [Total Pts: 63 Score] |12345"\n"King"\t"Ada"\t"aking"\t"s101"\t"2027"\t"Yes"\t""\n'
+    f'"ch06 VJPs [Total Pts: {MAX} Score] |12345"\n"King"\t"Ada"\t"aking"\t"s101"\t"2027"\t"Yes"\t""\n'
 )
 BRIGHTSPACE = (
-    "OrgDefinedId,Username,Last Name,First Name,Email,ch06 VJPs Points Grade <Numeric MaxPoints:63 Weight:10 "
+    f"OrgDefinedId,Username,Last Name,First Name,Email,ch06 VJPs Points Grade <Numeric MaxPoints:{MAX} Weight:10 "
     "Category:Homework CategoryWeight:40>,Calculated Final Grade Numerator,End-of-Line Indicator\n"
     "#s101,#aking,King,Ada,ada@x.edu,,70,#\n#s102,#bmuller,Müller,Bob,bob@x.edu,,,#\n"
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from page_commands import commands_in
+from small_courses import fill_in_rows
 
 from autograder.authoring.skeleton import UNWRITTEN, new_exercise
 from autograder.authoring.tree import AuthoringError, Course
@@ -19,6 +20,7 @@ from autograder.places import ROOT
 pytestmark = pytest.mark.slow
 
 LESSON = "autograder/lessons/ch06_vjps"
+DOCUMENTS = "README.md", "SECURITY.md"
 AUTOGRAD = f"from {LESSON.replace('/', '.')}.oracles.autograd import assert_agree, autograd"
 WRITTEN = {
     "course/syllabus.toml": {
@@ -82,9 +84,15 @@ NEW, CHECK, BUILD = (
 """The commands of CONTRIBUTING.md."""
 
 
+REPORTS = ("gradebook", "gradebook_reports", "rosters", "weeks", "learning", "class_exports", "promises")
+"""Modules of tests that are about reports, whatever exercises and points the course has."""
+
+
 def checkout(folder: Path) -> Path:
     """A contributor's copy of the course."""
-    for part in ("autograder", "course", "solutions", "exercises", "book"):
+    for name in (*DOCUMENTS, "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    for part in ("autograder", "course", "solutions", "exercises", "book", "tests"):
         left = shutil.ignore_patterns("__pycache__", "_build", "node_modules", "*.book")
         shutil.copytree(ROOT / part, folder / part, ignore=left)
     return folder
@@ -112,14 +120,32 @@ def test_an_exercise_is_begun_written_and_whole(tmp_path: Path) -> None:
             assert before in text
             text = text.replace(before, after, 1)
         (root / name).write_text(text, encoding="utf-8")
-    missing = backprop(root, *CHECK, code=1)
-    assert f"{LESSON}/contract.toml" in missing
-    with (root / LESSON / "contract.toml").open("a", encoding="utf-8") as contract:
-        contract.write(ROWS)
-    assert "exercises/ch06_vjps.ipynb: written" in backprop(root, *BUILD)
+    built = backprop(root, *BUILD)
+    made = "exercises/ch06_vjps.ipynb", f"{LESSON}/contract.toml", f"{LESSON}/rejections.toml", *DOCUMENTS
+    assert all(f"{name}: written\n" in built for name in made), built
+    assert f"{LESSON}/contract.toml: abs_vjp, “`y = |x|`, entry by entry.”: it needs checks" in (
+        backprop(root, *CHECK, code=1)
+    )
+    fill_in_rows(root / LESSON / "contract.toml", ROWS)
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    (root / "README.md").write_text((ROOT / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
+    assert "README.md: its figures or its table of lessons are old; run `backprop build`" in (
+        backprop(root, *CHECK, code=1)
+    )
+    (root / "README.md").write_text(readme, encoding="utf-8")
     assert "ch06/abs_vjp: nothing is wrong." in backprop(root, *CHECK)
     names = re.findall(r'exercise="(\w+)"', (root / "solutions/ch06_vjps.py").read_text(encoding="utf-8"))
     assert names[names.index("relu_vjp") + 1] == "abs_vjp"
+    reports_pass(root)
+
+
+def reports_pass(root: Path) -> None:
+    """Tests of reports pass in a course with one exercise more: 39 had the points of ours written into them."""
+    modules = [f"tests/test_{name}.py" for name in REPORTS]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:xdist", *modules]
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def unwritten(path: Path) -> list[tuple[int, str]]:

@@ -159,7 +159,7 @@ days = 3
     with (reports / "canvas.csv").open(encoding="utf-8", newline="") as file:
         header, possible, *rows = csv.reader(file)
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06: VJPs (501)"]
-    assert possible == ["    Points Possible", "", "", "", "", "63.00"]
+    assert possible == ["    Points Possible", "", "", "", "", f"{class_exports.WORTH:.2f}"]
     assert [row[0] for row in rows] == [f"{last}, {first}" for last, first in who.names]
     points = [row[-1] for row in rows]
     assert [place for place, said in enumerate(points) if not said] == [who.nothing]

@@ -17,7 +17,7 @@ import typer
 from conftest import ROOT, Command
 from typer.testing import CliRunner
 
-from autograder.authoring import contracts
+from autograder.authoring import salts
 from autograder.commands import WITHOUT_A_COURSE, app
 from autograder.commands.completion import lessons, lessons_and_exercises
 from autograder.commands.courses import AboutACourse
@@ -124,7 +124,7 @@ def test_a_shell_completes_nothing_of_it(mallory: Path, monkeypatch: pytest.Monk
     assert completed() == ["ch01", "ch01/deflate"]
 
 
-@pytest.mark.parametrize("module", ["autograder --version", "autograder.authoring.contracts --help"])
+@pytest.mark.parametrize("module", ["autograder --version", "autograder.authoring.salts --help"])
 def test_a_module_of_ours_runs_nothing_that_was_handed_in(tmp_path: Path, module: str) -> None:
     """`python -m` looks in the working folder first: a `typer.py` in it was run by whoever typed the command."""
     for name in {*sys.stdlib_module_names, "click", "course", "numpy", "rich", "solutions", "typer"}:
@@ -172,12 +172,12 @@ def test_courses_are_found_in_one_place() -> None:
     }
 
 
-OF_THIS_COURSE = {"promises", "readme", "same_records"}
+OF_THIS_COURSE = {"same_records"}
 """Modules of authors that are about this project's own files, or its history."""
 
 
 def test_the_modules_of_authors_take_a_course_as_commands_do(mallory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`contracts` ended with a traceback, and did not know `--course`."""
+    """One ended with a traceback, and did not know `--course`."""
     texts = {file.stem: file.read_text(encoding="utf-8") for file in (ROOT / "autograder" / "authoring").glob("*.py")}
     modules = {name for name, text in texts.items() if '__name__ == "__main__"' in text}
     assert {name for name in modules if f'Arguments("{name}"' in texts[name]} == modules - OF_THIS_COURSE
@@ -186,13 +186,15 @@ def test_the_modules_of_authors_take_a_course_as_commands_do(mallory: Path, monk
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         for words, status in (([POWER], 2), ([POWER, "--course", "gone"], 2), (["ch99_x", "--course", "."], 2)):
             with pytest.raises(SystemExit) as ended:
-                contracts.main(words)
+                salts.main(words)
             assert ended.value.code == status
-        contracts.main([POWER, "--course", "."])
+        assert not (mallory.parents[1] / "ran").exists()
+        assert salts.main([POWER, "--course", ".", "--salts", "1"]) == 0
+        assert (mallory.parents[1] / "ran").exists()
     assert refusal(mallory) in said.getvalue()
     assert "gone is no course" in said.getvalue()
     assert "there is no lesson 'ch99_x'; there are ch01_power_iteration" in said.getvalue()
-    assert said.getvalue().endswith((mallory / "lessons" / POWER / "contract.toml").read_text(encoding="utf-8"))
+    assert said.getvalue().endswith(f"{POWER}: 0 checks refuse a right answer with some of 1 salts\n")
 
 
 # ---- trust

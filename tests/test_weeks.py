@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from test_gradebook import SLUG, a_result, only, read, table, write
+from test_gradebook import LESSON, SLUG, a_result, only, read, table, write
 from test_rosters import CANVAS, GROUPS
 
 from autograder.classroom.class_record import HandedIn
@@ -118,7 +118,8 @@ def test_a_dashboard_has_both_and_an_anonymous_one_no_answers(backprop: Command,
         lecture = "".join(page.xpath("//section[@id='lecture']//text()"))
         weeks = " ".join("".join(page.xpath("//section[@id='weeks']//text()")).split())
         assert (SUM in lecture and "What it comes down to" in lecture) == has_lecture
-        left_out = "mul_vjp, matmul_vjp, sum_vjp, max_vjp, relu_vjp, sigmoid_vjp and 11 more: at least nine in ten"
+        known = [one.name for one in LESSON.exercises if one.name != "add_vjp"]
+        left_out = f"{', '.join(known[:6])} and {len(known) - 6} more: at least nine in ten"
         assert (left_out in lecture) == has_lecture
         assert "2 Nov 2026ch06 1 1 of 1 add_vjp" in weeks
         assert "9 Nov 2026ch06 2 2 of 2 add_vjp" in weeks

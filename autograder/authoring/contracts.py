@@ -1,21 +1,19 @@
 """Extracts the sentences of a lesson's contracts, and reads contract.toml, which says which checks test each one.
 
-`python -P -m autograder.authoring.contracts LESSON [--course DIR]` prints the lesson's file with rows for sentences
-that it lacks.
+`backprop build` gives new sentences their rows.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.arguments import Arguments
+from autograder.authoring.tree import AuthoringError, Course
 from autograder.judging.explaining.rejections import Rejections
 from autograder.places import Places
 from autograder.toml_text import toml_key, toml_value
@@ -24,13 +22,14 @@ EXERCISE = re.compile(r'exercise="([\w.]+)"')
 END = re.compile(r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(\*{0,2}\)?)\s+(?=[A-Z0-9`*\"(∂Σ$])")
 LINK = re.compile(r"^\[[^]]*\]\(\.\./book/[^)]*\)\.?$", re.MULTILINE)
 ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
+ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
 
 
 HEADER = """\
 # The sentences of the contracts in solutions/{slug}.py, and the checks that fail where one is ignored.
 # `wrong`: a known mistake that these checks reject and no other visible check; `point`: what the exercise is
-# for, worth a third of its points or more; `unasked`: why no check asks. New sentences get their rows from
-# `python -P -m autograder.authoring.contracts LESSON`; `backprop build --check` compares them with contracts.
+# for, worth a third of its points or more; `unasked`: why no check asks. `backprop build` gives new sentences their
+# rows, and keeps what is written here; `backprop build --check` compares the rows with contracts.
 """
 """The head of a lesson's contract.toml."""
 
@@ -53,7 +52,11 @@ class Row:
 
 def rows_of(path: Path) -> list[Row]:
     """The rows of a lesson's file, in order. `tomllib.TOMLDecodeError` or `TypeError` if the file is wrong."""
-    content: dict[str, list[dict[str, Any]]] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return _rows_in(path.read_text(encoding="utf-8"))
+
+
+def _rows_in(text: str) -> list[Row]:
+    content: dict[str, list[dict[str, Any]]] = tomllib.loads(text)
     return [
         Row(exercise, **{**row, "checks": tuple(row.get("checks", ()))})
         for exercise, rows in content.items()
@@ -128,21 +131,60 @@ def _split(text: str) -> Iterator[str]:
 
 
 def text_of(slug: str, places: Places) -> str:
-    """The text of the lesson's contract.toml: every sentence in order, new ones with empty rows."""
+    """The text of the lesson's contract.toml with a row for every sentence of its contracts, in their order.
+
+    Rows that are there stay as they are written, comments included. A row whose sentence is gone stands after the
+    other rows of its exercise, so that what it says can be moved to the sentence that replaced it.
+
+    Raises:
+        tomllib.TOMLDecodeError, TypeError: the file cannot be read.
+    """
     path = places.contract(slug)
-    known = {(row.exercise, row.says): row for row in rows_of(path)} if path.is_file() else {}
-    lines = HEADER.format(slug=slug).splitlines()
-    for exercise, sentences in sentences_of(places.source(slug).read_text(encoding="utf-8")).items():
-        for says in sentences:
-            row = known.get((exercise, says), Row(exercise, says))
-            lines += ["", f"[[{toml_key(exercise)}]]", f"says = {toml_value(says)}"]
-            if row.unasked:
-                lines.append(f"unasked = {toml_value(row.unasked)}")
-                continue
-            lines.append(f"checks = {toml_value(list(row.checks))}")
-            lines += [f"wrong = {toml_value(row.wrong)}"] if row.wrong else []
-            lines += ["point = true"] if row.point else []
-    return "\n".join(lines) + "\n"
+    text = path.read_text(encoding="utf-8") if path.is_file() else HEADER.format(slug=slug)
+    _rows_in(text)  # raises with the line in the whole file
+    head, *written = ROW.split(text)
+    there: dict[str, dict[str, str]] = {}
+    for block in written:
+        ((exercise, (row,)),) = tomllib.loads(block).items()
+        of_it = there.setdefault(exercise, {})
+        of_it[row["says"]] = "\n\n".join([*filter(None, [of_it.get(row["says"])]), block.rstrip()])
+    sentences = sentences_of(places.source(slug).read_text(encoding="utf-8"))
+    blocks = [head.rstrip()]
+    for exercise in dict.fromkeys([*sentences, *there]):
+        of_it = there.get(exercise, {})
+        blocks += [of_it.pop(says, "") or as_text(Row(exercise, says)) for says in sentences.get(exercise, ())]
+        blocks += of_it.values()
+    return "\n\n".join(blocks) + "\n"
+
+
+def as_text(row: Row) -> str:
+    """A row as contract.toml has it."""
+    lines = [f"[[{toml_key(row.exercise)}]]", f"says = {toml_value(row.says)}"]
+    if row.unasked:
+        return "\n".join([*lines, f"unasked = {toml_value(row.unasked)}"])
+    lines.append(f"checks = {toml_value(list(row.checks))}")
+    lines += [f"wrong = {toml_value(row.wrong)}"] if row.wrong else []
+    return "\n".join([*lines, "point = true"] if row.point else lines)
+
+
+def have_contracts(course: Course) -> bool:
+    """Whether a lesson of the course has a contract.toml; then each needs one."""
+    return any(course.contract(slug).is_file() for slug in course.lessons)
+
+
+def generated(course: Course) -> dict[Path, str]:
+    """The contract.toml of each of the course's own lessons as `text_of` gives it, by file; none if no lesson has one.
+
+    `AuthoringError` if a file cannot be read.
+    """
+    own = [slug for slug in course.lessons if have_contracts(course) and course.of(slug) is course]
+    found = {}
+    for slug in own:
+        try:
+            found[course.contract(slug)] = text_of(slug, course)
+        except (tomllib.TOMLDecodeError, TypeError) as error:
+            raise AuthoringError(f"{course.relative(course.contract(slug))}: it cannot be read ({error})") from error
+    return found
 
 
 def witnesses(row: Row, rejections: Rejections) -> list[str]:
@@ -152,14 +194,3 @@ def witnesses(row: Row, rejections: Rejections) -> list[str]:
         for (exercise, mistake), rejecting in rejections.items()
         if exercise == row.exercise and rejecting and rejecting <= set(row.checks)
     )
-
-
-def main(words: list[str]) -> None:
-    arguments = Arguments("contracts", "Print a lesson's contract.toml with rows for sentences that it lacks.")
-    arguments.add_argument("lesson", help="ch06_vjps, say")
-    slug = arguments.lesson(arguments.read(words).lesson).slug
-    print(text_of(slug, Places()), end="")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,17 +1,23 @@
-"""`python -P -m autograder.authoring.promises` prints the table of SECURITY.md: what each lesson's points depend on."""
+"""The table of SECURITY.md, which `backprop build` writes: what each lesson's points depend on."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log2
+from pathlib import Path
 
+from autograder.authoring.tree import AuthoringError, Course
 from autograder.collection import with_judge
 from autograder.judging.checking.plugin import identify
 from autograder.judging.records.withheld import OUTCOMES
 from autograder.judging.scoring import shares_of
 from autograder.judging.session import Judge
-from course.syllabus import Exercise, Lesson, syllabus
+from course.syllabus import Exercise, Lesson
 
+TITLE = "## Instrumented points, lesson by lesson\n\n"
+TABLE = re.compile(r"(?:\|.*\n)+")
 HEAD = """\
 | lesson | points | by value, hidden | by value, visible | instrumented | behind an instrumented technique | bits |
 | --- | --- | --- | --- | --- | --- | --- |"""
@@ -42,9 +48,13 @@ class Promised:
         return Promised(*sums)
 
 
-def promised(lesson: Lesson) -> Promised:
+def promised(lesson: Lesson, root: Path | None = None) -> Promised:
     """The points of a lesson by kind of check. `CheckError` if the checks cannot be collected."""
-    return with_judge(lesson, lambda judge: sum((_of_exercise(judge, e) for e in lesson.exercises), Promised()))
+
+    def of_lesson(judge: Judge) -> Promised:
+        return sum((_of_exercise(judge, e) for e in lesson.exercises), Promised())
+
+    return with_judge(lesson, of_lesson, root=root)
 
 
 def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
@@ -59,17 +69,37 @@ def _of_exercise(judge: Judge, exercise: Exercise) -> Promised:
     return found
 
 
-def table() -> str:
-    """The table in Markdown: a row for each lesson, and a row of totals."""
-    rows = {slug.partition("_")[0]: promised(lesson) for slug, lesson in syllabus().items()}
-    rows["all"] = sum(rows.values(), Promised())
-    return "\n".join([HEAD, *(_row(name, row) for name, row in rows.items())])
+def table(lessons: Mapping[str, Lesson], root: Path | None = None) -> str:
+    """The table in Markdown: a row for each lesson of the course in `root`, and a row of totals."""
+    rows = {slug: promised(lesson, root) for slug, lesson in lessons.items()}
+    total = sum(rows.values(), Promised())
+    return "\n".join([HEAD, *(row_of(slug, row) for slug, row in rows.items()), row_of("all", total)])
 
 
-def _row(name: str, row: Promised) -> str:
+def row_of(slug: str, row: Promised) -> str:
+    """The line of the table for a lesson."""
     numbers = (row.points, row.hidden, row.visible, row.instrumented, row.technique)
-    return f"| {name} | {' | '.join(f'{number:.1f}' for number in numbers)} | {row.bits:.0f} |"
+    return f"| {slug.partition('_')[0]} | {' | '.join(f'{number:.1f}' for number in numbers)} | {row.bits:.0f} |"
 
 
-if __name__ == "__main__":
-    print(table())
+def generated(course: Course) -> dict[Path, str]:
+    """SECURITY.md with a current table; nothing if the course is another one or has no such file.
+
+    Raises:
+        AuthoringError: the table is not there.
+        CheckError, PackageMissing: the checks of a lesson cannot be collected.
+    """
+    file = file_of(course)
+    if file is None:
+        return {}
+    before, title, after = file.read_text(encoding="utf-8").partition(TITLE)
+    old = TABLE.match(after)
+    if not old:
+        raise AuthoringError(f"{file.name}: there is no table below {TITLE.strip()!r}")
+    return {file: f"{before}{title}{table(course.lessons, course.root)}\n{after[old.end() :]}"}
+
+
+def file_of(course: Course) -> Path | None:
+    """The course's SECURITY.md; None if the course is another one or has no such file."""
+    file = course.root / "SECURITY.md"
+    return file if file.is_file() and not course.is_own else None

@@ -1,18 +1,17 @@
-"""`python -P -m autograder.authoring.readme` writes README.md's figures and table of lessons.
+"""Writes README.md's figures and table of lessons for `backprop build`.
 
-The numbers come from the syllabus, the links from `course/published.toml`. A test fails when README.md is out of date.
+The numbers come from the syllabus, the links from `course/published.toml`.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
+from pathlib import Path
 
-from autograder.authoring.tree import AuthoringError
-from autograder.places import ROOT
+from autograder.authoring.tree import AuthoringError, Course
 from course.published import Published, published
-from course.syllabus import Lesson, syllabus
+from course.syllabus import Lesson
 
 FIGURES = "<!-- the figures -->", "<!-- end of the figures -->"
 LESSONS = "<!-- the lessons -->", "<!-- end of the lessons -->"
@@ -81,16 +80,12 @@ def _between(text: str, marks: tuple[str, str], new: str) -> str:
     return f"{head}{begin}\n\n{new}\n\n{end}{rest.partition(end)[2]}"
 
 
-def main() -> None:
-    file = ROOT / "README.md"
-    old = file.read_text(encoding="utf-8")
-    try:
-        new = up_to_date(old, syllabus().values(), published())
-    except AuthoringError as error:
-        sys.exit(str(error))
-    file.write_text(new, encoding="utf-8")
-    print(f"README.md: {'unchanged' if new == old else 'written'}")
+def generated(course: Course) -> dict[Path, str]:
+    """README.md with current figures and table; nothing if the course is another one or has no such file.
 
-
-if __name__ == "__main__":
-    main()
+    `AuthoringError` if a mark or a lesson's row is missing.
+    """
+    file = course.root / "README.md"
+    if course.is_own or not file.is_file():
+        return {}
+    return {file: up_to_date(file.read_text(encoding="utf-8"), course.lessons.values(), published())}

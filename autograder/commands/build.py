@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,7 +32,7 @@ def build(
     ] = False,
     jobs: Annotated[int, typer.Option(help="With --mutate: processes at a time.")] = os.cpu_count() or 1,
 ) -> None:
-    """Write exercises/*.ipynb from solutions/*.py, check that the course is whole, or test its checks by mutation."""
+    """Write notebooks and tables from their sources, check that the course is whole, or mutate to test its checks."""
     from autograder.commands.targets import refuse_without_solutions
 
     refuse_without_solutions("build", "a checkout of the course, with its book and its tests")
@@ -63,24 +64,40 @@ def build(
 
 
 def _write(course: Course) -> None:
+    from autograder.authoring import contracts, promises, readme
     from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
     from autograder.authoring.stubs import notebook_text, stub_notebook
-    from autograder.commands.console import echo
+    from autograder.commands.console import echo, give_up
+    from autograder.isolation import PackageMissing
+    from autograder.judging.records.errors import CheckError
 
     texts = {
         course.notebook(slug): notebook_text(stub_notebook(lesson, course.source(slug).parent))
         for slug, lesson in course.lessons.items()
     }
     texts |= {course.root / SAMPLE_CLASS / name: text for name, text in sample_files(course).items()}
+    _write_texts(course, texts | contracts.generated(course))
+    for slug, lesson in course.lessons.items():
+        if course.of(slug) is course:  # else it is of the course that is extended, which wrote it
+            _write_rejections(course, slug, lesson)
+    _write_texts(course, readme.generated(course))
+    try:
+        _write_texts(course, promises.generated(course))
+    except PackageMissing as error:
+        echo(f"SECURITY.md: left as it is: {error}", err=True)
+    except CheckError as error:
+        give_up(f"SECURITY.md is left as it was: {error}", code=ExitStatus.FAILED)
+
+
+def _write_texts(course: Course, texts: dict[Path, str]) -> None:
+    from autograder.commands.console import echo
+
     for path, text in texts.items():
         changed = not path.is_file() or path.read_bytes() != text.encode()
         if changed:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
         echo(f"{course.relative(path)}: {'written' if changed else 'unchanged'}")
-    for slug, lesson in course.lessons.items():
-        if course.of(slug) is course:  # else it is of the course that is extended, which wrote it
-            _write_rejections(course, slug, lesson)
 
 
 def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from course.syllabus import find_lesson
+
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "autograder" / "sample_class"
 LESSON, FILE = "ch06_vjps", "ch06_vjps.py"
+WORTH = find_lesson(LESSON).points
 LAST = ("Adams", "Baker", "Cole", "Díaz", "Evans", "Fox", "Gray", "Hill", "Ivanov", "Jones", "Kim", "Lee")
 FIRST = ("Ann", "Ben", "Cleo", "Dan", "Emi", "Finn", "Gus", "Hana", "Ivo", "Jo", "Kit", "Lea")
 OF_ONES_OWN = """\
@@ -119,7 +122,7 @@ def canvas(folder: Path, who: SmallClass) -> None:
         files[f"{squeezed}{late}_{100 + place}_{9000 + place}_{FILE}"] = text
     zipped(folder / "submissions.zip", files)
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ch06: VJPs (501)", "Reading (502)"]
-    rows: list[list[object]] = [head, ["    Points Possible", "", "", "", "", "63.00", "10.00"]]
+    rows: list[list[object]] = [head, ["    Points Possible", "", "", "", "", f"{WORTH:.2f}", "10.00"]]
     groups: list[list[object]] = [
         ["name", "canvas_user_id", "user_id", "login_id", "sections", "group_name", "canvas_group_id", "group_id"]
     ]
@@ -150,7 +153,7 @@ def moodle(folder: Path, who: SmallClass, *, blind: bool = False) -> None:
         at = f"{'Wednesday, 3' if place in who.late else 'Monday, 1'} March 2027, 9:00 AM"
         there = [["Submitted for grading", at], ["No submission", "-"]][place == who.nothing]
         ids = [] if blind else [f"{first} {last}", f"s{place}", f"{who.user(place)}@x.edu"]
-        rows.append([f"Participant {70 + place}", *ids, there[0], group, "", "63.00", "Yes", there[1], "-", ""])
+        rows.append([f"Participant {70 + place}", *ids, there[0], group, "", f"{WORTH:.2f}", "Yes", there[1], "-", ""])
     table(folder / "ch06.csv", rows, encoding="utf-8-sig")
 
 
@@ -163,7 +166,7 @@ def blackboard(folder: Path, who: SmallClass) -> None:
         files[f"{name}_{FILE}"] = text
         files[f"{name}.txt"] = f"Name: {first} {last} ({who.user(place)})\nAssignment: ch06\n"
     zipped(folder / "gradebook_ch06.zip", files)
-    head = ["Last Name", "First Name", "Username", "Student ID", "ch06 VJPs [Total Pts: 63 Score] |12345"]
+    head = ["Last Name", "First Name", "Username", "Student ID", f"ch06 VJPs [Total Pts: {WORTH:g} Score] |12345"]
     rows: list[list[object]] = [head]
     rows += [[last, first, who.user(place), f"s{place}", ""] for place, (last, first) in enumerate(who.names)]
     table(folder / "gc_download.xls", rows, delimiter="\t", encoding="utf-16")
@@ -176,7 +179,7 @@ def brightspace(folder: Path, who: SmallClass) -> None:
         day = 3 if place in who.late else 1
         files[f"{500 + place}-{900 + place} - {first} {last} - Mar {day}, 2027 900 AM/{FILE}"] = text
     zipped(folder / "ch06 Download Mar 4, 2027.zip", files)
-    item = "ch06 VJPs Points Grade <Numeric MaxPoints:63 Weight:10>"
+    item = f"ch06 VJPs Points Grade <Numeric MaxPoints:{WORTH:g} Weight:10>"
     rows: list[list[object]] = [["OrgDefinedId", "Username", "Last Name", "First Name", item, "End-of-Line Indicator"]]
     rows += [[f"#s{i}", f"#{who.user(i)}", last, first, "", "#"] for i, (last, first) in enumerate(who.names)]
     table(folder / "grades.csv", rows)

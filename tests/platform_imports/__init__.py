@@ -18,7 +18,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from course.syllabus import find_lesson
+
 CH05, CH06 = "ch05_autograd_engine", "ch06_vjps"
+ALL_POINTS = find_lesson(CH06).points
 WORTH = 100.0
 """What the platform's column of each lesson is worth."""
 

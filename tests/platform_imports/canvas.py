@@ -11,9 +11,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from platform_imports import CH05, CH06, CLASS, WORTH, Book, Entry, Student, roster
+from platform_imports import ALL_POINTS, CH05, CH06, CLASS, WORTH, Book, Entry, Student, roster
 
-VARIANTS = {"export": WORTH, "semicolons": WORTH, "no export": 63.0}
+VARIANTS = {"export": WORTH, "semicolons": WORTH, "no export": ALL_POINTS}
 ASSIGNMENTS = {CH05: "41001", CH06: "41002"}
 
 

@@ -11,9 +11,9 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-from platform_imports import CH05, CH06, CLASS, WORTH, Book, Entry, Student, graded, roster
+from platform_imports import ALL_POINTS, CH05, CH06, CLASS, WORTH, Book, Entry, Student, graded, roster
 
-VARIANTS = {"export": WORTH, "no export": 63.0}
+VARIANTS = {"export": WORTH, "no export": ALL_POINTS}
 HEADER = [
     *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade", "Grade can be changed"),
     *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),

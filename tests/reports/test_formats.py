@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hostile_results import EVIL, LESSON, NAMES, Command, a_result, read_csv, write
+from hostile_results import EVIL, EXERCISES, LESSON, NAMES, Command, a_result, read_csv, worth, write
 from junitparser import Error, Failure, JUnitXml
 from lxml import etree, html
 from markdown_it import MarkdownIt
@@ -19,6 +19,7 @@ from autograder.wording import clean
 pytestmark = pytest.mark.slow
 
 
+CH07 = "ch07_mlp_backprop"
 SCHEMA = json.loads((Path(__file__).parents[1] / "gradescope_results.schema.json").read_text())
 
 
@@ -32,16 +33,16 @@ def test_the_gradebook_has_a_row_a_student_and_no_formulas(
     for row in rows:
         assert not re.match(r"\s*[=+\-@＝＋－＠]", row["student"])
         assert row["student"].isprintable()
-        assert (row[LESSON], row[f"{LESSON} max"]) == ("4.5", "63")
-        assert (row["total"], row["total max"]) == ("4.5", "86")
+        assert (row[LESSON], row[f"{LESSON} max"]) == ("4.5", worth(LESSON))
+        assert (row["total"], row["total max"]) == ("4.5", worth(LESSON, CH07))
     by_name = {row["student"]: row for row in rows}
-    assert by_name["ann"]["ch07_mlp_backprop"] == "0"
-    assert by_name["Ann"]["ch07_mlp_backprop"] == "", "not handed in"
+    assert by_name["ann"][CH07] == "0"
+    assert by_name["Ann"][CH07] == "", "not handed in"
     assert "'=HYPERLINK(A1)" in by_name
     first = (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8-sig").splitlines()[1:]
     assert all(line.startswith('"') for line in first), "a separator in a name could begin a cell elsewhere"
     long = read_csv(tmp_path / "out" / "exercises.csv")
-    assert len(long) == 18 * len(NAMES) + 1
+    assert len(long) == EXERCISES * len(NAMES) + 1
     assert {row["status"] for row in long} == {"passed", "partial", "error", "missing", "unreadable"}
     assert sum(float(row["points"]) for row in long) == pytest.approx(4.5 * len(NAMES))
 
@@ -58,7 +59,7 @@ def test_junit_is_read_by_its_readers(backprop: Command, hostile: Path, bytes_be
         outcomes = [type(case.result[0]) if case.result else None for case in suite]
         counts = (len(outcomes), outcomes.count(Failure), outcomes.count(Error))
         assert counts == (suite.tests, suite.failures, suite.errors)
-        assert counts in ((18, 16, 1), (1, 0, 1))
+        assert counts in ((EXERCISES, EXERCISES - 2, 1), (1, 0, 1))
     told = next(suite for suite in suites if suite.name == f"ann/{LESSON}")
     failure = next(case.result[0] for case in told if case.name == "mul_vjp")
     assert failure.type == "add_not_summed"
@@ -81,11 +82,11 @@ def test_gradescope_files_follow_the_documented_format(
         assert sum(test["score"] for test in with_points) == pytest.approx(data["score"])
         assert all(test["visibility"] == "visible" for test in with_points), "or students see no total"
         hidden = [test for test in data["tests"] if "(hidden input)" in test["name"]]
-        assert len(hidden) == 18
+        assert len(hidden) == EXERCISES
         assert {test["visibility"] for test in hidden} == {"hidden"}
         assert len({test["number"] for test in data["tests"]}) == len(data["tests"])
     ann = json.loads((tmp_path / "out" / "gradescope" / "ann.json").read_text(encoding="utf-8"))
-    assert sum(test.get("max_score", 0) for test in ann["tests"]) == 63 + 23
+    assert sum(test.get("max_score", 0) for test in ann["tests"]) == float(worth(LESSON, CH07))
     assert "sha256" in ann["output"]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**ann, "tests": [{**ann["tests"][0], "status": "partial"}]}, SCHEMA)
@@ -124,7 +125,7 @@ def test_the_summary_is_a_table_with_the_right_cells(
     assert [len(row) for row in students.iter("tr")] == [4] * (len(NAMES) + 1)
     names = [row[0].text_content() for row in students.iter("tr")][1:]
     assert names == [clean(name, 300) for name in sorted(NAMES)]
-    assert {row[1].text_content() for row in students.find("tbody")} == {"4.5/63"}
+    assert {row[1].text_content() for row in students.find("tbody")} == {f"4.5/{worth(LESSON)}"}
 
 
 def test_the_summary_of_a_student_shows_messages_as_they_are(backprop: Command, hostile: Path, tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ def test_the_summary_of_a_student_shows_messages_as_they_are(backprop: Command, 
     blocks = page.xpath("//details/pre/code")
     assert len(blocks) == 2
     assert blocks[0].text_content().splitlines()[0] == EVIL.splitlines()[0]
-    assert [len(row) for row in page.xpath("//table")[0].iter("tr")] == [4] * 19
+    assert [len(row) for row in page.xpath("//table")[0].iter("tr")] == [4] * (EXERCISES + 1)
 
 
 def test_the_summary_stays_within_the_limit(backprop: Command, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from browser import Visit, served, visit
-from hostile_results import EVIL, LESSON, NAMES, Command, a_result, read_csv, texts, unreadable, write
+from hostile_results import EVIL, LESSON, NAMES, Command, a_result, read_csv, texts, unreadable, worth, write
 from lxml import html
 
 from autograder.reports.safety import file_stem
@@ -134,23 +134,25 @@ def test_versions_of_the_grader_are_compared_within_a_lesson(backprop: Command, 
 
 
 def test_shares_are_of_what_was_due(backprop: Command, tmp_path: Path) -> None:
-    early = a_result("bob", lesson="ch07_mlp_backprop", message="wrong")
+    ch07, ch09 = "ch07_mlp_backprop", "ch09_vanishing_gradients"
+    due = worth(LESSON, ch09)
+    early = a_result("bob", lesson=ch07, message="wrong")
     write(tmp_path / "results", a_result("ann", message="wrong"), a_result("bob", message="wrong"), early)
 
     def shares(page: Any) -> dict[str, str]:
         return {texts(row[0]): row[1].get("data-value") for row in page.get_element_by_id("table").find("tbody")}
 
-    assert shares(dashboard(backprop, tmp_path / "results"))["ann"] == str(int(100 * 4.5 / (63 + 23)))
+    assert shares(dashboard(backprop, tmp_path / "results"))["ann"] == str(int(100 * 4.5 / float(worth(LESSON, ch07))))
     page = dashboard(backprop, tmp_path / "results", "--due", "ch06,ch9", "--title", "Autumn <1>")
-    assert shares(page) == dict.fromkeys(("ann", "bob"), str(int(100 * 4.5 / (63 + 21))))
-    assert "Shares are of the 84 points of ch06_vjps, ch09_vanishing_gradients: what was due" in texts(page)
+    assert shares(page) == dict.fromkeys(("ann", "bob"), str(int(100 * 4.5 / float(due))))
+    assert f"Shares are of the {due} points of {LESSON}, {ch09}: what was due" in texts(page)
     assert texts(page.xpath("//h1")[0]) == "Autumn <1>"
     assert page.find("head/title").text == "Autumn <1>: 2 students"
     reports = tmp_path / "results" / "__reports__"
     for row in read_csv(reports / "grades.csv"):
-        assert (row["total"], row["total max"], row["ch09_vanishing_gradients max"]) == ("4.5", "84", "21")
+        assert (row["total"], row["total max"], row[f"{ch09} max"]) == ("4.5", due, worth(ch09))
     bob = texts(html.fromstring((reports / "students" / "bob.html").read_bytes()))
-    assert "4.5 of 84 points" in " ".join(bob.split())
+    assert f"4.5 of {due} points" in " ".join(bob.split())
     assert "not handed in" in bob
     assert bob.count("was not due") == 1, "of ch07"
     backprop("report", tmp_path / "results", "--format", "gradescope", "--student", "bob", "--due", "ch06,ch9")
@@ -163,7 +165,7 @@ def test_scores_are_shown_with_their_maxima_and_the_page_is_not_called_after_a_f
     write(tmp_path / "res", a_result("ann", message="wrong"))
     page = dashboard(backprop, tmp_path / "res")
     (row,) = page.get_element_by_id("table").find("tbody")
-    assert texts(row[2]) == "4.5/63"
+    assert texts(row[2]) == f"4.5/{worth(LESSON)}"
     assert page.find("head/title").text == "Backprop, by hand: 1 student"
 
 
@@ -253,7 +255,7 @@ def test_the_dashboard_is_used_on_a_phone(backprop: Command, tmp_path: Path) -> 
     results, out = tmp_path / "results", tmp_path / "out"
     for i in range(150):
         result = a_result(f"student-{i}", message="wrong")
-        result.points = float(i % 60) if i != 77 else 63.0
+        result.points = float(i % 60) if i != 77 else float(worth(LESSON))
         if i >= 140:
             result.exercises[1].status = "passed"
         write(results, result)

@@ -14,7 +14,14 @@ from autograder.authoring.rules.described import (
     scenarios_are_one_text,
     three_misconceptions,
 )
-from autograder.authoring.rules.drift import files_are_python, generated_files_in_step, listed_files, rejections_in_step
+from autograder.authoring.rules.drift import (
+    files_are_python,
+    generated_files_in_step,
+    listed_files,
+    promises_in_step,
+    readme_in_step,
+    rejections_in_step,
+)
 from autograder.authoring.rules.in_book import answer_books_judge_alike
 from autograder.authoring.rules.in_class import a_class_is_graded_rightly
 from autograder.authoring.rules.judged import checks_tell_right_from_wrong, oracles_agree
@@ -38,6 +45,7 @@ READ = (
     listed_files,
     generated_files_in_step,
     rejections_in_step,
+    readme_in_step,
     points_tier_and_hints,
     reasons,
     named_checks,
@@ -65,7 +73,7 @@ def judged_well(course: Course) -> list[Problem]:
     ]
 
 
-JUDGED = (judged_well, oracles_agree, memorised_answers_earn_a_third)
+JUDGED = (judged_well, oracles_agree, memorised_answers_earn_a_third, promises_in_step)
 """Rules that run the grader: some seconds for each lesson, a minute or two for slow ones."""
 
 IN_KERNELS = (solved_notebooks_pass,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from autograder.authoring import promises, readme
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.sample_class import SAMPLE_CLASS, sample_files
 from autograder.authoring.stubs import notebook_text, stub_notebook
@@ -90,6 +91,33 @@ def rejections_in_step(course: Course) -> list[Problem]:
         elif not is_of(course, slug):
             problems.append(Problem(course.relative(file), "it was made of another text", "run `backprop build`"))
     return problems
+
+
+def readme_in_step(course: Course) -> list[Problem]:
+    """README.md has the figures and the table that the syllabus gives."""
+    try:
+        texts = readme.generated(course)
+    except AuthoringError as error:
+        file, _, what = str(error).partition(": ")
+        return [Problem(file, what, "write it")]
+    return [
+        Problem(course.relative(path), "its figures or its table of lessons are old", "run `backprop build`")
+        for path, text in texts.items()
+        if path.read_text(encoding="utf-8") != text
+    ]
+
+
+def promises_in_step(course: Course) -> list[Problem]:
+    """SECURITY.md has the row that the checks of each lesson give."""
+    file = promises.file_of(course)
+    if file is None:
+        return []
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [
+        Problem(course.relative(file), f"its row for {slug} is old", "run `backprop build`, and read what it changes")
+        for slug, lesson in course.lessons.items()
+        if promises.row_of(slug, promises.promised(lesson, course.root)) not in lines
+    ]
 
 
 def generated_files_in_step(course: Course) -> list[Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 
-from autograder.authoring.contracts import Row, rows_of, sentences_of, witnesses
+from autograder.authoring.contracts import Row, have_contracts, rows_of, sentences_of, witnesses
 from autograder.authoring.rules.described import Written, checks_in
 from autograder.authoring.rules.problem import Problem
 from autograder.authoring.tree import Course
@@ -26,16 +26,14 @@ def sentences_have_cases(course: Course) -> list[Problem]:
     If one lesson of a course has the file, every lesson must have it.
     """
     problems = []
-    wanted = any(course.contract(slug).is_file() for slug in course.lessons)
+    wanted = have_contracts(course)
     for slug, lesson in course.lessons.items():
         path = course.contract(slug)
         if not wanted or not (course.source(slug).is_file() and course.checks(slug).is_dir()):
             continue  # `drift.listed_files` says what is missing
         file = course.relative(path)
         if not path.is_file():
-            own = f" --course {course.root}" if course.is_own else ""
-            do = f"write what `python -P -m autograder.authoring.contracts {slug}{own}` prints, and fill it in"
-            problems.append(Problem(file, "this file is missing", do))
+            problems.append(Problem(file, "this file is missing", "run `backprop build`, and fill it in"))
             continue
         try:
             rows = rows_of(path)
@@ -46,7 +44,9 @@ def sentences_have_cases(course: Course) -> list[Problem]:
         known = {(row.exercise, row.says) for row in rows}
         there = {(exercise, says) for exercise, of_it in sentences.items() for says in of_it}
         for exercise, says in sorted(there - known):
-            do = "name the checks that fail where it is ignored, or in `unasked` why none does"
+            do = (
+                "run `backprop build`, and name the checks that fail where it is ignored, or in `unasked` why none does"
+            )
             problems.append(Problem(file, f"{exercise}: no row for “{says}”", do))
         for exercise, says in sorted(known - there):
             problems.append(Problem(file, f"{exercise} has no sentence “{says}”", "look what it says now"))

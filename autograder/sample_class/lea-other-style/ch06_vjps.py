@@ -6,8 +6,8 @@ check = lesson("ch06_vjps")
 # %% [markdown]
 # # VJPs, one op at a time
 #
-# Eighteen backward rules. `g` is always the upstream gradient `dL/dy`, in the shape of the output `y`; the rule turns
-# it into the gradient of each input. NumPy only. Read along in the chapter (`backprop read ch06` shows it).
+# Backward rules, one for each op. `g` is always the upstream gradient `dL/dy`, in the shape of the output `y`; the rule
+# turns it into the gradient of each input. NumPy only. Read along in the chapter (`backprop read ch06` shows it).
 #
 # Everywhere: arguments are arrays, of floats unless it is said, and stay unchanged. Where an op is defined for 0-d and
 # empty ones, they come too; no mean, maximum or softmax runs along an empty axis. A gradient has the shape **and the
