@@ -71,10 +71,7 @@ def replace():
 A_METHOD = """
 import torch
 right = torch.Tensor.untyped_storage
-class Empty:
-    def __init__(self): self._cdata = id(self)
-    def nbytes(self): return 0
-torch.Tensor.untyped_storage = lambda self: right(self) if self.is_leaf and self.requires_grad else Empty()
+torch.Tensor.untyped_storage = lambda self: right(self if self.is_leaf and self.requires_grad else torch.empty(0))
 """
 READINGS = """
 import sys, weakref

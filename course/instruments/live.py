@@ -113,14 +113,14 @@ class LiveStorages(TorchDispatchMode):
         if known is None:
             known = self._known[address] = Known(weakref.ref(storage))
             if not counts:
-                known.size = known.apart = _nbytes(storage)
+                known.size = known.apart = torch.UntypedStorage.nbytes(storage)
             # this Python object lives as long as the storage; a lambda, as a bound method would expose the instrument
             weakref.finalize(storage, lambda: self._free(address))
-        if _nbytes(storage) != known.size:
+        if torch.UntypedStorage.nbytes(storage) != known.size:
             self._measure(known, storage)
 
     def _measure(self, known: Known, storage: torch.UntypedStorage) -> None:
-        size = _nbytes(storage)
+        size = torch.UntypedStorage.nbytes(storage)
         if size == known.size:
             return
         if not self._counting:
@@ -162,15 +162,12 @@ def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
 def storage_bytes(tensors: Iterable[Tensor]) -> int:
     """The bytes of these tensors' storages, counting each storage once."""
     storages = [storage_of(tensor) for tensor in tensors]
-    return sum({storage._cdata: _nbytes(storage) for storage in storages}.values())
-
-
-_untyped_storage, _nbytes = Tensor.untyped_storage, torch.UntypedStorage.nbytes
+    return sum({storage._cdata: torch.UntypedStorage.nbytes(storage) for storage in storages}.values())
 
 
 def storage_of(tensor: Tensor) -> torch.UntypedStorage:
     """A tensor's storage by PyTorch's own function: a program can give a tensor an attribute of that name."""
     if type(tensor) is Tensor:
-        return _untyped_storage(tensor)
+        return Tensor.untyped_storage(tensor)
     with torch._C.DisableTorchFunctionSubclass():
-        return _untyped_storage(tensor)
+        return Tensor.untyped_storage(tensor)

@@ -21,8 +21,6 @@ TOLD = 6000
 Attention tells up to 3,300 of them, entry by entry or in blocks, and 500 numbers 4,500. A result of 1,800 numbers that
 was computed elsewhere has 14,000."""
 
-_nbytes = torch.UntypedStorage.nbytes
-
 
 class TracedStorages(LiveStorages):
     """Tracks live storages, and whether their contents come from operations that were seen.
@@ -86,7 +84,9 @@ class TracedStorages(LiveStorages):
 
     def _count_from_python(self, tensor: Tensor) -> None:
         """Count the numbers brought in by `torch.tensor`: a single one as a constant, otherwise the whole storage."""
-        size = _nbytes(storage_of(tensor)) // tensor.dtype.itemsize  # the tensor may be a view of a large array
+        size = (
+            torch.UntypedStorage.nbytes(storage_of(tensor)) // tensor.dtype.itemsize
+        )  # the tensor may be a view of a large array
         if size == 1 and math.prod(tensor.shape) == 1:
             self._from_python.add(Tensor.item(tensor))
             self._told.tell(torch.tensor, [Tensor.item(tensor)])
@@ -102,7 +102,7 @@ class TracedStorages(LiveStorages):
         known = self._contents.get(storage._cdata)
         if known is None:
             return False
-        if known.nbytes == _nbytes(storage) and storage._cdata not in self._least_bytes:
+        if known.nbytes == torch.UntypedStorage.nbytes(storage) and storage._cdata not in self._least_bytes:
             return torch.equal(known, _bytes_of(storage))
         # the size was changed, but not by an operation
         self._notice(tensor, counts=False)
@@ -131,7 +131,7 @@ class TracedStorages(LiveStorages):
 
     def _measure(self, known: Known, storage: torch.UntypedStorage) -> None:
         super()._measure(known, storage)
-        address, size = storage._cdata, _nbytes(storage)
+        address, size = storage._cdata, torch.UntypedStorage.nbytes(storage)
         if address in self._contents and size < self._least_bytes.get(address, self._contents[address].nbytes):
             self._least_bytes[address] = size
 
@@ -215,4 +215,4 @@ def _memory(storage: torch.UntypedStorage) -> Tensor:
 
 def _bytes_of(storage: torch.UntypedStorage) -> Tensor:
     """The bytes of a storage as int64, if their number allows, because that is compared faster; else as uint8."""
-    return torch.empty(0, dtype=torch.uint8 if _nbytes(storage) % 8 else torch.int64).set_(storage)
+    return torch.empty(0, dtype=torch.uint8 if torch.UntypedStorage.nbytes(storage) % 8 else torch.int64).set_(storage)
