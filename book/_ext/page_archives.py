@@ -32,7 +32,7 @@ PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig")
 LEFT_OUT = ("packaging", "pygments")
 """What pytest would import as well: for versions and for colours."""
 NOT_ASKED_FOR = (
-    *("cacheprovider", "debugging", "doctest", "faulthandler", "freeze_support", "junitxml"),
+    *("approx", "cacheprovider", "debugging", "doctest", "faulthandler", "freeze_support", "junitxml"),
     *("legacypath", "logging", "monkeypatch", "pastebin", "pytester", "pytester_assertions", "recwarn", "setuponly"),
     *("setupplan", "stepwise", "subtests", "terminalprogress", "threadexception", "tmpdir", "tracemalloc"),
     *("unittest", "unraisableexception", "warnings"),
