@@ -14,7 +14,7 @@ autograder/lessons/ch06_vjps/       the lesson's part of the grader
     answers.book                    data that replaces the solutions in visible checks; `backprop release` writes it
 autograder/lessons/                 beside the folders: files that several lessons' checks read
 
-A course of one's own has `backprop-course.toml` for a syllabus, and its lessons in `lessons/`. Its modules are imported
+A course of your own has `backprop-course.toml` for a syllabus, and its lessons in `lessons/`. Its modules are imported
 from there: `from lessons.ch01_power_iteration.checks.tolerances import CLOSE`.
 
 In the four folders, an exercise's file has its name in lower case with `_` for dots: `tensor_backward.py` for
@@ -36,7 +36,7 @@ from course.own import FILE, extends_ours, own_course
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN_LESSONS = "lessons"
-"""The folder of lessons in a course of one's own, and the package that they are imported from."""
+"""The folder of lessons in a course of your own, and the package that they are imported from."""
 
 
 def served_root() -> Path:
@@ -52,7 +52,7 @@ class Places:
 
     @property
     def is_own(self) -> bool:
-        """Whether this is a course of one's own, not this course or a copy of it.
+        """Whether this is a course of your own, not this course or a copy of it.
 
         The grader's folder never is one, although it may have a file that leads to such a course, as in a release.
         """
@@ -177,7 +177,7 @@ def modules_in(folder: Path) -> list[Path]:
 
 
 class _OwnLessons(MetaPathFinder):
-    """Finds the package `lessons` in the folder of the served course, if that is a course of one's own."""
+    """Finds the package `lessons` in the folder of the served course, if that is a course of your own."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -191,6 +191,6 @@ class _OwnLessons(MetaPathFinder):
 
 
 def _install_lessons_finder() -> None:
-    """Install the finder of `lessons`. Called only in processes that use a course of one's own."""
+    """Install the finder of `lessons`. Called only in processes that use a course of your own."""
     if not any(isinstance(finder, _OwnLessons) for finder in sys.meta_path):
         sys.meta_path.append(_OwnLessons())

@@ -23,7 +23,7 @@ FORMATS = ("ipynb", "py")
 def copy_lessons(folder: Path, format_: str, lessons: Iterable[Lesson] | None = None) -> tuple[list[Path], list[Path]]:
     """Copy the notebooks of `lessons`, or of all lessons if None, into `folder`.
 
-    If the served course is one's own, a `backprop-course.toml` that leads to it is written too.
+    If the served course is your own, a `backprop-course.toml` that leads to it is written too.
 
     Args:
         format_: `ipynb`, or `py` for Python files in cells.

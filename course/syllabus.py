@@ -17,7 +17,7 @@ from course.own import FILE, OURS, CourseError, extends_ours, own_course, title_
 SYLLABUS = Path(__file__).with_name("syllabus.toml")
 OWN_SLUG = re.compile(r"ch\d\d_[a-z][a-z0-9_]*")
 OF_OWN = {"title", "extends", "without", "change"}
-"""Top-level keys in the file of a course of one's own, beside its lessons."""
+"""Top-level keys in the file of a course of your own, beside its lessons."""
 TIERS = ("core", "stretch")
 OF_A_LESSON = {"slug", "title", "part", "minutes", "packages", "modules", "exercise"}
 OF_AN_EXERCISE = {
@@ -137,7 +137,7 @@ def _listed_lessons(raw: dict[str, Any], name: str) -> dict[str, Lesson]:
 
 
 def _lessons_of_own_course(file: Path, raw: dict[str, Any]) -> dict[str, Lesson]:
-    """The lessons of a course of one's own; slugs must be like `ch01_topic`, with different numbers."""
+    """The lessons of a course of your own; slugs must be like `ch01_topic`, with different numbers."""
     title_of(file.parent)
     try:
         lessons = _listed_lessons(raw, file.name)

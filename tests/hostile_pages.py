@@ -41,7 +41,7 @@ def hole(reader: Reader) -> Iterator[None]:
 
 
 def notebook(sources: dict[str, str], own: Sequence[str] = (), **more: Any) -> str:
-    """The lesson's notebook with these answers, by exercise, and cells of one's own behind them."""
+    """The lesson's notebook with these answers, by exercise, followed by cells that are not the lesson's."""
     made = json.loads((ROOT / "exercises" / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
     for cell in made["cells"]:
         name = cell["metadata"].get("exercise")

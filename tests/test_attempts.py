@@ -281,6 +281,6 @@ def test_a_later_download_is_known_by_the_platforms_numbers_and_another_class_is
         (tmp_path / "submissions" / ENTRIES[platform](name, 7, 10)).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "submissions" / ENTRIES[platform](name, 7, 10)).write_text("x = 3\n")
     refused = another_class(find_work(tmp_path / "submissions"), ClassRecord(out), tmp_path / "submissions", out)
-    assert "before (0 of 3 entries are the same), so nothing is graded: name another --out" in refused
+    assert "before (0 of 3 entries are the same), so nothing is graded: give another assignment" in refused
     forged, _ = graded("forged", {})
     assert (forged.entries, {item.student for item in forged.work}) == (frozenset(), {"yan", "zoe"})

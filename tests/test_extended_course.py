@@ -1,4 +1,4 @@
-"""A course of one's own that is this one with changes: parts taken out, others worth more, a lesson added."""
+"""A course of your own that is this one with changes: parts taken out, others worth more, a lesson added."""
 
 from __future__ import annotations
 

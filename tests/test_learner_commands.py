@@ -208,7 +208,7 @@ def test_the_model_solution_is_shown_after_a_pass_or_when_it_is_asked_for(backpr
     file.write_text(STUB)
     shown = backprop("solution", "ch06/relu_vjp")
     assert shown.returncode == 0
-    assert "your code here" in shown.stdout, "one's own, as it is now"
+    assert "your code here" in shown.stdout, "the learner's own answer, as it is now"
     assert '"""dx of y = max(x, 0); g and x have one shape."""' in shown.stdout
     assert "In a line: g where x > 0" in shown.stdout
     assert "Why: The slope is 1 above 0 and 0 below, so a mask is all it takes" in shown.stdout

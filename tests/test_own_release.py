@@ -1,4 +1,4 @@
-"""`backprop release` of a course of one's own, that stands alone or extends this one: it works, and holds no answer."""
+"""`backprop release` of a course of your own, that stands alone or extends this one: it works, and holds no answer."""
 
 from __future__ import annotations
 

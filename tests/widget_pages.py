@@ -53,7 +53,7 @@ class Browser:
         self.fresh()
 
     def fresh(self) -> None:
-        """Become a reader who has been nowhere yet: with a tab, a storage and a cache of one's own.
+        """Become a reader who has been nowhere yet: with a tab, storage and cache of its own.
 
         To clear a storage while its page is open is a race: what the page has just said is written later.
         """

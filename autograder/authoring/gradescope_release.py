@@ -73,7 +73,7 @@ def release_gradescope(
 
 
 def _write_own(course: Course, folder: Path) -> None:
-    """Copy a course of one's own, with its solutions, into `folder`."""
+    """Copy a course of your own, with its solutions, into `folder`."""
     folder.mkdir()
     for name in OF_A_COURSE:
         there = course.root / name

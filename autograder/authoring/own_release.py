@@ -1,4 +1,4 @@
-"""Writes the part of a release that comes from a course of one's own: its lessons without their answers."""
+"""Writes the part of a release that comes from a course of your own: its lessons without their answers."""
 
 from __future__ import annotations
 

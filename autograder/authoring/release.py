@@ -140,7 +140,7 @@ def _answer_book(course: Course, slug: str, search: bool, say: Callable[[str], N
 
 
 def _grader_of(course: Course) -> Places:
-    """The course that has the grader in it: `course` itself, or this repository if `course` is one's own."""
+    """The course that has the grader in it: `course` itself, or this repository if `course` is your own."""
     return Places(ROOT) if course.is_own else course
 
 

@@ -116,7 +116,7 @@ def new_exercise(course: Course, slug: str, name: str, *, after: str = "", tier:
             return new_exercise(own, slug, name, after=after, tier=tier)
     after = after or lesson.exercises[-1].name
     before = lesson.whole.exercise(after)
-    has_chapter = course.chapter(slug).exists()  # a course of one's own may have none
+    has_chapter = course.chapter(slug).exists()  # a course of your own may have none
     words, new = exercise_files(course, slug, name, tier=tier, has_chapter=has_chapter)
     changed = {
         course.syllabus: _with_entry(lesson, after, ENTRY.format(**words)),

@@ -40,7 +40,7 @@ class Course(Places):
     def files(self, slug: str) -> tuple[Path, ...]:
         """The files that a lesson must have: source, notebook, checks, mistakes and oracles of each exercise, chapter.
 
-        The chapter is left out if a course of one's own has none.
+        The chapter is left out if a course of your own has none.
         """
         exercises = [exercise.name for exercise in self.lessons[slug].exercises]
         folders = self.checks(slug), self.mistakes(slug), self.oracles(slug)

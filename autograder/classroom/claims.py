@@ -34,8 +34,9 @@ def another_class(found: ClassFolder, record: ClassRecord, folder: Path, results
         return ""
     alike = f"{same:,} of {counted(len(before), 'entry is', 'entries are')} the same"
     return (
-        f"{folder} is not the export that was graded into {results} before ({alike}), so nothing is graded: name "
-        "another --out for another class; for the same class, if most have handed in again, type --replace"
+        f"{folder} is not the export that was graded into {results} before ({alike}), so nothing is graded: give "
+        "another assignment's export another name, and another class another --out; if it is the same assignment, and "
+        "most students have handed in again, type --replace"
     )
 
 

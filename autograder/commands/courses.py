@@ -1,9 +1,9 @@
 """Which course a command is about: by `--course`, by `BACKPROP_COURSE` or by a file in a folder above; else this one.
 
 A hand-in must have no say in it. So a file in a folder counts only where its course is trusted (`course.trusted`), and
-else ends the command: to go on with another course would judge by the wrong one. Commands for one's own work look from
-that work first, since a work folder remembers its course; others look from where they are typed. A course that lies in
-a folder of hand-ins grades nothing, trusted or not.
+else ends the command: to go on with another course would judge by the wrong one. Commands for a learner's own work
+look from that work first, since a work folder remembers its course; others look from where they are typed. A course
+that lies in a folder of hand-ins grades nothing, trusted or not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperOption
 
 FILES = {"check": "targets", "watch": "target"}
-"""Commands for one's own work, and which of their arguments may name files of it."""
+"""Commands for a learner's own work, and which of their arguments may name its files."""
 FOLDERS = {"start": "folder", "nbgrader": "folder"}
 """The same for folders, which these commands write and come back to."""
 UNTRUSTED = "backprop.untrusted"

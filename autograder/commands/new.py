@@ -1,4 +1,4 @@
-"""`backprop new`: an exercise, a lesson or a course of one's own, begun in all of its places."""
+"""`backprop new`: begins an exercise, a lesson or a course of your own in all of its places."""
 
 from __future__ import annotations
 

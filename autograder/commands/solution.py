@@ -1,4 +1,4 @@
-"""`backprop solution`: the model solution beside one's own."""
+"""`backprop solution`: the model solution beside your own."""
 
 from __future__ import annotations
 

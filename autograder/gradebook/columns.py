@@ -1,4 +1,4 @@
-"""Which column of a platform's table is a lesson's, and whom the table excuses from one."""
+"""Finds the column of each lesson in a platform's table, and the students whom the table excuses."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from autograder.gradebook.rules import Rules
 from course.syllabus import syllabus
 
 COLUMN_ID = re.compile(r"\s*(\(\d+\)|\[Total Pts:.*|Points Grade(?: <.*>)?)\s*$")
-"""What a platform puts behind an assignment's name."""
+"""What a platform appends to an assignment's name."""
 NO_ASSIGNMENT = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
-"""Canvas's columns of groups of assignments, which its importer passes over, too."""
+"""Canvas's totals of assignment groups, which its importer ignores, too."""
 EXCUSED = re.compile(r"\s*(EX|Excused|Exempt(?:ed)?|N/A)\s*", re.IGNORECASE)
-"""What a gradebook shows for who need not hand in: Canvas's importer takes the first two for that, and its exporter
-writes N/A for who was not assigned the work."""
+"""Cells of students who need not hand in. Canvas imports the first two as an excuse, and exports N/A for a student to
+whom the work was not assigned."""
 NOT_ASSIGNED = re.compile(r"\s*N/A\s*", re.IGNORECASE)
-"""In a whole column it excuses nobody: so Canvas shows an anonymous assignment until its grades are posted
-(gradebook_exporter.rb, `unposted_anonymous_submissions?`)."""
+"""If the whole column says so, it excuses nobody: Canvas exports an anonymous assignment like that until its grades are
+posted (gradebook_exporter.rb, `unposted_anonymous_submissions?`)."""
 
 
 def columns_of(slug: str, rules: Rules, titles: Iterable[str]) -> list[str]:
-    """The columns that may be a lesson's: the one that the rules name, else those whose name says the lesson."""
+    """The columns that may belong to a lesson: the one that the rules name, otherwise those named after the lesson."""
     listed = list(titles)
     named = rules.of(slug).column
     if named:
@@ -33,20 +33,20 @@ def columns_of(slug: str, rules: Rules, titles: Iterable[str]) -> list[str]:
 
 
 class Excuses:
-    """Who is excused from which lesson, by the newest table of each platform that has a column for it."""
+    """The excuses of each student, from the newest table of each platform that has a column for the lesson."""
 
     def __init__(self, rules: Rules, people: Iterable[Person]) -> None:
         self._rules = rules
         self._columns: dict[int, tuple[Table, dict[str, int]]] = {}
         self._assigned: set[tuple[int, int]] = set()
-        """The columns of tables that say N/A of some, and not of everybody."""
+        """Columns in which at least one student has something other than N/A."""
         for table, _, row in (one for person in people for one in person.rows):
             for place in self._lessons_in(table).values():
                 if not NOT_ASSIGNED.fullmatch(row[place]):
                     self._assigned.add((id(table), place))
 
     def of(self, person: Person | None) -> dict[str, str]:
-        """The lessons from which somebody is excused, each with the words that say so."""
+        """The lessons from which a student is excused, each with a sentence that names the table and its cell."""
         excused: dict[str, str] = {}
         decided: set[tuple[str, str]] = set()
         for table, _, row in reversed(person.rows if person else ()):
@@ -58,11 +58,11 @@ class Excuses:
         return excused
 
     def from_all_of(self, lessons: Set[str]) -> Callable[[Person], bool]:
-        """Whether somebody need hand in none of these lessons."""
+        """Return a function that says whether a student is excused from all of these lessons."""
         return lambda person: bool(lessons) and lessons <= self.of(person).keys()
 
     def _lessons_in(self, table: Table) -> dict[str, int]:
-        """Where a table has which lesson; a lesson with several columns is in none."""
+        """Lesson to column number; lessons with several possible columns are left out."""
         if id(table) not in self._columns:
             found = {slug: columns_of(slug, self._rules, table.header) for slug in syllabus()}
             if table.platform == "moodle":  # a worksheet is of the one assignment that its file is called after

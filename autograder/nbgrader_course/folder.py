@@ -88,7 +88,7 @@ def write_course(folder: Path, slugs: Iterable[str]) -> tuple[list[Path], list[P
 
 
 def config_text() -> str:
-    """nbgrader's configuration: the name of the course, and of one's own where it is."""
+    """nbgrader's configuration: the course's name, and the folder of a course of your own."""
     own = own_course()
     if own is None:
         return CONFIG_TEXT

@@ -268,7 +268,7 @@ class Guard:
         return frame is not None and id(frame.f_code) in self._ours
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note code that is a watched function's once more: of its file, run again, or in a function of one's own."""
+        """Refuse copies of a watched function: code with the same names that is executed or put into a function."""
         if event == "exec" or event == "function.__new__":
             code = arguments[0]
         elif event == "object.__setattr__" and arguments[1] == "__code__":

@@ -1,11 +1,11 @@
-"""Programs that PyTorch would run below Python are out of a submission's reach: TorchScript, `torch.compile`, kernels.
+"""Keeps submissions from using TorchScript, `torch.compile` and custom kernels, which run below Python.
 
-No lesson needs them. In a program that TorchScript reads from a string, a file or a trace, forbidden functions have no
-gate; a frame that the compiler replaces runs code of which no audit event tells; a kernel that somebody puts in the
-place of PyTorch's sees all operations of a gradient, and one that somebody takes out is not refused any more. So all
-ways to them are closed at once, by the types that they speak of, before the first submission.
+No lesson needs them, and the guard cannot see into them: TorchScript calls forbidden functions past their gates, the
+compiler replaces frames without an audit event, and a kernel registered over PyTorch's sees every operation of a
+gradient, or removes the guard's own kernel. `refuse_compilers` therefore closes every function of `torch._C` whose
+signature mentions a program or a kernel, before the first submission.
 
-`torch.jit.script` and `torch.jit.trace` give back what they get, as PyTorch has it where TorchScript is switched off.
+`torch.jit.script` and `torch.jit.trace` return their argument, as they do when TorchScript is switched off.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from autograder.worker.kernels import Kernels
 TYPES = "Graph", "CompilationUnit", "ScriptModule", "ScriptFunction", "ScriptMethod", "LiteScriptModule"
 KERNEL = "_SafeKernelFunction"
 OF_PROGRAMS = re.compile(rf"\btorch\._C\.(?:{'|'.join(TYPES)}|{KERNEL}|_jit_tree_views\.\w+)\b|torch::jit::")
-"""Tells what makes, loads, changes or runs a program, or gives a kernel, by the types in its signature: PyTorch's
-extension module has these in its docstrings."""
+"""Matches the signature of a function that makes, loads, changes or runs a program, or returns a kernel. PyTorch's
+extension module writes the signature into each docstring."""
 MODULES = ("_te", "_aoti", "_nativert", "_export")
-"""Modules of `torch._C` that do nothing else."""
+"""Modules of `torch._C` that contain nothing but compilers and loaders."""
 COMPILED = "ScriptFunction", "__call__"
-"""Goes on to work: by then only PyTorch has any."""
+"""Stays open: only PyTorch's own compiled functions exist by then."""
 TAKEN = frozenset({"aten", "_", ""})
 """Namespaces of PyTorch's operations, and of kernels for all operations."""
 
 
 def refuse_compilers() -> None:
-    """Close all ways in this process to programs that PyTorch runs below Python, and to kernels of PyTorch's own.
+    """Close all compilers, loaders and kernel registrations in this process.
 
-    What PyTorch has compiled for itself goes on to work.
+    Functions that PyTorch has compiled for itself keep working.
     """
     torch = sys.modules["torch"]
     compile_its_own()
@@ -58,9 +58,9 @@ def refuse_compilers() -> None:
 
 
 def compile_its_own() -> None:
-    """Have PyTorch compile and register what it does when forward mode and `vmap` are used for the first time.
+    """Have PyTorch compile and register what it needs on the first use of forward mode and of `vmap`.
 
-    It takes a quarter of a second: once, before processes are forked, and not in each of them that uses these.
+    This takes a quarter of a second. Done before the processes are forked, it is done once for all of them.
     """
     torch = sys.modules["torch"]
     one, forward = torch.ones(1), torch.autograd.forward_ad
@@ -70,7 +70,7 @@ def compile_its_own() -> None:
 
 
 def speaks_of_programs(value: Any) -> bool:
-    """Whether a function or a property of PyTorch's extension module takes or gives a program, or a kernel."""
+    """Whether a function or property of PyTorch's extension module takes or returns a program or a kernel."""
     said = getattr(value, "__doc__", None)
     return isinstance(said, str) and OF_PROGRAMS.search(said) is not None
 
@@ -99,7 +99,7 @@ def _refusing(told: str) -> Callable[..., NoReturn]:
 
 
 def _only_off(set_eval_frame: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Let frames be replaced by nobody: PyTorch's own functions switch that off, and back to how it was."""
+    """Allow only the call that switches the compiler off, which PyTorch's own functions make."""
 
     def only_off(callback: Any) -> Any:
         if callback is not None:
@@ -110,7 +110,7 @@ def _only_off(set_eval_frame: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _of_ones_own(library: Callable[..., Any]) -> Callable[..., Any]:
-    """Let kernels be registered for operations of one's own; for PyTorch's, by `Kernels` alone."""
+    """Allow kernels for a submission's own operations; only `Kernels` may register any for PyTorch's."""
     taken, ours, frame = TAKEN, Kernels.refuse_only.__code__, sys._getframe
 
     def of_ones_own(kind: str, name: str, *args: Any, **kwargs: Any) -> Any:

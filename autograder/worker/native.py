@@ -1,4 +1,4 @@
-"""Machine code of one's own is out of a submission's reach: `ctypes`, `cffi`, and what loads extension modules.
+"""Keeps submissions from running their own machine code: `ctypes`, `cffi`, and loaders of extension modules.
 
 No lesson needs it. With it a submission would run code that no audit event tells of (`PyEval_EvalCode`), and write into
 the memory of what watches it. So it is refused in workers that have PyTorch, where calls are forbidden; in others
@@ -19,7 +19,7 @@ from autograder.worker.compilers import refuse_compilers
 from autograder.worker.nodes import call_through_python
 
 REFUSED = frozenset({"ctypes", "_ctypes", "cffi", "_cffi_backend", "_testcapi", "_testinternalcapi"})
-"""Packages and modules that run machine code of one's own, or read and write any memory."""
+"""Packages and modules that can run arbitrary machine code, or read and write any memory."""
 _OF_CTYPES = ("ctypes", "_ctypes")
 
 

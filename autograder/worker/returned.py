@@ -1,7 +1,8 @@
-"""What a submission returns, as the value that it is: no method or attribute of the submission's is asked.
+"""Reads what a submission returns without calling any code of the submission.
 
-A tensor takes attributes: with `out.numpy = work` it would be computed when it is looked at, after the measurement. And
-a subclass of `torch.Tensor` takes the functions over that it is given to, `torch.autograd.grad` among them.
+A tensor accepts attributes: with `out.numpy = work`, the submission would compute only when a scenario reads `out`,
+after the measurement. A subclass of `torch.Tensor` can override every PyTorch function that it is passed to,
+`torch.autograd.grad` included.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ import torch
 from torch import Tensor
 
 PLAIN = (Tensor, torch.nn.Parameter)
-"""The classes of tensors that are taken."""
+"""The classes of tensors that are accepted."""
 OWN_ATTRIBUTES = "returned a tensor with attributes of its own ({}): return a plain tensor"
 OWN_CLASS = "returned a tensor of a class of its own ({}): return a plain tensor"
 
 own_functions = torch._C.DisableTorchFunction
-"""In such a block PyTorch's functions are its own, whatever subclasses and modes there are."""
+"""A context manager in which neither subclasses nor modes override PyTorch's functions."""
 _detach, _numpy, _backward = Tensor.detach, Tensor.numpy, Tensor.backward
 
 
 def plain(value: Any) -> Any:
-    """The value itself. Lists, tuples and dicts of other classes become builtin ones; their items are looked at, too.
+    """Return the value if it holds plain tensors only. Subclasses of list, tuple and dict become the builtin class.
 
     Raises:
         TypeError: a tensor is neither a `torch.Tensor` nor a `torch.nn.Parameter`, or has attributes of its own.
@@ -47,7 +48,7 @@ def plain(value: Any) -> Any:
 
 
 def array(value: Any) -> Any:
-    """A tensor as an array of its own, so that it can be compared; anything else as `plain` has it.
+    """Copy a tensor into a NumPy array; return anything else as `plain` does.
 
     Raises:
         TypeError: as `plain` does, and for a dtype that NumPy lacks.

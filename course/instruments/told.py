@@ -1,4 +1,4 @@
-"""What a program tells the operations that it calls: all that decides on their results beside the data."""
+"""Measures how much information a program passes to the operations that it calls, besides its tensors' contents."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from torch import Tensor
 from course.instruments.live import storage_of
 
 BEFORE = 8
-"""So many operations that came before tell one in a loop from others of its kind."""
+"""Operations of context: a call is compared with the last one that came after the same eight operations."""
 
 
 class Told:
-    """Notes which operations were called, on which tensors, with which numbers; `size` bounds what that can say.
+    """A log of calls: which operation, on which tensors, with which numbers. `size` is its compressed length.
 
-    Numbers that were computed elsewhere can be brought to tensors without any of them: by which entries of a table are
-    taken, in which order a few tensors are stacked. But whatever the way, the calls have to tell it. Loops tell little:
-    a number is noted as its difference from the one that the same operation had in the same place before, a tensor by
-    how many operations ago its memory was first written and by its offset there.
+    A program can smuggle in numbers that it computed elsewhere, for example by the indices that it takes from a table,
+    or by the order in which it stacks tensors. All of these appear in the calls, so the log has to grow with them.
+    Loops add little: a number is logged as its difference from the same argument in the previous call with the same
+    context, and a tensor by its offset and by how many operations ago its memory was first written.
     """
 
     def __init__(self) -> None:
@@ -34,19 +34,19 @@ class Told:
 
     @property
     def size(self) -> int:
-        """Bytes that all of it has, compressed: twice, since one pass makes a thousandth of it at the least."""
+        """Bytes of the log, compressed twice: one pass of zlib cannot shrink anything below a thousandth."""
         return len(zlib.compress(zlib.compress("\n".join(self._said).encode())))
 
     def made(self, address: int) -> None:
-        """An operation has written into the storage at `address`."""
+        """Record that an operation has written into the storage at `address`."""
         self._made.setdefault(address, self._operations)
 
     def freed(self, address: int) -> None:
-        """That storage is no more."""
+        """Forget the storage at `address`, which was freed."""
         self._made.pop(address, None)
 
     def tell(self, operation: Any, values: Iterable[Any]) -> None:
-        """An operation is called with these arguments."""
+        """Log a call of an operation with these arguments."""
         self._operations += 1
         now: list[float] = []
         self._add(now, values)

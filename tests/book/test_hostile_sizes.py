@@ -183,7 +183,7 @@ SAME = "    import js\n    assert getattr(js.Array, 'mine', None) is None, 'one 
 
 
 def test_code_that_ran_does_not_judge_what_is_loaded_or_written_next(reader: Reader) -> None:
-    """It did, until the page was loaded anew: a wrong answer of one's own passed."""
+    """It did, until the page was loaded anew: the reader's own wrong answer passed."""
     reader.visit(PAGE)
     relu = reader.exercise("relu_vjp")
     load(reader, notebook({"relu_vjp": JUDGES}))
