@@ -20,7 +20,7 @@ _ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _UNPUBLISHED = (
     "This copy of the course does not say where its book is published, so these links lead to the sources of the\n"
     "chapters. To read a chapter as it is meant, type `backprop read ch06`, or build all of them with `make book`.\n"
-    "Whoever publishes the book writes its address into [published.toml](course/published.toml)."
+    "If you publish the book, write its address into [published.toml](course/published.toml)."
 )
 
 
