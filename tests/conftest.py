@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -60,6 +60,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
 
     items.sort(key=rank)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what a command wrote when a test or a fixture fails because that command did."""
+    report = yield
+    if call.excinfo is not None and isinstance(error := call.excinfo.value, subprocess.CalledProcessError):
+        for stream, written in (("stdout", error.stdout), ("stderr", error.stderr)):
+            text = written.decode("utf-8", "replace") if isinstance(written, bytes) else written
+            report.sections.append((f"{stream} of the command", (text or "")[-4000:]))
+    return report
 
 
 @pytest.fixture
