@@ -104,8 +104,9 @@ browser:
 page-table: .venv/.all
 	PYTHONPATH=. $(BIN)/python tests/page_table.py book/_build/html/_static/page
 
+# What was judged well in the last week, and has not changed, is not judged again: a fresh clone judges everything.
 health: .venv/.all
-	$(BIN)/backprop build --check --nbgrader
+	$(BIN)/backprop build --check --nbgrader --judged-well .cache/health.json
 
 clean:
-	rm -rf .venv book/_build book/node_modules $(RESULTS)
+	rm -rf .venv .cache book/_build book/node_modules $(RESULTS)

@@ -27,6 +27,13 @@ def build(
     nbgrader: Annotated[
         bool, typer.Option("--nbgrader", help="With --check: also grade the sample class with nbgrader (minutes).")
     ] = False,
+    judged_well: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --check: a file that keeps what was judged well; it is skipped while the same, for a week.",
+            show_default=False,
+        ),
+    ] = None,
     mutate: Annotated[
         bool, typer.Option("--mutate", help="Change the references in small places; some check must notice (minutes).")
     ] = False,
@@ -43,6 +50,8 @@ def build(
 
     if lessons and (nbgrader or not (check or mutate)):
         give_up("only --check and --mutate take lessons; build and --nbgrader are about all of them")
+    if judged_well and not check:
+        give_up("--judged-well is for --check")
     if mutate and (check or nbgrader):
         give_up("--mutate and --check are two runs")
     if jobs < 1:
@@ -52,7 +61,7 @@ def build(
         if mutate:
             _mutate(course, lessons or list(course.own_part().lessons), jobs)
         elif check:
-            _check(course, lessons or [], nbgrader=nbgrader)
+            _check(course, lessons or [], nbgrader=nbgrader, judged_well=judged_well)
         else:
             _write(course)
     except ModuleNotFoundError as missing:
@@ -126,7 +135,7 @@ def _write_rejections(course: Course, slug: str, lesson: Lesson) -> None:
     echo(f"{course.relative(path)}: written")
 
 
-def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
+def _check(course: Course, names: list[str], *, nbgrader: bool, judged_well: Path | None) -> None:
     """Run the rules, the quick ones first; those that run code wait until the files are in order.
 
     Rules that read files are about the whole course, whichever lessons and exercises are named. Those that run a
@@ -143,7 +152,10 @@ def _check(course: Course, names: list[str], *, nbgrader: bool) -> None:
     parts = [course.part(lesson.slug, exercise) for lesson, exercise in found] or [course.own_part()]
     problems = next(filter(None, (rule(course) for rule in rules.FIRST)), [])
     problems = problems or [problem for rule in rules.READ for problem in rule(course)]
-    problems = problems or rules.run_code(course, parts, nbgrader=nbgrader)
+    before = rules.JudgedWell(judged_well) if judged_well else None
+    problems = problems or rules.run_code(course, parts, nbgrader=nbgrader, judged_well=before)
+    if before is not None and before.asked:
+        echo(f"{before.skipped} of {before.asked} rules and lessons were judged before, and have not changed since.")
     for problem in problems:
         echo(str(problem))
     if problems:

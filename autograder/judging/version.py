@@ -46,7 +46,7 @@ def exercise_version(slug: str, name: str) -> str:
 @cache
 def _exercise_version(slug: str, name: str, own: Path | None) -> str:
     exercise = syllabus()[slug].exercise(name)
-    return _digest(repr(exercise), _with_imports([*shared_files(), *_files_for(exercise)]))
+    return _digest(repr(exercise), with_imports([*shared_files(), *_files_for(exercise)]))
 
 
 def _digest(entry: str, files: set[Path]) -> str:
@@ -68,7 +68,7 @@ def deciding_files(slug: str) -> set[Path]:
     They are the shared files, the lesson's folder and solution, everything that these import from `course` and
     `autograder`, and the solution and mistakes of each other lesson that they name, as calls to `misconceptions_of` do.
     """
-    return _with_imports([*shared_files(), *Places().folder(slug).rglob("*"), *_answer_files(slug)])
+    return with_imports([*shared_files(), *Places().folder(slug).rglob("*"), *_answer_files(slug)])
 
 
 def _files_for(exercise: Exercise) -> Iterator[Path]:
@@ -84,7 +84,7 @@ def _files_for(exercise: Exercise) -> Iterator[Path]:
         yield from set(modules_in(folder)) - set(files_of(folder, others))
 
 
-def _with_imports(files: Iterable[Path]) -> set[Path]:
+def with_imports(files: Iterable[Path]) -> set[Path]:
     """These files and all that they import from `course` and `autograder`, directly or not."""
     found: set[Path] = set()
     waiting = list(files)

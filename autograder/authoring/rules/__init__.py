@@ -1,7 +1,7 @@
 """The health rules of a course: functions that take a `Course` and return the problems they find."""
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 
 from autograder.authoring.rules.described import (
@@ -25,6 +25,7 @@ from autograder.authoring.rules.drift import (
 from autograder.authoring.rules.in_book import answer_books_judge_alike
 from autograder.authoring.rules.in_class import a_class_is_graded_rightly
 from autograder.authoring.rules.judged import checks_tell_right_from_wrong, oracles_agree
+from autograder.authoring.rules.kept import JudgedWell, Rule, watch_files, watched
 from autograder.authoring.rules.memorised import memorised_answers_earn_a_third
 from autograder.authoring.rules.nbgrader_scores import same_scores_as_nbgrader
 from autograder.authoring.rules.notebooks import solved_notebooks_pass
@@ -35,8 +36,6 @@ from autograder.authoring.sample_class import WITH_MISTAKES
 from autograder.authoring.tree import Course
 from autograder.judging.explaining.known_mistakes import SeenOfMistakes
 from autograder.threads import one_thread
-
-Rule = Callable[[Course], list[Problem]]
 
 FIRST = (files_are_python, nothing_unwritten)
 """Rules that run before all others, which cannot work on files that break these."""
@@ -83,28 +82,51 @@ WITH_NBGRADER = (same_scores_as_nbgrader,)
 """Rules that run nbgrader on the sample class: some minutes."""
 
 
-def run_code(course: Course, parts: Sequence[Course], *, nbgrader: bool) -> list[Problem]:
+def run_code(
+    course: Course, parts: Sequence[Course], *, nbgrader: bool, judged_well: JudgedWell | None = None
+) -> list[Problem]:
     """The problems that rules which run code find in the lessons in `parts`, and with `nbgrader` in the whole course.
 
     All rules run in parallel, each lesson separately. Problems found by one group of rules cause problems in the next
     groups, so only those of the first group that finds any are returned.
+
+    Args:
+        judged_well: rules that found nothing before, and are not run again; those that find nothing now are added.
     """
     lessons = [part.part(slug, part.exercise) for part in parts for slug in part.lessons]
     whole = [lesson for lesson in lessons if not lesson.exercise]
     if nbgrader:  # that rule also runs the solved notebooks of these lessons
         whole = [lesson for lesson in whole if not lesson.lessons.keys() <= set(WITH_MISTAKES)]
-    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"), initializer=one_thread) as pool:
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(mp_context=spawned, initializer=_alone, initargs=(judged_well is not None,)) as pool:
 
-        def begun(rules: Sequence[Rule], courses: Sequence[Course]) -> list[Future[list[Problem]]]:
-            return [pool.submit(rule, one) for rule in rules for one in courses]
+        def begun(rules: Sequence[Rule], courses: Sequence[Course]) -> list[tuple[Rule, Course, Future[list[Problem]]]]:
+            return [
+                (rule, one, pool.submit(rule, one) if judged_well is None else pool.submit(watched, rule, one))
+                for rule in rules
+                for one in courses
+                if judged_well is None or not judged_well.has(rule, one)
+            ]
 
         last = begun(WITH_NBGRADER if nbgrader else (), [course])  # begins first because it takes longest
         for group in (begun(JUDGED, lessons), begun(IN_KERNELS, whole), last):
-            problems = [problem for one in group for problem in one.result()]
+            problems = []
+            for rule, one, future in group:
+                found = future.result()
+                problems += found
+                if judged_well is not None and not found:
+                    judged_well.add(rule, one)
             if problems:
                 pool.shutdown(cancel_futures=True)
                 return problems
     return []
 
 
-__all__ = ["FIRST", "IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "Problem", "run_code"]
+def _alone(watching: bool) -> None:
+    """Prepare a process for rules: it has one thread and, if `watching`, records the files that it opens."""
+    one_thread()
+    if watching:
+        watch_files()
+
+
+__all__ = ["FIRST", "IN_KERNELS", "JUDGED", "READ", "WITH_NBGRADER", "JudgedWell", "Problem", "Rule", "run_code"]
