@@ -1,4 +1,4 @@
-"""What of a hand-in is the course's own: learners clone the course, and work in the clone."""
+"""Recognises the course's own files among a student's: many students clone the course and work in the clone."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from autograder.places import OWN_LESSONS, ROOT, Places
 from course.own import FILE, extends_ours
 
 COURSE_FOLDERS = frozenset({"autograder", "benchmarks", "book", "course", "docs", "tests"})
-"""Folders of a clone in which nobody works."""
+"""Folders of a clone that students do not work in."""
 COURSE_FILES = frozenset({"setup.py"})
 SOLUTIONS = "solutions"
 AUTHORED = re.compile(rb"^[ \t]*### BEGIN SOLUTION\b", re.MULTILINE)
-"""By what an older version of a solution is known: notebooks have nothing of the kind."""
+"""Identifies older versions of a solution; notebooks have no such line."""
 
 
 def is_clone(folder: Path) -> bool:
-    """Whether a folder is a copy of the course, which its student has cloned or downloaded."""
+    """Whether a folder is a clone or download of the course."""
     ours = (folder / "course" / "syllabus.toml").is_file() and (folder / "autograder").is_dir()
     return ours or ((folder / FILE).is_file() and (folder / OWN_LESSONS).is_dir())
 
 
 def is_ours(data: bytes) -> bool:
-    """Whether a file is the course's, byte for byte but for the ends of lines, which Git changes on Windows."""
+    """Whether a file is the course's, byte for byte except for line endings, which Git changes on Windows."""
     return _fingerprint(data) in _ours(Places()) or AUTHORED.search(data) is not None
 
 
 def is_solution(sha256: str) -> bool:
-    """Whether a file with this hash is a solution of the course."""
+    """Whether the hash is that of one of the course's solutions."""
     return sha256 in _solutions(Places())
 
 
