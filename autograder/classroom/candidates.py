@@ -161,7 +161,7 @@ def choose(found: list[Candidate], reader: Reader) -> Choice | None:
     in_order = sorted(found, key=lambda one: [key for key, _ in one.reasons])
     asks = len(in_order) > 1 or _may_be_ours(in_order[0].file)
     lacking = {one.file.path: _lacking(one, reader) for one in in_order[: MOST_TRIED if asks else 0]}
-    theirs = [one for one in in_order if not _is_nobodys(one.file, lacking.get(one.file.path))]
+    theirs = [one for one in in_order if not _is_unchanged_course_file(one.file, lacking.get(one.file.path))]
     if not theirs:
         return None
     best = min(theirs, key=lambda one: _rank(lacking.get(one.file.path)))  # min returns the first of equals
@@ -170,7 +170,7 @@ def choose(found: list[Candidate], reader: Reader) -> Choice | None:
     for other in theirs:
         if other is not best:
             lacks = lacking.get(other.file.path)
-            why = f"this one {lacks}" if lacks and _rank(lacks) > rank else _better(best, other)
+            why = f"this one {lacks}" if lacks and _rank(lacks) > rank else _why_better(best, other)
             others.append((other, why, lacks))
     return Choice(best, others)
 
@@ -179,7 +179,7 @@ def _may_be_ours(file: File) -> bool:
     return file.of_clone or file.path.parent.name == SOLUTIONS
 
 
-def _is_nobodys(file: File, lacking: str | None) -> bool:
+def _is_unchanged_course_file(file: File, lacking: str | None) -> bool:
     return (lacking in (OURS, HANDED_OUT) and _may_be_ours(file)) or (lacking == EMPTY and file.of_clone)
 
 
@@ -201,7 +201,7 @@ def _lacking(one: Candidate, reader: Reader) -> str:
     return "" if begun else EMPTY
 
 
-def _better(best: Candidate, other: Candidate) -> str:
+def _why_better(best: Candidate, other: Candidate) -> str:
     """Why `best` was preferred to `other`, if their contents do not decide it."""
     pairs = zip(best.reasons, other.reasons, strict=True)
     return next(says for (mine, says), (theirs, _) in pairs if mine != theirs)

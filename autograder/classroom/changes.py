@@ -59,7 +59,7 @@ class Changes:
             points = [exercise.points if exercise else 0.0 for exercise in (was, now)]
             if points[0] != points[1]:
                 yield Move(after.student, after.lesson, name, points[0], points[1], _why(before, after, was, now))
-            elif what := _what_else(was, now):
+            elif what := _other_change(was, now):
                 self.else_changed[what] += 1
 
     def to_json(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _by_name(result: SubmissionResult) -> dict[str, ExerciseResult]:
     return {exercise.name: exercise for exercise in result.exercises}
 
 
-def _what_else(was: ExerciseResult | None, now: ExerciseResult | None) -> str:
+def _other_change(was: ExerciseResult | None, now: ExerciseResult | None) -> str:
     """What differs in an exercise with unchanged points; "" if nothing does."""
     if was is None or now is None:
         return "" if was is now else "status"
@@ -96,11 +96,11 @@ def _why(
     elif was is None or now is None:
         reasons.append("the exercise is new" if was is None else "the exercise is gone")
     else:
-        reasons += _other_verdicts(was, now)
+        reasons += _changed_verdicts(was, now)
     return "; ".join(reasons)
 
 
-def _other_verdicts(was: ExerciseResult, now: ExerciseResult) -> list[str]:
+def _changed_verdicts(was: ExerciseResult, now: ExerciseResult) -> list[str]:
     """The checks whose verdicts changed; if none did, how the exercise itself changed."""
     old, new = ({(check.name, check.visible): check for check in e.checks} for e in (was, now))
     verdicts = [_verdict(check, old.get(key)) for key, check in new.items() if _passed(old.get(key)) != check.passed]

@@ -47,7 +47,7 @@ def set_claims_aside(found: ClassFolder, record: ClassRecord, folder: Path, resu
     Each gets a row in `found.not_recognised` and `found.claimed`. With `replace` it takes over those results, and
     `record` remembers the replaced files, so that grading their folder again does not restore them.
     """
-    may_be_taken = _names_that_are_taken(found, record, results)
+    may_be_taken = _find_collisions(found, record, results)
     work = []
     earlier: dict[str, list[str]] = defaultdict(list)
     for item in found.work:
@@ -93,7 +93,7 @@ def _claimed(found: ClassFolder, item: Work, why: str) -> None:
     found.claimed.append(row)
 
 
-def _names_that_are_taken(found: ClassFolder, record: ClassRecord, results: Path) -> Callable[[str], str]:
+def _find_collisions(found: ClassFolder, record: ClassRecord, results: Path) -> Callable[[str], str]:
     """A function from a student to another student whose folder would be the same; "" if there is none."""
     if not _knows_no_capitals(results):
         return lambda student: ""

@@ -144,14 +144,14 @@ def find_work(
         found.work += work
         found.not_recognised += rows
     if folder.name == NBGRADER and not any((folder.parent / name).is_file() for name in OF_A_COURSE):
-        found.remarks += _on_students_own_times(called, sum(1 for item in found.work if item.at))
-    _pass_over_what_is_there_twice(found, called, renamed)
+        found.remarks += _untrusted_times_remark(called, sum(1 for item in found.work if item.at))
+    _skip_duplicates(found, called, renamed)
     found.remarks += called_alike.remarks_on(called, renamed)
-    _pass_over_the_template(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
+    _skip_template_files(found, called, {one.student: one.path for one in hand_ins if is_repository(one)})
     return found
 
 
-def _pass_over_what_is_there_twice(found: ClassFolder, called: Path, renamed: dict[str, tuple[str, str]]) -> None:
+def _skip_duplicates(found: ClassFolder, called: Path, renamed: dict[str, tuple[str, str]]) -> None:
     """Drop entries with the same work as an entry of a colliding name: a zip, say, beside the folder unpacked from it.
 
     Adds a remark with their names. Their rows that are not work move to the other student, without repetitions.
@@ -185,7 +185,7 @@ def _pass_over_what_is_there_twice(found: ClassFolder, called: Path, renamed: di
     ]
 
 
-def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:
+def _skip_template_files(found: ClassFolder, called: Path, repositories: dict[str, Path]) -> None:
     """Drop rows of files that most repositories share: they come from the assignment's template.
 
     Adds a remark per file. A student keeps the rows if the repository contains nothing else.
@@ -213,7 +213,7 @@ def _pass_over_the_template(found: ClassFolder, called: Path, repositories: dict
     found.not_recognised = [row for row in found.not_recognised if row not in passed_over]
 
 
-def _on_students_own_times(called: Path, times: int) -> list[str]:
+def _untrusted_times_remark(called: Path, times: int) -> list[str]:
     """A remark that students may have written the times of hand-ins.
 
     Only `nbgrader submit` overwrites a student's own file (jupyter/nbgrader, exchange/default/submit.py); `zip_collect`

@@ -124,9 +124,9 @@ class _Run:
         self._timeout = timeout
         self._id = uuid.uuid4().hex[:12]
         self._tasks = 0
-        self._flying: dict[Future, tuple[Work, Task]] = {}
+        self._in_flight: dict[Future, tuple[Work, Task]] = {}
         self._bytes = 0
-        self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._given_up: dict[Work, int] = {}
         self._threads = 1
         self._looked = self._last_seen = time.monotonic()
@@ -137,12 +137,12 @@ class _Run:
 
     def results(self, waiting: _Waiting) -> Iterator[SubmissionResult]:
         """Send work and yield results as they arrive."""
-        while self._flying or not waiting.done():
+        while self._in_flight or not waiting.done():
             while self._has_room() and (work := waiting.next()) is not None:
                 result = self._send(work)
                 if result is not None:
                     yield result
-            landed = self._next_landed() if self._flying else None
+            landed = self._next_finished() if self._in_flight else None
             if landed is not None:
                 result = self._result(landed)
                 if result is not None:
@@ -172,11 +172,11 @@ class _Run:
 
         if self._client.status == "running":
             with contextlib.suppress(Exception):
-                self._client.cancel(list(self._flying))
+                self._client.cancel(list(self._in_flight))
                 self._client.run(end_run, self._id, on_error="ignore")
 
     def _has_room(self) -> bool:
-        return len(self._flying) < 2 * self._threads + 2 and self._bytes < FLYING_BYTES
+        return len(self._in_flight) < 2 * self._threads + 2 and self._bytes < FLYING_BYTES
 
     def _send(self, work: Work) -> SubmissionResult | None:
         """Send a submission; if its file cannot be read, return that result instead."""
@@ -205,14 +205,14 @@ class _Run:
         key = f"grade-{work.lesson}-{self._id}-{self._tasks}"
         with self._scheduler_answers():
             future = self._client.submit(grade_task, task, key=key, pure=False)
-        self._flying[future] = (work, task)
+        self._in_flight[future] = (work, task)
         self._bytes += len(task.data)
-        future.add_done_callback(self._landed.put)
+        future.add_done_callback(self._finished.put)
 
-    def _next_landed(self) -> Future | None:
+    def _next_finished(self) -> Future | None:
         """The next finished task; None if there is none yet. Also checks from time to time that workers are left."""
         with contextlib.suppress(queue.Empty):
-            future = self._landed.get(timeout=LOOK_SECONDS)
+            future = self._finished.get(timeout=LOOK_SECONDS)
             if time.monotonic() < self._looked + LOOK_SECONDS:
                 return future
             self._look()
@@ -242,7 +242,7 @@ class _Run:
         """The result of a task; None if it is sent again or its lesson failed."""
         from distributed import KilledWorker
 
-        work, task = self._flying[future]
+        work, task = self._in_flight[future]
         try:
             with self._scheduler_answers():
                 if future.status == "cancelled":  # by another client, or because the scheduler is gone
@@ -254,9 +254,9 @@ class _Run:
                     raise ClusterError(_cannot_grade("", error))
                 answer = future.result()
         finally:
-            del self._flying[future]
+            del self._in_flight[future]
             self._bytes -= len(task.data)
-        return self._believe(answer, work, task)
+        return self._checked_result(answer, work, task)
 
     def _send_again(self, work: Work, task: Task, future: Future) -> SubmissionResult | None:
         """Retry after `KilledWorker`. The task takes along its count of attempts, which the worker limits."""
@@ -266,7 +266,7 @@ class _Run:
         self._submit(work, replace(task, lost=self._client.get_metadata([future.key], task.lost)))
         return None
 
-    def _believe(self, answer: str, work: Work, task: Task) -> SubmissionResult | None:
+    def _checked_result(self, answer: str, work: Work, task: Task) -> SubmissionResult | None:
         """The result in a worker's answer, after checking that it is for this submission and by this grader."""
         try:
             said = json.loads(answer)

@@ -34,20 +34,20 @@ def is_solution(sha256: str) -> bool:
     return sha256 in _solutions(Places())
 
 
-def _with_the_extended(places: Places) -> tuple[Places, ...]:
+def _with_base_course(places: Places) -> tuple[Places, ...]:
     return (places, Places(ROOT)) if places.is_own and extends_ours(places.root) else (places,)
 
 
 @cache
 def _ours(places: Places) -> frozenset[str]:
-    notebooks = [file for course in _with_the_extended(places) for file in course.notebooks.glob("*.ipynb")]
+    notebooks = [file for course in _with_base_course(places) for file in course.notebooks.glob("*.ipynb")]
     notebooks += (ROOT / "autograder" / "sample_class").glob("*/*")
     return frozenset(_fingerprint(file.read_bytes()) for file in notebooks if file.is_file()) | _solutions(places)
 
 
 @cache
 def _solutions(places: Places) -> frozenset[str]:
-    files = {file for course in _with_the_extended(places) for file in course.solutions.glob("*.py")}
+    files = {file for course in _with_base_course(places) for file in course.solutions.glob("*.py")}
     return frozenset(_fingerprint(file.read_bytes()) for file in files)
 
 

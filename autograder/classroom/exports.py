@@ -266,7 +266,7 @@ class _Students:
         match = self._platform(name)[1] or MOODLE.fullmatch(name) or BRIGHTSPACE.fullmatch(name)
         if match is None or (match.re is CANVAS and match["typed"]):  # typed-in text has no number of its own
             return ""
-        return name[: _chosen(match)] if _chosen(match) > 0 else name
+        return name[: _student_part_start(match)] if _student_part_start(match) > 0 else name
 
     def of_entry(self, parts: list[str]) -> tuple[list[str], str]:
         """The students of an archive's entry that was not unpacked, and its path below their folder, if it has one."""
@@ -279,20 +279,20 @@ class _Students:
         """A file beside the students' folders as a hand-in; None if it is not one."""
         platform, match = self._platform(path.name)
         if match is not None and platform is MOODLE:
-            return _handed_in(self._moodle(match), path, match["file"], at=self.at(path))
+            return _file_hand_in(self._moodle(match), path, match["file"], at=self.at(path))
         if match is not None and platform is BLACKBOARD:
             return self._blackboard(match, path)
         if match is not None and platform is BRIGHTSPACE:
             at = brightspace_time(match["when"])
-            return _handed_in(self._brightspace(match), path, match["file"], at=at, turn=(at, 0))
+            return _file_hand_in(self._brightspace(match), path, match["file"], at=at, turn=(at, 0))
         if match is not None:
             late = bool(match["late"] or match["late_unnamed"])
             note = "Canvas says that this was handed in late." if late else ""
             student = as_folder(f"{match['name']}_{match['user']}")
             name = match["file"] or match["typed"]
-            return _handed_in(student, path, _without_attempt(name), note, of=name, late=late)
+            return _file_hand_in(student, path, _without_attempt(name), note, of=name, late=late)
         if path.suffix.lower() == ".zip":
-            return _handed_in(as_folder(path.stem), path, path.name)
+            return _file_hand_in(as_folder(path.stem), path, path.name)
         ending = next((ending for ending in ARCHIVES if path.name.lower().endswith(ending)), "")
         if ending and not path.name.startswith(HIDDEN):
             student = as_folder(path.name[: -len(ending)])
@@ -300,7 +300,7 @@ class _Students:
         stem = stem_of(path.name)
         if not stem or (path.name.startswith(HIDDEN) and not lessons_named(stem)):
             return None
-        return _handed_in(UNKNOWN, path, path.name)
+        return _file_hand_in(UNKNOWN, path, path.name)
 
     def _platform(self, name: str) -> tuple[re.Pattern[str], re.Match[str] | None]:
         """The platform that named a file, and the match of its pattern.
@@ -310,10 +310,10 @@ class _Students:
         Blackboard wins.
         """
         platforms = (MOODLE, BRIGHTSPACE, BLACKBOARD, *([CANVAS] if self._flat else []))
-        found = [(one, match) for one in platforms if (match := one.fullmatch(name)) and _chosen(match) > 0]
+        found = [(one, match) for one in platforms if (match := one.fullmatch(name)) and _student_part_start(match) > 0]
         if self._of_blackboard:
             found = [(one, match) for one, match in found if one is BLACKBOARD] or found
-        return min(found, key=lambda pair: _chosen(pair[1]), default=(CANVAS, None))
+        return min(found, key=lambda pair: _student_part_start(pair[1]), default=(CANVAS, None))
 
     def is_platforms(self, name: str) -> bool:
         """Whether a file is a platform's own: a list or a receipt."""
@@ -329,7 +329,7 @@ class _Students:
             why = "no file was attached; what was typed into Blackboard is not graded"
             attached = (match["before"], match["when"]) in self._attached
             return None if attached else HandIn(student, path, path.name, why=why, at=at)
-        return _handed_in(student, path, match["file"], at=at, turn=(at, 0))
+        return _file_hand_in(student, path, match["file"], at=at, turn=(at, 0))
 
     def _brightspace(self, match: re.Match[str]) -> str:
         name = as_folder(match["name"])
@@ -342,7 +342,7 @@ class _Students:
         return as_folder(f"{name}_{match['number']}") if name in self._namesakes | {"Participant"} else name
 
 
-def _handed_in(
+def _file_hand_in(
     student: str,
     path: Path,
     name: str,
@@ -357,7 +357,7 @@ def _handed_in(
     return HandIn(student, path, name, note, copy_number(stem_of(of or name) or ""), turn=turn, late=late, at=at)
 
 
-def _chosen(match: re.Match[str]) -> int:
+def _student_part_start(match: re.Match[str]) -> int:
     """Index at which the student's part of a file's name begins; -1 if there is none."""
     groups = match.re.groupindex.keys() & {"file", "typed", "receipt"}
     return max(match.start(group) for group in groups)

@@ -46,13 +46,13 @@ def serve_stream(stream: int, lifeline: int, *, idle_seconds: float | None = Non
 
     It ends at once, with its worker, when the other end of `lifeline` is closed. Both are file descriptors.
     """
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=_exit_with, args=(lifeline,), daemon=True).start()
     connection = Connection(stream)
     with contextlib.suppress(EOFError, OSError):
         serve(connection, connection.recv(), idle_seconds=idle_seconds)
 
 
-def _end_with(lifeline: int) -> None:
+def _exit_with(lifeline: int) -> None:
     """Exit when the lifeline hangs up, even in the middle of a submission."""
     hangup = select.poll()
     hangup.register(lifeline, 0)  # no events but a hang-up, which is always reported

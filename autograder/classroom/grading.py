@@ -32,7 +32,7 @@ def grade_work(judge: Judge, workers: Workers, work: Work) -> SubmissionResult:
         submission = read_submission(work.file, inside=work.file.parent)
     except SubmissionError as error:
         return ungraded(work, "unreadable", f"{work.file.name}: {error}.", workers.isolation, judge.salt)
-    standing = _standing(submission, work, judge)
+    standing = _kept_results(submission, work, judge)
     if work.before is not None and len(standing) == len(judge.lesson.exercises):
         message = work.before.message.removesuffix(work.remark).strip()  # `Plan.keep` appends the remark again
         return replace(work.before, message=message, grader_version=judge.version())
@@ -108,7 +108,7 @@ def is_of(result: SubmissionResult | None, work: Work, salt: str) -> bool:
     )
 
 
-def _standing(submission: Submission, work: Work, judge: Judge) -> dict[str, ExerciseResult]:
+def _kept_results(submission: Submission, work: Work, judge: Judge) -> dict[str, ExerciseResult]:
     """Results of an earlier grader version that this version would reproduce, by exercise.
 
     These are exercises whose grading has not changed, except those that call an exercise that is graded now: their

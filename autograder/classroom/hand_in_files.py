@@ -136,7 +136,7 @@ def _files_in(
     below = f"{hand_in.path.name}/" if several and hand_in.turn != ("", 0) else ""
     walked = _walk(student, hand_in.path, below, 0, rows, aside)
     if is_repository(hand_in):
-        walked = _work_of_a_repository(walked, aside)
+        walked = _possible_work(walked, aside)
     for entry in walked:
         for file in unpacker.opened(student, entry, rows, aside):
             turn = file.turn if hand_in.turn == ("", 0) else hand_in.turn
@@ -184,7 +184,7 @@ def nothing_of(student: str, hand_in: HandIn) -> list[Unrecognised]:
     return [Unrecognised(student, ".", what)]
 
 
-def _work_of_a_repository(walked: Iterator[File], aside: Aside) -> Iterator[File]:
+def _possible_work(walked: Iterator[File], aside: Aside) -> Iterator[File]:
     for file in walked:
         if _could_be_work(file.name):
             yield file
@@ -223,7 +223,7 @@ def _walk(
         path, shown = folder / entry.name, f"{below}{entry.name}"
         if environment and entry.name.lower() in OF_AN_ENVIRONMENT:
             continue
-        if clone and _is_the_courses(entry):
+        if clone and _is_course_entry(entry):
             continue
         if entry.name.startswith(".") or entry.name in NOT_WORK:
             aside.hidden.append(File(path, entry.name, shown))
@@ -239,7 +239,7 @@ def _walk(
             yield from _walk(student, path, f"{shown}/", depth + 1, rows, aside, of_clone=of_clone)
 
 
-def _is_the_courses(entry: os.DirEntry[str]) -> bool:
+def _is_course_entry(entry: os.DirEntry[str]) -> bool:
     """Whether an entry at the top of a clone is the course's, where students do not work."""
     if _is_folder(entry):
         return entry.name in COURSE_FOLDERS
@@ -294,7 +294,7 @@ class Unpacker:
         if not target.exists():
             rows.append(Unrecognised(student, file.shown, "there is no file in the archive"))
             return
-        made, printed = _by_otter(target, file.name)
+        made, printed = _read_otter_export(target, file.name)
         turn = file.turn if file.turn != ("", 0) else (made, 0)
         for inner in _walk(student, target, f"{file.shown}/", 0, rows, aside):
             if inner.path in printed:
@@ -306,7 +306,7 @@ class Unpacker:
                 yield replace(inner, note=file.note, late=file.late, at=file.at, turn=turn)
 
 
-def _by_otter(folder: Path, name: str) -> tuple[str, set[Path]]:
+def _read_otter_export(folder: Path, name: str) -> tuple[str, set[Path]]:
     """When Otter made a zip, from its name, and the PDFs made of notebooks; "" and no files for other zips."""
     told = folder / OTTER
     if told.is_symlink() or not told.is_file():

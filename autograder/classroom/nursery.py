@@ -55,16 +55,16 @@ class Nursery:
 
     def start(self, settings: Settings) -> tuple[Connection, ForkedProcess]:
         """Start a grading process; returns the connection to it and its handle."""
-        connection, pid = self._forked()
+        connection, pid = self._request_fork()
         if not pid:  # it was killed, for example for lack of memory
             connection.close()  # ends a process forked before the nursery could report it
             self._end()
             self._start()
-            connection, pid = self._forked()
+            connection, pid = self._request_fork()
         tell(connection, settings)
         return connection, ForkedProcess(pid)
 
-    def _forked(self) -> tuple[Connection, int]:
+    def _request_fork(self) -> tuple[Connection, int]:
         """Ask the nursery for a process.
 
         Returns our end of its socket and its pid: `NOBODY` if fork failed, 0 if the nursery is gone.

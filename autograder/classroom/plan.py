@@ -86,14 +86,14 @@ class Plan:
         """Like `todo`, but yield None for each submission that need not be graded or has no place for its result."""
         waits = self.waiting.is_dir()
         for item in self.work:
-            recorded = None if self._regrade else read_result(self._recorded(item))
+            recorded = None if self._regrade else read_result(self._recorded_path(item))
             if up_to_date(recorded, item, self._salt):
                 self.unchanged += 1
-            elif waits and up_to_date(read_result(self._waits(item)), item, self._salt):
+            elif waits and up_to_date(read_result(self._waiting_path(item)), item, self._salt):
                 self.found += 1
                 if self.target == self.results:
                     self._move(item)
-            elif problem := _in_the_way(self._recorded(item)):
+            elif problem := _in_the_way(self._recorded_path(item)):
                 self.problems.append(problem)
             else:
                 yield replace(item, before=recorded) if is_of(recorded, item, self._salt) else item
@@ -107,29 +107,29 @@ class Plan:
             result.message = f"{result.message} {remark}".strip()
         try:
             if self.target == self.results:
-                self._keep_what_it_replaces(result)
+                self._keep_replaced(result)
             write_result(self.target, result)
             self.done += 1
             if result.status == "killed" and self.target == self.results:
                 self._note_ungraded(result)
         except OSError as error:
-            self._pass_over(result_file(self.target, result.student, result.lesson), error)
+            self._report_or_raise(result_file(self.target, result.student, result.lesson), error)
 
     def compared(self) -> Iterator[tuple[SubmissionResult | None, SubmissionResult]]:
         """Pairs of recorded and new result for each submission; the same result twice if nothing changes."""
         for item in self.work:
-            recorded = read_result(self._recorded(item))
+            recorded = read_result(self._recorded_path(item))
             if not self._regrade and recorded is not None and up_to_date(recorded, item, self._salt):
                 yield recorded, recorded
-            elif (new := read_result(self._waits(item))) is not None and not self._is_lost(new, recorded):
+            elif (new := read_result(self._waiting_path(item))) is not None and not self._failed_again(new, recorded):
                 yield recorded, new
 
     def take_over(self) -> None:
         """Replace recorded results by waiting ones, except those that could not be graded, and clean up."""
         if self.target != self.results:
             for item in self.work:
-                new = read_result(self._waits(item))
-                if new is not None and not self._is_lost(new, read_result(self._recorded(item))):
+                new = read_result(self._waiting_path(item))
+                if new is not None and not self._failed_again(new, read_result(self._recorded_path(item))):
                     self._move(item)
             shutil.rmtree(self.waiting, ignore_errors=True)
         for folder in [
@@ -141,7 +141,7 @@ class Plan:
             with suppress(OSError):  # fails if results of an interrupted --regrade or of --diff are left
                 folder.rmdir()
 
-    def _is_lost(self, new: SubmissionResult, recorded: SubmissionResult | None) -> bool:
+    def _failed_again(self, new: SubmissionResult, recorded: SubmissionResult | None) -> bool:
         """Whether a submission that has a result could not be graded again."""
         if new.status != "killed":
             return False
@@ -155,30 +155,30 @@ class Plan:
         self.ungraded.append(f"{result.student}/{result.lesson} could not be graded: {result.message}")
 
     def _move(self, item: Work) -> None:
-        recorded = self._recorded(item)
+        recorded = self._recorded_path(item)
         try:
-            if (new := read_result(self._waits(item))) is not None:
-                self._keep_what_it_replaces(new)
+            if (new := read_result(self._waiting_path(item))) is not None:
+                self._keep_replaced(new)
             recorded.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(self._waits(item), recorded)
+            os.replace(self._waiting_path(item), recorded)
         except OSError as error:
-            self._pass_over(recorded, error)
+            self._report_or_raise(recorded, error)
 
-    def _keep_what_it_replaces(self, new: SubmissionResult) -> None:
+    def _keep_replaced(self, new: SubmissionResult) -> None:
         """Keep the result of an earlier attempt before `new` replaces it."""
         place = new.student, new.lesson
         keep_replaced(self.results, read_result(result_file(self.results, *place)), new, self._previous.get(place, ""))
 
-    def _pass_over(self, file: Path, error: OSError) -> None:
+    def _report_or_raise(self, file: Path, error: OSError) -> None:
         """Report that one result cannot be written; re-raise errors that would affect all."""
         if error.errno not in IN_THE_WAY:
             raise error
         self.problems.append(_in_the_way(file) or f"{file}: cannot be written ({error.strerror})")
 
-    def _recorded(self, item: Work) -> Path:
+    def _recorded_path(self, item: Work) -> Path:
         return result_file(self.results, item.student, item.lesson)
 
-    def _waits(self, item: Work) -> Path:
+    def _waiting_path(self, item: Work) -> Path:
         return result_file(self.waiting, item.student, item.lesson)
 
 

@@ -126,7 +126,7 @@ class _Pool:
             if not busy and self._queue.complete:
                 if not self._starved:
                     break
-                self._grade_the_starved_alone()
+                self._retry_starved()
                 continue
             ready = wait([grader.connection for grader in busy], timeout=None if self._queue.complete else 0)
             heard = [grader for grader in busy if grader.connection in ready]
@@ -138,7 +138,7 @@ class _Pool:
         if self._failed:
             raise PoolError("; ".join(dict.fromkeys(self._failed.values())))
 
-    def _grade_the_starved_alone(self) -> None:
+    def _retry_starved(self) -> None:
         """Queue the starved submissions again, one at a time; those starved again are not graded."""
         for grader in list(self._graders):
             self._retire(grader)
@@ -158,11 +158,11 @@ class _Pool:
         while len(self._graders) < self._jobs and (lesson := self._next_lesson()) is not None:
             item = self._queue.take(lesson)
             assert item is not None
-            grader = self._started(lesson)
+            grader = self._start_grader(lesson)
             self._graders.append(grader)
             grader.hand(item)
 
-    def _started(self, lesson: str) -> _Grader:
+    def _start_grader(self, lesson: str) -> _Grader:
         """Start a process for a lesson."""
         if self._starter is None:
             lessons = {lesson, *self._queue.lessons()}
@@ -188,9 +188,9 @@ class _Pool:
         said = hear(grader.connection)
         match said:
             case None:
-                return self._lost(grader)
+                return self._on_death(grader)
             case Failed(why):
-                self._could_not_start(grader, why)
+                self._on_failure(grader, why)
             case Ready():
                 self._stillborn, self._failures[grader.lesson], grader.ready = 0, 0, True
             case SubmissionResult():
@@ -202,7 +202,7 @@ class _Pool:
                 return said
         return None
 
-    def _could_not_start(self, grader: _Grader, why: str) -> None:
+    def _on_failure(self, grader: _Grader, why: str) -> None:
         """Retry with another process, since a killed worker may be the reason; after `ATTEMPTS`, give up the lesson."""
         assert grader.at is not None
         self._queue.put(grader.at)
@@ -211,7 +211,7 @@ class _Pool:
             self._failed[grader.lesson] = why
         self._retire(grader)
 
-    def _lost(self, grader: _Grader) -> SubmissionResult | None:
+    def _on_death(self, grader: _Grader) -> SubmissionResult | None:
         """Handle the death of a process: queue its submission again, or report it as killed after `ATTEMPTS`."""
         item = grader.at
         assert item is not None
