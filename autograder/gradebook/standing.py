@@ -1,6 +1,6 @@
-"""What counts of one student's results, by the rules of the class and what a teacher decided; all of it is said.
+"""Applies the rules and the teacher's overrides to one student's results, with an explanation of each change.
 
-Results themselves are never changed: what a report shows is a copy, whose message says what it was before.
+The results themselves stay unchanged: reports show copies, whose messages give the earlier points.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ NOT_WHILE_EXCUSED = "What a teacher gave for it does not count while that is so.
 
 @dataclass(frozen=True)
 class Standing:
-    """A student's results as they count."""
+    """The results of a student that count."""
 
     results: tuple[SubmissionResult, ...]
     original: dict[str, float] = field(default_factory=dict)
-    """The points that the grader gave, by lesson, where others count."""
+    """By lesson with changed points: the grader's points."""
     came: dict[str, HandedIn] = field(default_factory=dict)
-    """When what counts was handed in, by lesson, as far as a platform says it."""
+    """By lesson: when the result that counts was handed in, as far as platforms say so."""
     of: dict[str, str] = field(default_factory=dict)
-    """Under which name what counts was handed in, by lesson; members of a team share it."""
+    """By lesson: the name of the hand-in that counts, which may be a teammate's."""
 
 
 class Book:
-    """The rules, the decisions and the times of a class, by student."""
+    """The rules, overrides and times of a class, looked up by student."""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class Book:
         self.problems: list[str] = [*rules.remarks]
         self._handed_in = handed_in
         self._came: dict[tuple[Student, str], HandedIn] = {}
-        """When what counts came, of the students seen so far."""
+        """When the hand-ins that count arrived, for the students seen so far."""
         self._of: dict[tuple[Student, str], str] = {}
-        """The same of whose hand-in it is."""
+        """The names of those hand-ins."""
         self._shown = {name: student.shown for student in people.students for name in student.own}
         self._overrides: dict[Student, list[Override]] = defaultdict(list)
         self._more_time: dict[Student, list[Said]] = defaultdict(list)
@@ -66,7 +66,7 @@ class Book:
                     into[student].append(one)
 
     def _meant(self, people: People, name: str, where: str) -> list[Student]:
-        """Who is called so, if that is one; else a line says that nobody is meant."""
+        """The one student with this name; if there is none or several, report a problem and return none."""
         meant = people.called(name)
         if len(meant) == 1:
             return meant
@@ -76,15 +76,15 @@ class Book:
 
     @property
     def decides(self) -> bool:
-        """Whether a teacher has decided anything."""
+        """Whether there are any overrides for students."""
         return any(self._overrides.values())
 
     def standing(
         self, student: Student, results: Sequence[SubmissionResult], excused: Mapping[str, str] | None = None
     ) -> Standing:
-        """What counts of a student's own results and those of their team, each under the student's name.
+        """The results that count, of the student's own and the team's, all under the student's name.
 
-        `excused`: the lessons that the student need not hand in, each with what says so.
+        `excused`: lessons from which the student is excused, each with the reason.
         """
         chosen = self._chosen(student, results)
         of = {result.lesson: self._of.get((student, result.lesson), "") for result in chosen}
@@ -107,7 +107,7 @@ class Book:
         return Standing(tuple(chosen), changed, {lesson: at for lesson, at in came.items() if at != HandedIn()}, of)
 
     def _chosen(self, student: Student, results: Sequence[SubmissionResult]) -> list[SubmissionResult]:
-        """One result a lesson: a student's own before their team's, the better of two."""
+        """One result per lesson: the student's own before the team's, and of several the best."""
         by_lesson: dict[str, list[SubmissionResult]] = defaultdict(list)
         for result in results:
             by_lesson[result.lesson].append(result)
@@ -137,7 +137,7 @@ class Book:
         return _in_order(kept)
 
     def _as_decided(self, student: Student, result: SubmissionResult) -> SubmissionResult:
-        """With the points that a teacher gave for the whole lesson: no rule takes anything from these."""
+        """Apply overrides of a whole lesson, which no later rule reduces."""
         for override in self._overrides[student]:
             if override.lesson == result.lesson and not override.exercise:
                 why = f": {override.comment}" if override.comment else ""
@@ -147,7 +147,7 @@ class Book:
         return result
 
     def _with_decided_exercises(self, student: Student, result: SubmissionResult) -> SubmissionResult:
-        """With the points that a teacher gave for single exercises: they count, and are late, as the others."""
+        """Apply overrides of single exercises, before the rules on exercises and lateness."""
         for override in self._overrides[student]:
             if override.lesson != result.lesson or not override.exercise:
                 continue
@@ -169,7 +169,7 @@ class Book:
         return result
 
     def _counted(self, result: SubmissionResult) -> SubmissionResult:
-        """Without the points of exercises that do not count."""
+        """Remove the points of exercises that do not count."""
         counting = self.rules.of(result.lesson).exercises
         if counting is None:
             return result
@@ -183,7 +183,7 @@ class Book:
         return _saying(replace(result, exercises=exercises, points=points, max_points=worth), said)
 
     def _in_time(self, student: Student, results: list[SubmissionResult]) -> list[SubmissionResult]:
-        """With late days spent in the order of due dates, and penalties after them."""
+        """Spend late days in the order of due dates, then apply penalties."""
         left = self.rules.late_days
         kept: dict[str, SubmissionResult] = {}
         ordered = sorted(results, key=lambda one: _moment(self.rules.of(one.lesson).due))
@@ -223,7 +223,7 @@ class Book:
         return _saying(replace(result, points=points), said), left - spent
 
     def _due(self, student: Student, lesson: LessonRules) -> tuple[datetime | None, str]:
-        """When it is due for this student, and what they were given."""
+        """The student's due date, and a sentence on an extension."""
         due, said = lesson.due, ""
         if due is None:
             return None, ""
@@ -234,7 +234,7 @@ class Book:
         return due, said
 
     def _at(self, student: Student, lesson: str, found: HandedIn, due: datetime) -> datetime | None:
-        """When it came; days that a teacher counted are from the class's due date, whatever extension there is."""
+        """When it was handed in; a teacher's count of days starts at the class's due date, not the extended one."""
         for one in self._times[student]:
             if one.lesson == lesson:
                 return one.until or due + timedelta(days=one.days)
@@ -247,7 +247,7 @@ def _moment(due: datetime | None) -> float:
 
 
 def _both(at: datetime, due: datetime) -> str:
-    """Two times by one clock, to the second where a minute does not tell them apart."""
+    """Two times in one zone, with seconds if their minutes agree."""
     at = at.astimezone(due.tzinfo)
     form = "%d %b %H:%M" if f"{at:%d %b %H:%M}" != f"{due:%d %b %H:%M}" else "%d %b %H:%M:%S"
     return f"{at:{form}}, due {due:{form}}"
@@ -265,7 +265,7 @@ def _by_a_teacher(exercise: ExerciseResult, override: Override, said: str) -> Ex
 
 
 def _excused(student: str, slug: str, why: str, chosen: Iterable[SubmissionResult]) -> SubmissionResult:
-    """A lesson from which the student is excused; of what was handed in all the same, feedback without points."""
+    """A row for a lesson from which the student is excused; if something was handed in, its feedback without points."""
     found = next((result for result in chosen if result.lesson == slug), None)
     if found is None or not (found.file or found.grader_version):
         return SubmissionResult(student, slug, "", "", "", "", 0.0, 0.0, EXCUSED, why)
@@ -277,13 +277,13 @@ def _excused(student: str, slug: str, why: str, chosen: Iterable[SubmissionResul
 
 
 def _in_order(results: list[SubmissionResult]) -> list[SubmissionResult]:
-    """As the syllabus has the lessons."""
+    """Sort by the syllabus."""
     order = list(syllabus())
     return sorted(results, key=lambda one: order.index(one.lesson) if one.lesson in order else len(order))
 
 
 def _nothing(student: str, slug: str) -> SubmissionResult:
-    """A lesson that was not handed in, for which there is something to say."""
+    """A result for a lesson that was not handed in, but has an override."""
     lesson = syllabus()[slug]
     return SubmissionResult(student, slug, "", "", "", "", 0.0, lesson.points, "graded", "Not handed in.")
 

@@ -1,4 +1,4 @@
-"""What each key of a result says: for whoever reads the JSON files, and for the book's page that lists them."""
+"""Descriptions of the keys in results' JSON files, which the book also lists."""
 
 from __future__ import annotations
 
@@ -43,4 +43,4 @@ KEYS: dict[type, dict[str, str]] = {
         "message": "What was wrong; of a hidden input, only which of a few things happened.",
     },
 }
-"""By the record that has them, in the order in which a reader wants them."""
+"""By record type, in reading order."""
