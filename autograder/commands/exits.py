@@ -1,4 +1,4 @@
-"""How commands end: the exit statuses, with what each says to whoever, or whatever, called."""
+"""Exit statuses of commands, with their meanings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """What a shell gets of a command; the teachers' pages of the book list these with `MEANINGS`."""
+    """Exit status of a command; the book's pages for teachers list them with `MEANINGS`."""
 
     DONE = 0
     FAILED = 1

@@ -1,4 +1,4 @@
-"""`backprop grade`: a class."""
+"""`backprop grade`: grades a class."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def grade(
     _refuse_nonsense(order)
     if salt:
         _warn_of_a_weak(salt)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a job system's way to say Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems send SIGTERM
     bring_up_to_date(out)
     grading = _Grading(order)
     with _errors_in_a_line(grading), hold(out):
@@ -99,7 +99,7 @@ def grade(
 
 @dataclass(frozen=True)
 class _Order:
-    """What was asked for; grade's options say what each is."""
+    """The arguments of the command; see the options of `grade`."""
 
     folder: Path
     out: Path
@@ -107,7 +107,7 @@ class _Order:
     scheduler: str | None
     isolation: str
     salt: str
-    """As `class_key` gives it: the secret itself is in no grading process."""
+    """The result of `class_key`, so that grading processes never have the secret itself."""
     regrade: bool
     diff: bool
     export: bool | None
@@ -116,7 +116,7 @@ class _Order:
 
 
 def _refuse_nonsense(order: _Order) -> None:
-    """End the command where its arguments cannot be meant."""
+    """End the command if its arguments make no sense."""
     from autograder.commands.console import give_up
     from autograder.commands.courses import refuse_a_course_within
     from autograder.commands.targets import refuse_without_solutions
@@ -144,10 +144,10 @@ class _Grading:
     def __init__(self, order: _Order) -> None:
         self.order = order
         self.plan: Plan | None = None
-        """What is to be graded, once the class is read."""
+        """What to grade; None until the class is read."""
 
     def run(self) -> tuple[Plan, ClassRecord, ClassFolder]:
-        """Read the class, grade what must be graded, and show what came of it."""
+        """Read the class, grade what needs grading, and show the results."""
         from autograder.classroom.claims import another_class, set_claims_aside
         from autograder.classroom.class_record import ClassRecord
         from autograder.classroom.plan import Plan
@@ -216,7 +216,7 @@ class _Grading:
 
 
 def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
-    """Say what else there is to know, after the table, where it is read; and end with the exit status."""
+    """Print all remarks below the table, where they are read, and end with the exit status."""
     from autograder.classroom.results_folder import STUDENTS
     from autograder.commands.console import echo, say
     from autograder.commands.grade_output import about_others, say_all, say_what_reports_add
@@ -245,7 +245,7 @@ def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder
 
 
 def _class_files(order: _Order) -> ClassFiles:
-    """Who is in the class, by the tables given now and before, and its rules."""
+    """The class's roster, from tables given now or earlier, and its rules."""
     from autograder.commands.console import give_up
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
@@ -258,7 +258,7 @@ def _class_files(order: _Order) -> ClassFiles:
 
 
 def _found(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
-    """What was handed in; on a terminal, whose is looked at, where that takes long."""
+    """Read the class folder, with progress on a terminal."""
     from autograder.classroom.class_folder import find_work
     from autograder.commands.console import said_on_a_terminal
     from autograder.wording import clean
@@ -275,7 +275,7 @@ def _found(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
 
 
 def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, None]:
-    """What is graded here or on a cluster, in the order in which it becomes known."""
+    """Grade here or on a cluster; yields results as they become known."""
     from autograder.classroom.cluster import grade_on_cluster
     from autograder.classroom.pool import grade_all
 
@@ -286,7 +286,7 @@ def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, Non
 
 @contextmanager
 def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
-    """End the command with one line on what went wrong, how much is kept and how to go on."""
+    """End the command on an error with one line: what went wrong, how much is kept, how to continue."""
     from autograder.classroom.archives import ArchiveError
     from autograder.classroom.class_level import ClassUnclearError
     from autograder.classroom.pool import PoolError
@@ -312,7 +312,7 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
 
 
 def _nothing_in(folder: Path) -> str:
-    """Why a class folder holds nothing at all; empty if it may hold a class."""
+    """Why a class folder is empty or unreadable; "" if it may contain a class."""
     from autograder.classroom.exports import SYSTEM
     from autograder.classroom.results_folder import HIDDEN
 
@@ -330,7 +330,7 @@ def _nothing_in(folder: Path) -> str:
 
 
 def _see_to_the_course(record: ClassRecord, order: _Order) -> None:
-    """Stop where the results are another course's: a lesson of one may be called as a lesson of the other is."""
+    """Refuse to mix results of two courses, whose lessons may have the same names."""
     from autograder.commands.console import give_up
     from course.syllabus import course_title
 
@@ -343,11 +343,11 @@ def _see_to_the_course(record: ClassRecord, order: _Order) -> None:
 
 
 def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
-    """Stop if the results were graded with another salt and nobody says that this is meant."""
+    """Refuse another salt than that of existing results, unless --regrade is given."""
     from autograder.commands.console import give_up
     from autograder.judging.checking.salt import PUBLIC_SALT, fingerprint
 
-    if not record.salt_sha256 or not record.has_results:  # a run that graded nothing binds nobody
+    if not record.salt_sha256 or not record.has_results:  # without results, any salt will do
         record.salt_sha256 = fingerprint(order.salt)
     if record.salt_sha256 == fingerprint(order.salt) or order.regrade:
         return
@@ -361,7 +361,7 @@ def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
 
 
 def _warn_of_a_weak(salt: str) -> None:
-    """Say so where a salt could be found by trying, by anyone who has learnt one hidden input."""
+    """Warn if the salt could be found by brute force, given one hidden input."""
     from autograder.commands.console import say
     from autograder.judging.checking.salt import ENOUGH_BITS, guesses_in_bits
 
@@ -379,7 +379,7 @@ def _is_root() -> bool:
 
 
 def _command(*, diff: bool = True) -> str:
-    """The command that was given, to be given again; the class's secret is not for the screen."""
+    """The command as it was given, without the secret, so that it can be repeated."""
     words: list[str] = []
     for word in sys.argv[1:]:
         if words and words[-1] == "--salt":

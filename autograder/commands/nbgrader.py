@@ -1,4 +1,4 @@
-"""`backprop nbgrader`: a course folder for those who teach with nbgrader."""
+"""`backprop nbgrader`: writes a course folder for nbgrader."""
 
 from __future__ import annotations
 

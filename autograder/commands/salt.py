@@ -1,4 +1,4 @@
-"""`backprop salt`: a secret for a class."""
+"""`backprop salt`: makes a secret for a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backprop similarity`: which answers of a class are alike."""
+"""`backprop similarity`: compares the answers of a class."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def similarity(
 
 
 def _kept(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
-    """Who is in the class, and what it is called."""
+    """The class's roster and title."""
     from autograder.commands.console import give_up
     from autograder.gradebook.class_files import ClassFiles
     from autograder.gradebook.roster import RosterError
@@ -106,7 +106,7 @@ def _kept(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
 
 
 def _read(folders: list[Path], export: bool | None, people: list[Person]) -> ClassAnswers:
-    """The answers of a class; on a terminal, whose are looked at."""
+    """Read the answers of a class, with progress on a terminal."""
     from autograder.classroom.archives import ArchiveError
     from autograder.classroom.class_level import ClassUnclearError
     from autograder.commands.console import give_up, said_on_a_terminal

@@ -1,4 +1,4 @@
-"""`backprop start`: the notebooks, somewhere to work."""
+"""`backprop start`: copies the notebooks into a work folder."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def start(
 
 
 def _refuse_a_folder_of_another_course(folder: Path) -> None:
-    """End the command where the notebooks would lie beside another course's, and be taken for its own."""
+    """End the command if the folder belongs to another course, which would claim these notebooks."""
     from autograder.commands.console import give_up
     from course.own import FILE, course_named, own_course
 
@@ -71,7 +71,7 @@ def _refuse_a_folder_of_another_course(folder: Path) -> None:
 
 
 def _what_to_do(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
-    """The next step, in the form that was asked for: where a newcomer begins, or where this folder's owner is."""
+    """The next steps for this format: at the first exercise, or where the folder's progress is."""
     from autograder.distribution import how_to_install_extra
     from autograder.learning import order, progress
     from autograder.sections import read_command

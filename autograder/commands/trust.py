@@ -1,4 +1,4 @@
-"""`backprop trust`: follow a course file from now on."""
+"""`backprop trust`: trusts a course file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from autograder.commands.exits import ExitStatus
 
 LONGEST = 5000
-"""Signs of a line: two paths."""
+"""Longest line in characters; it contains two paths."""
 
 
 def trust(
