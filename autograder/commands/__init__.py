@@ -83,7 +83,7 @@ def _say_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _write_whatever_comes() -> None:
+def _replace_unencodable() -> None:
     """Replace characters that a file or pipe cannot encode: on Windows, its encoding may lack ✓ and ×."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -97,6 +97,6 @@ def main(
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
     ] = False,
 ) -> None:
-    _write_whatever_comes()
+    _replace_unencodable()
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # the process was a zygote; from here on it handles Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)

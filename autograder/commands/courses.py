@@ -50,7 +50,7 @@ class AboutACourse(TyperCommand):
 
         try:
             if not os.environ.get(VARIABLE):
-                _follow(_places(context))
+                _serve_course_of(_places(context))
         except (CourseError, OSError) as error:
             give_up(str(error))
         return super().invoke(context)
@@ -65,7 +65,7 @@ def _choose(context: Any, parameter: Any, named: str | None) -> None:
         if named or os.environ.get(VARIABLE):
             serve(course_named(named or os.environ[VARIABLE]))
         elif context.resilient_parsing:
-            _follow([Path.cwd()])
+            _serve_course_of([Path.cwd()])
     except (CourseError, OSError) as error:
         if not context.resilient_parsing:
             give_up(str(error))
@@ -89,7 +89,7 @@ def _places(context: Any) -> Iterator[Path]:
         yield Path.cwd()
 
 
-def _follow(places: Iterable[Path]) -> None:
+def _serve_course_of(places: Iterable[Path]) -> None:
     """Serve the one course that files in or above these folders, or else the working folder, name.
 
     Raises `CourseError` if they name several, or one that is not trusted.

@@ -86,15 +86,15 @@ def grade(
         replace=replace,
         rosters=tuple(roster or ()),
     )
-    _refuse_nonsense(order)
+    _validate(order)
     if salt:
-        _warn_of_a_weak(salt)
+        _warn_if_weak(salt)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems send SIGTERM
     bring_up_to_date(out)
     grading = _Grading(order)
-    with _errors_in_a_line(grading), hold(out):
+    with _one_line_errors(grading), hold(out):
         plan, record, found = grading.run()
-    _conclude(order, plan, record, found)
+    _report_and_exit(order, plan, record, found)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class _Order:
     rosters: tuple[Path, ...]
 
 
-def _refuse_nonsense(order: _Order) -> None:
+def _validate(order: _Order) -> None:
     """End the command if its arguments make no sense."""
     from autograder.commands.console import give_up
     from autograder.commands.courses import refuse_a_course_within
@@ -130,9 +130,9 @@ def _refuse_nonsense(order: _Order) -> None:
         give_up(f"there is no isolation {order.isolation!r}; there are {' and '.join(BACKENDS)}")
     if order.jobs < 1:
         give_up("--jobs must be at least 1")
-    if nothing := _nothing_in(order.folder):
+    if nothing := _why_empty(order.folder):
         give_up(nothing)
-    if _lies_in(order.out, order.folder):
+    if _is_inside(order.out, order.folder):
         give_up(
             f"{order.out} lies in the class folder, where a hand-in could pass for a result; name a place with --out"
         )
@@ -168,13 +168,13 @@ class _Grading:
         order = self.order
         kept = _class_files(order)
         people = kept.people
-        found = _found(order, order.out / UNFINISHED / "handed-in", participants(people))
+        found = _read_class(order, order.out / UNFINISHED / "handed-in", participants(people))
         if not found.work and not found.not_recognised:
             say_all(found.remarks)
             give_up(f"there are no submissions in {order.folder}; {LAYOUT}")
         record = ClassRecord(order.out)
-        _see_to_the_course(record, order)
-        _see_to_the_salt(record, order)
+        _refuse_other_course(record, order)
+        _refuse_other_salt(record, order)
         if not order.replace and (refusal := another_class(found, record, order.folder, order.out)):
             give_up(refusal)
         names = {item.student for item in found.work}
@@ -215,7 +215,7 @@ class _Grading:
         return "nothing graded yet" if plan is None else f"{plan.done} of {plan.to_grade} graded, all kept"
 
 
-def _conclude(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
+def _report_and_exit(order: _Order, plan: Plan, record: ClassRecord, found: ClassFolder) -> None:
     """Print all remarks below the table, where they are read, and end with the exit status."""
     from autograder.classroom.results_folder import STUDENTS
     from autograder.commands.console import echo, say
@@ -257,7 +257,7 @@ def _class_files(order: _Order) -> ClassFiles:
         give_up(str(error))
 
 
-def _found(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
+def _read_class(order: _Order, scratch: Path, whose: Participants) -> ClassFolder:
     """Read the class folder, with progress on a terminal."""
     from autograder.classroom.class_folder import find_work
     from autograder.commands.console import said_on_a_terminal
@@ -285,7 +285,7 @@ def _results(order: _Order, plan: Plan) -> Generator[SubmissionResult, None, Non
 
 
 @contextmanager
-def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
+def _one_line_errors(grading: _Grading) -> Iterator[None]:
     """End the command on an error with one line: what went wrong, how much is kept, how to continue."""
     from autograder.classroom.archives import ArchiveError
     from autograder.classroom.class_level import ClassUnclearError
@@ -304,14 +304,14 @@ def _errors_in_a_line(grading: _Grading) -> Iterator[None]:
     except (PoolError, FolderBusy, IsolationError) as error:
         give_up(f"{error}" + (f"; {grading.so_far()}" if grading.plan and grading.plan.done else ""))
     except OSError as error:
-        if grading.plan is None and error.filename and _lies_in(error.filename, order.folder):
+        if grading.plan is None and error.filename and _is_inside(error.filename, order.folder):
             give_up(f"{error.filename} cannot be used ({error.strerror})")
         file = order.out if UNFINISHED in str(error.filename) else error.filename or order.out
         what = f"{file} cannot be written ({error.strerror})"
         give_up(f"{what}; {grading.so_far()}; when that is mended, go on with: {_command()}")
 
 
-def _nothing_in(folder: Path) -> str:
+def _why_empty(folder: Path) -> str:
     """Why a class folder is empty or unreadable; "" if it may contain a class."""
     from autograder.classroom.exports import SYSTEM
     from autograder.classroom.results_folder import HIDDEN
@@ -321,7 +321,7 @@ def _nothing_in(folder: Path) -> str:
     try:
         with os.scandir(folder) as entries:
             empty = all(
-                entry.name.startswith(HIDDEN) and (entry.name in SYSTEM or not entry.is_dir())  # `__ann` is a student
+                entry.name.startswith(HIDDEN) and (entry.name in SYSTEM or not entry.is_dir())  # `__ann`: a student
                 for entry in entries
             )
     except OSError as error:
@@ -329,7 +329,7 @@ def _nothing_in(folder: Path) -> str:
     return f"there are no submissions in {folder}; {LAYOUT}" if empty else ""
 
 
-def _see_to_the_course(record: ClassRecord, order: _Order) -> None:
+def _refuse_other_course(record: ClassRecord, order: _Order) -> None:
     """Refuse to mix results of two courses, whose lessons may have the same names."""
     from autograder.commands.console import give_up
     from course.syllabus import course_title
@@ -342,7 +342,7 @@ def _see_to_the_course(record: ClassRecord, order: _Order) -> None:
     record.course = course_title()
 
 
-def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
+def _refuse_other_salt(record: ClassRecord, order: _Order) -> None:
     """Refuse another salt than that of existing results, unless --regrade is given."""
     from autograder.commands.console import give_up
     from autograder.judging.checking.salt import PUBLIC_SALT, fingerprint
@@ -360,7 +360,7 @@ def _see_to_the_salt(record: ClassRecord, order: _Order) -> None:
     give_up(f"{order.out} was graded {what}, or say --regrade to grade all again")
 
 
-def _warn_of_a_weak(salt: str) -> None:
+def _warn_if_weak(salt: str) -> None:
     """Warn if the salt could be found by brute force, given one hidden input."""
     from autograder.commands.console import say
     from autograder.judging.checking.salt import ENOUGH_BITS, guesses_in_bits
@@ -370,7 +370,7 @@ def _warn_of_a_weak(salt: str) -> None:
         say(f"this salt is weak: about 2^{bits:.0f} guesses find it; `backprop salt` makes one that nobody guesses")
 
 
-def _lies_in(path: str | Path, folder: Path) -> bool:
+def _is_inside(path: str | Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 

@@ -38,7 +38,7 @@ def read(
     from autograder.reading.labels import book
 
     places = Places()
-    slug, label = _meant(target)
+    slug, label = _lesson_and_label(target)
     chapters = book(places)
     if places.is_own and not places.chapter(slug).is_file():
         _show(_in_the_notebook(places, slug), {})
@@ -71,7 +71,7 @@ def _in_the_notebook(places: Places, slug: str) -> tuple[str, ...]:
     return tuple("\n\n".join(texts).splitlines())
 
 
-def _meant(target: str) -> tuple[str, str]:
+def _lesson_and_label(target: str) -> tuple[str, str]:
     """The lesson and the label that `target` means; the label is "" for the whole chapter."""
     from autograder.commands.console import give_up
     from autograder.commands.targets import lesson_called

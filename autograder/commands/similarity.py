@@ -62,7 +62,7 @@ def similarity(
     for folder in folders:
         refuse_a_course_within(folder)
     bring_up_to_date(results)
-    people, title = _kept(results, roster or [])
+    people, title = _class_roster(results, roster or [])
     found = _read(folders, export, people)
     if not found.hand_ins:
         give_up(f"there are no answers in {enumeration(folders)}" + (f" ({found.remarks[0]})" if found.remarks else ""))
@@ -91,7 +91,7 @@ def similarity(
         say(f"and {len(alike.remarks) - LINES:,} more such lines")
 
 
-def _kept(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
+def _class_roster(results: Path, rosters: list[Path]) -> tuple[list[Person], str]:
     """The class's roster and title."""
     from autograder.commands.console import give_up
     from autograder.gradebook.class_files import ClassFiles

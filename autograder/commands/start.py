@@ -57,7 +57,7 @@ def start(
         screen.print(f"  new   {file}")
     for file in kept:
         screen.print(f"  kept  {file} (yours: not touched)")
-    for line in _what_to_do(folder, format_, [lesson.slug for lesson in wanted]):
+    for line in _next_steps(folder, format_, [lesson.slug for lesson in wanted]):
         screen.print(line, soft_wrap=True)
 
 
@@ -70,7 +70,7 @@ def _refuse_a_folder_of_another_course(folder: Path) -> None:
         give_up(f"{folder} is for the course in {own}, as its {FILE} says; name another folder")
 
 
-def _what_to_do(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
+def _next_steps(folder: Path, format_: str, slugs: list[str]) -> Iterator[str]:
     """The next steps for this format: at the first exercise, or where the folder's progress is."""
     from autograder.distribution import how_to_install_extra
     from autograder.learning import order, progress

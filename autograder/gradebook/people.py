@@ -43,7 +43,7 @@ class People:
     def __init__(self, people: list[Person], hand_ins: Iterable[str]) -> None:
         self.problems: list[str] = []
         """A line for each name that may be several people's, or is not on the roster."""
-        self.problems += [*_shared(people), *_footers(people)]
+        self.problems += [*_shared_ids(people), *_footers(people)]
         self._index(people)
         shown = _labels(people)
         self.students = [Student(shown[person], person) for person in people]
@@ -54,7 +54,7 @@ class People:
                 teams[folded(student.person.team)].append(student)
         strangers = []
         for name in hand_ins:
-            found = self._called(name)
+            found = self._find(name)
             if len(found) == 1:
                 by_person[found[0]].own.append(name)
             elif members := [] if found else self._team(name, teams):
@@ -63,11 +63,11 @@ class People:
             else:
                 strangers.append(Student(name, None, [name]))
                 if people and name != UNKNOWN:
-                    self.problems.append(_why(name, found))
+                    self.problems.append(_why_unmatched(name, found))
         for members in teams.values():
             for student in members:
                 student.of_team += [name for other in members if other is not student for name in other.own]
-        self.students = sorted([*self.students, *strangers], key=_place)
+        self.students = sorted([*self.students, *strangers], key=_sort_key)
 
     def called(self, name: str) -> list[Student]:
         """The students with a name: exact matches of a name or id, or else those with the same words in any order."""
@@ -96,7 +96,7 @@ class People:
                 if text:
                     self._squeezed[_squeezed(text)].add(person)
 
-    def _called(self, name: str) -> list[Person]:
+    def _find(self, name: str) -> list[Person]:
         """The people who may have a hand-in's name: one, several, or none."""
         if found := self._ids.get(folded(name)):
             return list(found)
@@ -124,7 +124,7 @@ class People:
         return teams.get(folded(name)) or teams.get(folded(match["name"]) if match else "", [])
 
 
-def _place(student: Student) -> tuple[str, str]:
+def _sort_key(student: Student) -> tuple[str, str]:
     """Sort key: by last name, where a roster gives one, as platforms sort."""
     if student.person is None:
         return student.shown, ""
@@ -154,7 +154,7 @@ def _labels(people: list[Person]) -> dict[Person, str]:
     return labels
 
 
-def _shared(people: list[Person]) -> Iterator[str]:
+def _shared_ids(people: list[Person]) -> Iterator[str]:
     """A line for each id that several people share."""
     owners: dict[tuple[str, str], list[Person]] = defaultdict(list)
     for person in people:
@@ -176,7 +176,7 @@ def _footers(people: list[Person]) -> Iterator[str]:
             yield f"{table.file}: its last line, {quoted(line)}, is no student's; passed over"
 
 
-def _why(name: str, found: list[Person]) -> str:
+def _why_unmatched(name: str, found: list[Person]) -> str:
     if len({person.key for person in found}) < len(found):
         labels = _labels(found)
         who = enumeration(sorted(clean(labels[one]) for one in found))

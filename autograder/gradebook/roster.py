@@ -188,16 +188,16 @@ def join(people: list[Person], more: list[Person]) -> None:
         new_names[person.words] = new_names.get(person.words, 0) + 1
     for person in more:
         alike = [one for key in comparable(person) for one in by_id.get(key, ())]
-        known = next((one for one in alike if not _are_two(one, person)), None)
+        known = next((one for one in alike if not _are_different(one, person)), None)
         called = names.get(person.words, [])
         if not alike and person.words and len(called) == 1 and new_names[person.words] == 1:
-            known = None if _differ(called[0], person) else called[0]
+            known = None if _have_different_ids(called[0], person) else called[0]
         if known is None:
             people.append(person)
             known = person
             names.setdefault(person.words, []).append(person)
         else:
-            _learn(known, person)
+            _merge(known, person)
         for key in comparable(person):
             if known not in by_id.setdefault(key, []):
                 by_id[key].append(known)
@@ -209,7 +209,7 @@ def comparable(person: Person) -> Iterator[tuple[str, str]]:
         yield ("mail" if kind == "login" and "@" in value else kind), folded(value)
 
 
-def _are_two(known: Person, person: Person) -> bool:
+def _are_different(known: Person, person: Person) -> bool:
     """Whether two rows that share an id are two people, because other ids differ, or their names do within one table.
 
     Tables of different platforms may use one number for different people, and write one name differently.
@@ -223,13 +223,13 @@ def _are_two(known: Person, person: Person) -> bool:
     return same_table and not (known.words <= person.words or person.words <= known.words)
 
 
-def _differ(one: Person, other: Person) -> bool:
+def _have_different_ids(one: Person, other: Person) -> bool:
     """Whether ids of one kind show that namesakes are two people. GitHub's are ignored: accounts can be renamed."""
     mine, theirs = ({kind for kind, _ in comparable(person)} - {"github"} for person in (one, other))
     return bool(mine & theirs)
 
 
-def _learn(known: Person, more: Person) -> None:
+def _merge(known: Person, more: Person) -> None:
     for kind, value in more.all_ids:
         if kind not in known.ids:
             known.ids[kind] = value

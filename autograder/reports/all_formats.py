@@ -39,7 +39,7 @@ class FormatRun:
         if self._report is not None and self.error is None:
             self._try(self._report.__exit__, kind, error, at)
             if self.error is None:
-                self.lines += self._try(self._take_back, self._report.written) or []
+                self.lines += self._try(self._remove_outdated, self._report.written) or []
 
     def add(self, work: Any) -> None:
         """Report one student, unless the format has failed."""
@@ -62,14 +62,14 @@ class FormatRun:
             return str(error)
         if isinstance(error, OSError):
             return f"{error.filename or self.order.out} cannot be written ({error.strerror})"
-        return f"{self.name} cannot be made ({type(error).__name__} at {_place(error)}); please report this"
+        return f"{self.name} cannot be made ({type(error).__name__} at {_location(error)}); please report this"
 
     def _begin(self) -> None:
         report = make_report(self.name, self.order)
         report.__enter__()
         self._report = report
 
-    def _take_back(self, files: list[Path]) -> list[str]:
+    def _remove_outdated(self, files: list[Path]) -> list[str]:
         """Remove files of the format's last report that this one did not write; a line that names them."""
         whole = self.order.only is None
         gone = take_back(self.order.classroom.folder, self.order.out, self.name, files, whole_class=whole)
@@ -109,7 +109,7 @@ def make_all(formats: Sequence[str], order: Order) -> list[FormatRun] | None:
     return runs
 
 
-def _place(error: Exception) -> str:
+def _location(error: Exception) -> str:
     """File and line where an exception was raised. Its message is never shown, because it may quote a submission."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:

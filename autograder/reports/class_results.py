@@ -114,7 +114,7 @@ class ClassResults:
         told = [replace(one, comment="") for one in overrides] if anonymous else overrides  # comments may contain names
         self._book = Book(self.people, self.rules, told, record.times)
         self._excuses = Excuses(self.rules, people or [])
-        chosen = self.people.students if only is None else self._meant(only)
+        chosen = self.people.students if only is None else self._find_students(only)
         self._students = chosen
         self._labels = dict(zip(chosen, labels(len(chosen)), strict=True)) if anonymous else {}
         if anonymous:
@@ -163,7 +163,7 @@ class ClassResults:
                     shared=shared,
                 )
                 work = replace(work, total=self.total(work)) if self.rules.lessons else work
-                yield self._without_a_name(student, work) if self._labels else work
+                yield self._anonymized(student, work) if self._labels else work
 
     def _attempts_before(self, results: list[SubmissionResult]) -> dict[str, list[Attempt]]:
         """Earlier attempts, by lesson."""
@@ -176,7 +176,7 @@ class ClassResults:
             found.setdefault(one.lesson, []).extend((*listed, *kept))
         return {lesson: sorted(attempts, key=lambda one: (one.at, one.file)) for lesson, attempts in found.items()}
 
-    def _without_a_name(self, student: Student, work: StudentWork) -> StudentWork:
+    def _anonymized(self, student: Student, work: StudentWork) -> StudentWork:
         label = self._labels[student]
         results, rows = (tuple(unnamed(one, label) for one in found) for found in (work.results, work.uncounted))
         return replace(work, student=label, results=results, uncounted=rows, person=None, names=(), came={}, earlier={})
@@ -212,7 +212,7 @@ class ClassResults:
             total += worth * scale
         return round(have, 6), round(total, 6)
 
-    def _meant(self, only: str) -> list[Student]:
+    def _find_students(self, only: str) -> list[Student]:
         """The students with this name, first exactly, then in Unicode's NFC or as a folder, then by the roster."""
         students = self.people.students
         exact = [one for one in students if only == one.shown or only in one.own]

@@ -79,11 +79,11 @@ class HtmlReport(Report):
 
     def finish(self) -> list[str]:
         if not self._whole_class:
-            return [f"html: {self._last}", *self._about_links()]
+            return [f"html: {self._last}", *self._link_remarks()]
         index = self.file("index.html")
         with whole_file(index) as file:
             file.writelines(self._pages.get_template("class.html.j2").generate(self._dashboard()))
-        return [f"html: {index}, and {counted(self._number, 'page')} in {self._students}", *self._about_links()]
+        return [f"html: {index}, and {counted(self._number, 'page')} in {self._students}", *self._link_remarks()]
 
     @cached_property
     def _student_page(self) -> Any:
@@ -100,7 +100,7 @@ class HtmlReport(Report):
             return None
         return quote(Path(os.path.relpath(folder.resolve(), self._students.resolve())).as_posix())
 
-    def _about_links(self) -> list[str]:
+    def _link_remarks(self) -> list[str]:
         if self.order.book_url is not None or published_here().book:
             return []
         if self._book is None:
@@ -150,7 +150,7 @@ class HtmlReport(Report):
             "has_dates": self._weeks.has_dates,
             "latest": self._weeks.latest,
             "points": [] if self.order.classroom.anonymous else self._weeks.points(),
-            "known": _some(self._weeks.known()),
+            "known": _abbreviated(self._weeks.known()),
             "mistakes_of": {lesson.slug: _mistakes(statistics, lesson) for lesson in lessons},
             "histogram": self._figures.points_histogram(
                 statistics.percent, f"Distribution of points; the median student has {statistics.median} percent"
@@ -253,7 +253,7 @@ def _is_prose(line: str) -> bool:
     return bool(line) and not line.startswith(" ") and not line.endswith(":")
 
 
-def _some(names: list[str]) -> str:
+def _abbreviated(names: list[str]) -> str:
     """The first names in words, and how many more there are."""
     more = len(names) - MOST_KNOWN
     return enumeration([*names[:MOST_KNOWN], f"{more} more"] if more > 0 else names) if names else ""

@@ -68,7 +68,7 @@ class BrightspaceReport(GradebookReport):
         items: dict[str, tuple[str, str]],
         table: Table,
     ) -> str:
-        """A file of these lessons' items, each with its column's title and what that is worth."""
+        """Write a file of these lessons' items, given with column title and worth; return its path."""
         path = self.file(name)
         with whole_file(path) as file:
             out = TableWriter(file)

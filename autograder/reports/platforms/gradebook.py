@@ -67,7 +67,7 @@ class GradebookReport(Report):
         self.said: list[str] = []
         """Remarks on the files, a line each."""
         self._ungraded = 0
-        self._kept: dict[tuple[str, str], list[str]] = {}
+        self._remarks: dict[tuple[str, str], list[str]] = {}
         """By lesson and remark: the students concerned."""
 
     def add(self, work: StudentWork) -> None:
@@ -90,7 +90,7 @@ class GradebookReport(Report):
         if not self.lessons:
             self.said.append("nobody handed in work: there is nothing to import")
         written = self.write() if self.lessons else []
-        self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._kept.items()]
+        self.said += [f"{slug}: {what}: {some(who)}" for (slug, what), who in self._remarks.items()]
         if self._ungraded:
             self.said.append(f"{counted(self._ungraded, 'hand-in')} could not be graded: nothing changes there")
         return [f"{self.platform}: {line}" for line in (*written, *self.said)]
@@ -143,9 +143,9 @@ class GradebookReport(Report):
         people = list(lines)
         for line in people:
             for slug in (line.cells.keys() - line.worked) & set(slugs):
-                self._keep(slug, "no work in the notebook that was handed in, and no points in this file", line)
+                self._remark(slug, "no work in the notebook that was handed in, and no points in this file", line)
             for slug in (line.excused - self.has_cell(line)) & set(slugs):
-                self._keep(slug, EXCUSED_ELSEWHERE, line)
+                self._remark(slug, EXCUSED_ELSEWHERE, line)
         handed_in = {slug: frozenset(line.student for line in people if slug in self.has_cell(line)) for slug in slugs}
         if len(set(handed_in.values())) <= 1 and not beside:
             return {f"{name}{ending}": list(slugs)}
@@ -175,24 +175,24 @@ class GradebookReport(Report):
         cell = line.cells.get(slug)
         if EXCUSED.fullmatch(there):
             if slug in line.excused_work:
-                self._keep(slug, "excused there, and stay so; give these their points there", line)
+                self._remark(slug, "excused there, and stay so; give these their points there", line)
             return there
         if slug in line.excused:  # by another platform's table
             if there.strip() or not self.excuse:
-                self._keep(slug, EXCUSED_ELSEWHERE, line)
+                self._remark(slug, EXCUSED_ELSEWHERE, line)
             return there if there.strip() else self.excuse
         if cell is None:
             if there.strip() and slug in line.gone:
-                self._keep(slug, "points there stay, though what was handed in is gone here", line)
+                self._remark(slug, "points there stay, though what was handed in is gone here", line)
             return there
         if not cell.worked and there.strip():
             if number(there):
-                self._keep(slug, "points there stay, since the notebook that was handed in has no work in it", line)
+                self._remark(slug, "points there stay, since the notebook that was handed in has no work in it", line)
             return there
         theirs = number(worth, cell.max_points)
         points = cell.points if not theirs or not cell.max_points else cell.points * theirs / cell.max_points
         if points < number(there, points) - 0.005:
-            self._keep(slug, "will have fewer points than there are there now", line)
+            self._remark(slug, "will have fewer points than there are there now", line)
         return written(points)
 
     def scaled(self, slug: str, worth: str) -> None:
@@ -202,5 +202,5 @@ class GradebookReport(Report):
         if theirs and theirs != ours:
             self.said.append(f"{slug}: points of {ours:g} are scaled to the {theirs:g} of the column")
 
-    def _keep(self, slug: str, what: str, line: Line) -> None:
-        self._kept.setdefault((slug, what), []).append(line.student)
+    def _remark(self, slug: str, what: str, line: Line) -> None:
+        self._remarks.setdefault((slug, what), []).append(line.student)

@@ -26,7 +26,7 @@ class NbgraderReport(Report):
         self._written: list[tuple[str, str]] = []
         self._excused: list[str] = []
         """Students excused from lessons."""
-        self._kinds = _as_hand_ins_have_it(order.classroom.people.students)
+        self._kinds = _kinds_by_frequency(order.classroom.people.students)
 
     def add(self, work: StudentWork) -> None:
         """Write a student's results; students on the roster are added even without hand-ins."""
@@ -35,7 +35,7 @@ class NbgraderReport(Report):
             for result in work.results
             if result.status not in (*UNGRADED, EXCUSED) and result.lesson in self._lessons
         ]
-        student = self._called(work)
+        student = self._name_of(work)
         person = work.person
         first, _, last = (person.name if person else "").rpartition(" ")
         there = {result.lesson for result in work.results} - work.excused
@@ -80,7 +80,7 @@ class NbgraderReport(Report):
     def _lessons(self) -> tuple[str, ...]:
         return self.order.classroom.due
 
-    def _called(self, work: StudentWork) -> str:
+    def _name_of(self, work: StudentWork) -> str:
         """nbgrader's name for a student: the known one, else the hand-in's, else an id from the roster."""
         ids = work.person.ids if work.person else {}
         names = [*work.names, *(ids[kind] for kind in self._kinds if kind in ids)]
@@ -88,7 +88,7 @@ class NbgraderReport(Report):
         return known or clean([*names, work.student][0], LONGEST)  # databases refuse names that are not UTF-8
 
 
-def _as_hand_ins_have_it(students: Iterable[Student]) -> list[str]:
+def _kinds_by_frequency(students: Iterable[Student]) -> list[str]:
     """The kinds of ids used as names, the most common in hand-ins first."""
     counts = Counter(
         kind
