@@ -1,4 +1,4 @@
-"""Hand-ins of Brightspace and Blackboard, when they came, and attempts before the one that counts."""
+"""Hand-ins from Brightspace and Blackboard, their times, and earlier attempts."""
 
 from __future__ import annotations
 
@@ -188,12 +188,12 @@ def test_what_is_empty_is_no_last_attempt(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_attempts_are_kept_listed_and_shown(backprop: Command, tmp_path: Path) -> None:
-    """One beside the last in the class folder, and one whose result was replaced."""
+    """One attempt is beside the last in the class folder, the other one's result was replaced."""
     classroom = files(tmp_path / "class", {f"hw_ann_attempt_{FIRST}_ch06.py": WRONG})
     assert backprop("grade", "class", "--isolation", "process").returncode == 0
     before = json.loads((tmp_path / "results" / "students" / "ann" / f"{SLUG}.json").read_text())
     files(classroom, {f"hw_ann_attempt_{LAST}_ch06.py": RIGHT})
-    for _ in range(2):  # what is graded already stays, and what it replaced
+    for _ in range(2):  # the second run keeps results and replaced attempts
         run = backprop("grade", "class", "--isolation", "process")
         assert run.returncode == 0, run.stderr
     (kept,) = (tmp_path / "results" / ".earlier" / "ann" / SLUG).iterdir()
@@ -232,12 +232,12 @@ ENTRIES: dict[str, Callable[[str, int, int], str]] = {
 def test_a_later_download_is_known_by_the_platforms_numbers_and_another_class_is_not(
     tmp_path: Path, platform: str
 ) -> None:
-    """The next day's zip has another name; nobody had to type --replace for the same name."""
+    """The next day's zip has another name, and needs no --replace."""
     out, names = tmp_path / "res", ("Ada", "Bob", "Eve", "Kim")
     out.mkdir()
 
     def graded(called: str, attempts: dict[str, int]) -> tuple[ClassFolder, ClassRecord]:
-        """As `grade` does before and after it judges."""
+        """Do what `grade` does before and after judging."""
         folder = tmp_path / called
         for number, name in enumerate(names, 1):
             if name in attempts:

@@ -1,4 +1,4 @@
-"""The FLOPs of every bracketing against PyTorch's counter, and the cheapest against the classic recurrence."""
+"""FLOPs of every bracketing agree with PyTorch's counter, and the cheapest with the classic recurrence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def multiplied(tree: Tree, jacobians: dict[int, torch.Tensor]) -> torch.Tensor:
 
 
 def least(widths: Sequence[int]) -> int:
-    """The cheapest order, by the recurrence over the last product."""
+    """The cheapest cost, by the recurrence over the last product."""
 
     @cache
     def cheapest(first: int, last: int) -> int:
@@ -54,7 +54,7 @@ def test_each_order_costs_what_pytorch_counts_and_gives_the_same_product(jacobia
 
 
 def test_all_orders_are_there_and_each_once() -> None:
-    """Catalan's numbers; one Jacobian is a product of nothing."""
+    """Their number is Catalan's; a single Jacobian needs no product."""
     for jacobians in range(1, 7):
         found = bracketings(jacobians)
         assert len(set(found)) == len(found) == math.comb(2 * jacobians - 2, jacobians - 1) // jacobians

@@ -1,4 +1,4 @@
-"""The card that says no: it refuses what does not fit and nothing else, and a sharded step adds up."""
+"""The simulated GPU refuses exactly what does not fit, and the memory of a sharded step adds up."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_sharding_divides_the_states_and_leaves_the_activations() -> None:
 
 @pytest.mark.slow
 def test_whole_gradients_do_not_stay() -> None:
-    """Eight cards: beside one layer's gradients, an eighth of the rest lives when backward is over."""
+    """With eight GPUs, one layer's gradients and an eighth of the rest are alive at the end of backward."""
     wide = LlamaConfig(hidden=64, layers=40, heads=4, kv_heads=4, ffn=172, vocab=100)
     step = sharded_step(wide, 1, 8)
     assert step.backward - step.held < 0.6 * 2 * wide.n_params

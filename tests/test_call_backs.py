@@ -1,4 +1,4 @@
-"""Functions and objects that cross between a check and a submission: each stays where it lives, and is called there."""
+"""Functions and objects passed between a check and a submission stay in their own process and are called there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _also_of_one_argument(x: float) -> float:
 
 
 def test_what_a_call_back_cannot_return_is_an_error_of_the_caller(run_cells: Make) -> None:
-    """And the conversation goes on where it was."""
+    """Later calls still work."""
     run = run_cells(
         "def f(g):\n    try:\n        g()\n    except TypeError as e:\n        return str(e)\ndef h():\n    return 2"
     )
@@ -74,7 +74,7 @@ def test_the_arguments_of_call_backs_are_counted(run_cells: Make, monkeypatch: p
 
 
 def test_a_call_back_takes_what_its_function_is_made_for(run_cells: Make) -> None:
-    """A function of ours may take time in proportion to the square of what it is given."""
+    """A function of ours may take time proportional to the square of its input's size."""
     run = run_cells("import numpy as np\ndef f(g, size):\n    return g(np.zeros(size))\ndef h():\n    return 2")
     assert value(run, "f", len, 1000) == 1000
     with pytest.raises(Crashed, match="a call-back with 1953 KiB of arguments"):

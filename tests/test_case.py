@@ -1,4 +1,4 @@
-"""A difference between two values is found and said in a line: `verdict`, `summarise`, `kind`."""
+"""Differences between two values are found and described in a line: `verdict`, `summarise`, `kind`."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_names_of_the_parts() -> None:
 
 
 def test_verbs_agree_with_their_names() -> None:
-    """ "parameters is wrong exactly in entries 2, 11 and 14" was said, and "the bytes is"."""
+    """Formerly "parameters is wrong exactly in entries 2, 11 and 14", and "the bytes is"."""
     assert verdict(1.0, 2.0, "the bytes") == "the bytes are 1; 2 expected"
     assert verdict(1.0, 2.0, "the number of calls") == "the number of calls is 1; 2 expected"
     assert verdict(A, A + 1, "parameters") == "parameters differ in all 6 entries, by at most 1"

@@ -1,4 +1,4 @@
-"""Which of a student's files is graded: work before templates and what is the course's own, wherever they lie."""
+"""Which of a student's files is graded: work before templates and the course's own files, wherever they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STUB = PLACES.notebook("ch06_vjps")
 
 
 def worked(file: Path, stub: Path = STUB, *, with_what: str = "return g * (x > 0)") -> Path:
-    """A notebook in which one exercise is worked on."""
+    """A notebook with one exercise worked on."""
     notebook = json.loads(stub.read_text())
     for cell in notebook["cells"]:
         if cell["metadata"].get("exercise"):
@@ -40,7 +40,7 @@ def untouched(file: Path, stub: Path = STUB) -> Path:
 
 
 def clone(folder: Path, *, without: tuple[str, ...] = (), git: bool = True) -> Path:
-    """What a clone of the course has that hand-ins are looked for in."""
+    """The parts of a clone of the course that are searched for hand-ins."""
     names = ("README.md", "Makefile", "setup.py", "course/syllabus.toml", "course/experiments/checkpointing.py")
     folders = (
         "exercises",
@@ -108,7 +108,7 @@ def test_a_program_that_is_mended_by_another_order_is_work() -> None:
 @pytest.mark.parametrize("git", [True, False], ids=["repository", "download"])
 @pytest.mark.parametrize("without", [(), ("exercises",), ("solutions",)], ids=["all", "no exercises", "no solutions"])
 def test_of_a_clone_the_work_in_it_is_graded(tmp_path: Path, without: tuple[str, ...], git: bool) -> None:
-    """The stub was graded as its name came first, and the references counted as the student's."""
+    """Formerly the stub was graded because its name came first, and the references counted as the student's."""
     folder = clone(tmp_path / "ann", without=without, git=git)
     copy_lessons(folder / "my-work", "ipynb")
     worked(folder / "my-work" / "ch06_vjps.ipynb")
@@ -139,7 +139,7 @@ def test_a_clone_in_which_nobody_worked_is_a_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize("course", [True, False], ids=["clones", "templates"])
 @pytest.mark.parametrize("students", [2, 3])
 def test_partners_with_the_same_work_are_both_graded(tmp_path: Path, course: bool, students: int) -> None:
-    """Their work was 'the same in 2 repositories; passed over', and both had 0 for the template."""
+    """Formerly their work was 'the same in 2 repositories; passed over', and both had 0 points."""
     folder = tmp_path / "hw1-submissions"
     for who in ("ann", "bob", "cy")[:students]:
         repository = folder / f"hw1-{who}"
@@ -223,7 +223,7 @@ def test_a_later_hand_in_of_gradescope_s_counts(tmp_path: Path, later: str, date
 
 
 def test_a_virtual_environment_is_no_hand_in_and_what_lies_beside_it_is(tmp_path: Path) -> None:
-    """It was twenty rows. Some editors let people work in it."""
+    """Formerly there were twenty rows for the environment. Some editors let people work in one."""
     for i in range(30):
         library = tmp_path / "ann" / "venv" / "lib" / "python3.13" / "site-packages" / f"m{i}.py"
         library.parent.mkdir(parents=True, exist_ok=True)

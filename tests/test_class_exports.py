@@ -1,4 +1,4 @@
-"""Exports of platforms and folders of a class, as they come: each student is found, and what holds nothing is a row."""
+"""Platforms' exports and class folders as they are downloaded: every student is found, and empty hand-ins get a row."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_exports_are_graded_as_they_come(tmp_path: Path, platform: str, as_zip: 
     given = zipped(folder, tmp_path / "export.zip") if as_zip else folder
     if not as_zip and platform in ("gradescope", "github"):
         (given,) = folder.iterdir()
-    around = as_zip and platform in ("gradescope", "github")  # a folder of their own is in the zip
+    around = as_zip and platform in ("gradescope", "github")  # the zip contains a folder of its own
     found = find_work(given, scratch=tmp_path / "scratch", export=True if around else None)
     assert graded(found) == (expected or {(name.split("/")[0], "ch06_vjps"): "ch06_vjps.py" for name in names})
     assert set(rows(found)) == passed_over
@@ -101,7 +101,7 @@ def test_exports_are_graded_as_they_come(tmp_path: Path, platform: str, as_zip: 
 
 @pytest.mark.parametrize("within", ["Download", "Download/submitted"])
 def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None:
-    """Windows puts a folder around what it extracts; nbgrader's is called `submitted`, and it adds a time."""
+    """Windows adds a folder around extracted files; nbgrader's folder is called `submitted` and contains times."""
     names = ["ann/hw1/ch06_vjps.ipynb", "ann/hw1/timestamp.txt", "bob/hw1/ch06_vjps.py"]
     if within == "Download":
         within, names = "Download/assignment_9_export", [*GRADESCOPE[:2], "submission_metadata.yml"]
@@ -116,7 +116,7 @@ def test_a_class_folder_in_another_is_found(tmp_path: Path, within: str) -> None
 
 
 def test_a_time_that_a_student_may_have_written_is_said(tmp_path: Path) -> None:
-    """nbgrader's submit overwrites it; whoever unpacks a zip by hand, and zip_collect, take a student's own."""
+    """`nbgrader submit` overwrites it, but unpacking a zip by hand and `zip_collect` keep a student's own."""
     names = ["ann/ps1/ch06_vjps.py", "ann/ps1/timestamp.txt", "bob/ps1/ch06_vjps.py"]
     submitted = class_of(tmp_path / "submitted", *names)
     (submitted / "ann" / "ps1" / "timestamp.txt").write_text("2020-01-01 00:00:00 UTC")
@@ -132,7 +132,7 @@ def test_a_time_that_a_student_may_have_written_is_said(tmp_path: Path) -> None:
 
 
 def test_what_the_commands_keep_in_a_work_folder_is_nobodys_mistake(tmp_path: Path) -> None:
-    """A learner who hands in all of it would have two candidates for a lesson, and a row for the file of progress."""
+    """Handing in the whole folder must not give two candidates for a lesson, or a row for the progress file."""
     kept = "ann/kept/ch06_vjps.relu_vjp.2026-11-27_02-18-06.py"
     found = find_work(class_of(tmp_path / "class", "ann/ch06_vjps.py", "ann/progress.json", kept, "bob/ch06_vjps.py"))
     assert sorted(item.file.relative_to(tmp_path / "class").as_posix() for item in found.work) == [
@@ -148,7 +148,7 @@ def test_a_folder_of_one_student_is_no_class(tmp_path: Path) -> None:
 
 
 def test_a_folder_beside_files_of_canvas_takes_nobodys_name(tmp_path: Path) -> None:
-    """The instructor unpacked one of them."""
+    """As if the instructor had unpacked one student's zip."""
     class_of(tmp_path, *CANVAS[:3], "otherann_12346_67892_work/ch06_vjps.ipynb", "otherann_12346_9_notes.pdf")
     found = find_work(tmp_path)
     assert {("lastfirst_12345", "ch06_vjps"), ("otherann_12346", "ch06_vjps")} < set(graded(found))
@@ -181,12 +181,12 @@ def test_a_student_s_folder_that_is_a_link_is_a_row(tmp_path: Path) -> None:
 
 
 def test_results_among_what_a_platform_exports_are_a_student_s(tmp_path: Path) -> None:
-    """Or a student could be passed over by handing in one file more."""
+    """Otherwise one additional file would hide a student's hand-in."""
     class_of(tmp_path, *(f"X_1_assignsubmission_file_/{name}" for name in ("ch06_vjps.py", ".hand-ins.json")))
     assert set(graded(find_work(tmp_path))) == {("X", "ch06_vjps")}
 
 
-# What is hidden, and what holds nothing
+# Hidden files and empty hand-ins
 @pytest.mark.parametrize(
     "name",
     [
@@ -195,7 +195,7 @@ def test_results_among_what_a_platform_exports_are_a_student_s(tmp_path: Path) -
     ],
 )
 def test_what_is_hidden_is_a_row_where_nothing_else_is_that_lesson(tmp_path: Path, name: str) -> None:
-    """Jupyter keeps checkpoints, and macOS a shadow of each file, beside what is handed in."""
+    """Jupyter keeps checkpoints, and macOS a shadow copy of each file, beside the hand-ins."""
     class_of(tmp_path, f"ann/{name}", f"bob/{name}", "bob/ch06_vjps.py", "ann/ch07_mlp_backprop.py")
     class_of(tmp_path, "bob/.venv/lib/debugging.py", "bob/.git/ch07_mlp_backprop.py", "bob/.vscode/settings.json")
     found = find_work(tmp_path)
@@ -215,7 +215,7 @@ def test_a_folder_in_which_nothing_can_be_graded_is_a_row(tmp_path: Path) -> Non
 
 
 def test_a_repository_without_a_lesson_is_a_row(tmp_path: Path) -> None:
-    """As is what is called after a lesson there, whatever it is."""
+    """So is any file there that is named like a lesson."""
     for who, name in (("ann", "essay.docx"), ("bob", "ch06_vjps.pdf"), ("cy", ".gitignore"), ("dee", "ch06_vjps.py")):
         class_of(tmp_path, f"hw-{who}/{name}", f"hw-{who}/.git/config", f"hw-{who}/README.md")
     class_of(tmp_path, "hw-dee/notes.docx", *(f"hw-{who}/Makefile" for who in ("ann", "bob", "dee")))
@@ -323,7 +323,7 @@ def test_what_gradescope_says_may_be_damaged(tmp_path: Path) -> None:
 def test_a_file_that_is_called_like_a_classmates_hand_in_is_its_owners(
     tmp_path: Path, whose: str, theirs: str, crafted: str
 ) -> None:
-    """What a student chose stands behind what the platform wrote, and says nothing of who it is."""
+    """The student's part of a name follows the platform's, and does not identify the student."""
     file = "ch02_chain_rule.py"
     for name in (whose.format(crafted), theirs.format(file)):
         (tmp_path / name).write_text("x = 1\n")

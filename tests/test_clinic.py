@@ -1,4 +1,4 @@
-"""The clinic's runs: each fault shows in some test, others do not see it, and readings follow numbers."""
+"""The clinic's runs: each fault is detected by some test and not by others, and the text follows the numbers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SEES = {
     "repeats": {"batch"},
     "shuffled": {"labels", "zeros", "copy", "stale", "fast", "batch"},
 }
-"""Where a test's outcome differs from the healthy program's."""
+"""Tests whose outcome differs from the healthy program's."""
 
 
 @pytest.mark.parametrize("test", TESTS)

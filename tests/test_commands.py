@@ -1,4 +1,4 @@
-"""The commands as learners and instructors run them: what they print, and one clear line for bad input."""
+"""The commands as learners and instructors run them: their output, and one clear line for bad input."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, t
 
 @pytest.mark.parametrize("name", ["ch06", "ch6_vjps", "lessons/CH06"])
 def test_start_with_a_lesson_for_a_folder_says_so(backprop: Command, tmp_path: Path, name: str) -> None:
-    """Every other command takes a lesson there."""
+    """In every other command, a lesson may come first."""
     done = backprop("start", name)
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
     assert done.stderr.count("\n") == 1
@@ -54,7 +54,7 @@ def test_start_with_a_lesson_for_a_folder_says_so(backprop: Command, tmp_path: P
 
 
 def test_a_copied_notebook_is_the_courses_own(tmp_path: Path) -> None:
-    """Links led to the book from the folder that `start` was given, and nowhere once a folder was moved."""
+    """Formerly links to the book started from the folder given to `start`, and broke when it was moved."""
     workbook.copy_lessons(tmp_path / "my" / "work", "ipynb")
     for slug in syllabus():
         assert (tmp_path / "my" / "work" / f"{slug}.ipynb").read_text() == Places().notebook(slug).read_text()
@@ -64,7 +64,7 @@ def test_a_copied_notebook_is_the_courses_own(tmp_path: Path) -> None:
 def test_a_stream_of_another_alphabet_ends_no_command(
     backprop: Command, tmp_path: Path, command: tuple[str, str]
 ) -> None:
-    """What Windows gives a pipe has no ◐ and no ▌: both commands ended with a traceback there."""
+    """Windows's encoding for pipes lacks ◐ and ▌: both commands used to end with a traceback."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     done = backprop(*command, env={"PYTHONIOENCODING": "ascii"})
     assert "relu" in done.stdout
@@ -108,7 +108,7 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
 
 
 def test_check_shows_the_case_as_code_with_every_digit_where_it_is_asked_for(backprop: Command, tmp_path: Path) -> None:
-    """The card in a notebook did; a terminal had four digits."""
+    """Formerly only the notebook's card did; the terminal had four digits."""
     (tmp_path / "ch06_vjps.py").write_text(RIGHT.replace("x > 0", "x > 1"))
     assert "as code" not in backprop("check", "ch06/relu_vjp").stdout
     shown = backprop("check", "ch06/relu_vjp", "--exact", env={"COLUMNS": "40"}).stdout
@@ -137,7 +137,7 @@ def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: C
 
 
 def test_a_file_of_any_name_is_graded_as_the_lesson_whose_exercises_it_has(backprop: Command, tmp_path: Path) -> None:
-    """As `grade` does. `check Untitled.ipynb` has said that there is no lesson Untitled."""
+    """As in `grade`. Formerly `check Untitled.ipynb` said that there is no lesson Untitled."""
     (tmp_path / "my homework.py").write_text(RIGHT)
     done = backprop("check", "my homework.py")
     assert "my homework.py is graded as ch06_vjps; hand it in as ch06_vjps.py" in done.stderr
@@ -147,7 +147,7 @@ def test_a_file_of_any_name_is_graded_as_the_lesson_whose_exercises_it_has(backp
 
 
 def test_what_an_exercise_waits_for_is_said(backprop: Command, tmp_path: Path) -> None:
-    """gradcheck was written, and the terminal said "missing" and no more."""
+    """Formerly, with gradcheck written, the terminal said only "missing"."""
     stub = (ROOT / "exercises" / "ch02_chain_rule.ipynb").read_text(encoding="utf-8")
     cells = ["".join(cell["source"]) for cell in json.loads(stub)["cells"] if cell["cell_type"] == "code"]
     written = """def gradcheck(f, vjp, inputs, rng):
@@ -207,7 +207,7 @@ def a_class(folder: Path) -> None:
 
 
 def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop: Command, tmp_path: Path) -> None:
-    """It had no submissions: what begins so is hidden elsewhere."""
+    """Formerly the class had no submissions, because such names are hidden files elsewhere."""
     (tmp_path / "class" / "__reports__").mkdir(parents=True)
     (tmp_path / "class" / "__reports__" / "ch06_vjps.py").write_text(RIGHT)
     done = backprop("grade", "class", "--out", "out")
@@ -272,7 +272,7 @@ def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Com
 
 
 def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None:
-    """In a pipe, progress is a line for each twentieth of the way; on a terminal, the table has one for each lesson."""
+    """In a pipe, progress is a line per 5%; on a terminal, the table has a line per lesson."""
     for i in range(101):
         (tmp_path / "class" / f"s{i:03}").mkdir(parents=True)
         (tmp_path / "class" / f"s{i:03}" / "ch06_vjps.py").write_text("")
@@ -292,14 +292,14 @@ def test_a_large_class_is_a_few_lines(backprop: Command, tmp_path: Path) -> None
 
 
 def on_a_terminal(*args: str, cwd: Path, status: int = 0) -> str:
-    """What the command shows on a terminal."""
+    """The command's output on a terminal."""
     ours, theirs = os.openpty()
     command = [str(Path(sys.executable).with_name("backprop")), *args]
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(command, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
-        with contextlib.suppress(OSError):  # how a terminal ends
+        with contextlib.suppress(OSError):  # how a pseudo-terminal signals its end
             while part := os.read(ours, 65536):
                 shown += part
         os.close(ours)
@@ -338,7 +338,7 @@ def test_watch_checks_on_every_save(tmp_path: Path) -> None:
     ):
         try:
             wait_for(log, "the mask is x > 0")
-            time.sleep(0.5)  # until it watches
+            time.sleep(0.5)  # until it is watching
             file.write_text(RIGHT)
             wait_for(log, "2 of 2 points")
         finally:
@@ -355,7 +355,7 @@ def wait_for(file: Path, text: str) -> None:
 
 
 def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
-    """By exercise or by check, with the diagnosis at the end, whatever configuration lies beside the file."""
+    """By exercise or by check, with the diagnosis at the end, whatever pytest configuration is beside the file."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
     checks = [sys.executable, "-m", "pytest", str(ROOT / "autograder" / "lessons"), "--submission=ch06_vjps.py", "-q"]

@@ -1,4 +1,4 @@
-"""README.md and its companions: their links lead somewhere, their targets exist, their table is the syllabus's."""
+"""README.md and other documents: their links and targets exist, and the table of lessons matches the syllabus."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_numbers_and_links_are_those_of_the_course() -> None:
 
 
 def test_an_old_table_is_said_and_written_again(tmp_path: Path) -> None:
-    """`backprop build --check` called the course whole while a test called README.md old."""
+    """Formerly `backprop build --check` called the course whole while a test called README.md old."""
     course = Course(tmp_path, dict(syllabus()))
     assert readme_in_step(course) == [], "no such file, no question"
     file = tmp_path / "README.md"
@@ -124,7 +124,7 @@ def test_the_workflow_tries_the_first_steps_as_they_are_written() -> None:
     assert windows
     lines = [line for found in (unix, windows) for line in found[1].splitlines()]
     assert len(lines) == 6
-    assert set(lines) - {"jupyter lab my-work"} <= tried  # which would wait for a browser
+    assert set(lines) - {"jupyter lab my-work"} <= tried  # it would wait for a browser
     assert "jupyter lab --version" in tried
 
 
@@ -166,7 +166,7 @@ def _readme() -> str:
 
 @pytest.mark.parametrize("slug", syllabus())
 def test_a_downloaded_page_is_a_notebook(slug: str) -> None:
-    """jupytext refused them: their kernel had no display name."""
+    """Formerly jupytext refused them, because their kernel had no display name."""
     notebook = jupytext.read(ROOT / "book" / f"{slug}.md")
     assert any(cell.cell_type == "code" for cell in notebook.cells)
 
@@ -178,4 +178,4 @@ def test_the_modules_and_tests_that_a_document_names_are_there(document: Path) -
     named = re.findall(rf"`(test_\w+\.py|(?:autograder/)?(?:{parts})/[\w/]+\.py)`", text)
     places = (ROOT, ROOT / "autograder", ROOT / "tests", ROOT / "tests" / "book")
     gone = [name for name in named if not any((place / name).is_file() for place in places)]
-    assert [name for name in gone if "abs_vjp" not in name] == []  # the example of CONTRIBUTING.md
+    assert [name for name in gone if "abs_vjp" not in name] == []  # the example in CONTRIBUTING.md

@@ -1,4 +1,4 @@
-"""Closed forms of three estimators against sums over a fine grid, and the noise of their clouds."""
+"""Closed forms of three estimators agree with sums over a fine grid, and their clouds have the predicted noise."""
 
 from __future__ import annotations
 

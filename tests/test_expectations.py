@@ -1,4 +1,4 @@
-"""What a check records of an answer, and what share of the points that leaves."""
+"""What a check records of an answer, and the share of points it gives."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_expectations_record_and_go_on() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", ["ch06_vjps", "ch07_mlp_backprop"])
 def test_right_values_in_a_wrong_dtype_cost_a_tenth_at_most(slug: str) -> None:
-    """They have cost up to a third, and were taken for an overflow."""
+    """Formerly it cost up to a third, and was taken for an overflow."""
 
     def in_float64(value: Any) -> Any:
         if isinstance(value, tuple | list):
@@ -84,7 +84,7 @@ def test_keeps_nothing_of_more(learner, rng):
 
 
 def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp_path: Path) -> None:
-    """A check that fails for a changed argument alone must not be worth more than one that passes."""
+    """A check that fails only for a changed argument must not be worth more than one that passes."""
     written(tmp_path, MEASURED)
 
     def share(judge: Judge, answer: Callable[..., Any]) -> float:

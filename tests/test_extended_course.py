@@ -1,4 +1,4 @@
-"""A course of your own that is this one with changes: parts taken out, others worth more, a lesson added."""
+"""A course that extends this one with changes: parts removed, other weights, a new lesson."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
     bob = ann.with_name("bob")
     bob.mkdir()
     with serving(extended):
-        for slug in KEPT:  # what is given is in these, and no other part of what is taken out
+        for slug in KEPT:  # these contain the given parts, and no others of the removed ones
             (bob / f"{slug}.ipynb").write_text(notebook_text(solved_notebook(find_lesson(slug))), encoding="utf-8")
     done = backprop("grade", "class", "--course", extended, "--jobs", "1")
     assert "ch06_vjps" in done.stderr, "which is no lesson of this course"
@@ -141,7 +141,7 @@ def test_a_class_is_graded_by_it(extended: Path, tmp_path: Path, backprop: Comma
 
 
 def test_it_is_whole(extended: Path, backprop: Command) -> None:
-    """Each lesson that it adds; and an exercise of one that it changes, without those that are taken out."""
+    """Each added lesson, and a changed exercise, without the removed parts."""
     done = backprop("build", "--check", OWN, "ch01/forward", cwd=extended)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,4 +1,4 @@
-"""What is handed in: any bytes are cells or one line that says why not."""
+"""Any bytes handed in are parsed into cells, or refused in one line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.submission import Cell, SubmissionError, read_submission
 pytestmark = pytest.mark.slow
 
 
-# What is handed in.
+# Hand-ins.
 MARKS = st.sampled_from(
     [
         *("# %%", "# %% [markdown]", '# %% exercise="f"', '# %% tags=["check"]', "# %%" + "[" * 50, "#%%", " # %%"),
@@ -107,7 +107,7 @@ def assert_printable(cell: Cell) -> None:
 
 
 def test_a_link_to_itself_is_said_in_one_line(tmp_path: Path) -> None:
-    """It stopped the grading of the whole class."""
+    """Formerly it stopped the grading of the whole class."""
     file = tmp_path / "ch07_mlp_backprop.ipynb"
     file.symlink_to(file.name)
     with pytest.raises(SubmissionError, match="symbolic links"):

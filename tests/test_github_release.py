@@ -1,4 +1,4 @@
-"""`backprop release --github`: a learner's repository whose workflow needs nothing but what lies in it."""
+"""`backprop release --github`: a learner's repository with a self-contained workflow."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def workflow(repository: Path) -> dict[str, Any]:
 
 
 def run_the_check(repository: Path, runner: Path) -> subprocess.CompletedProcess[str]:
-    """The workflow's own step, as GitHub runs it, with the course that lies in the repository."""
+    """Run the workflow's own step as GitHub does, with the course inside the repository."""
     job = workflow(repository)["jobs"]["check"]
     (step,) = (step for step in job["steps"] if step.get("name") == "Check")
     environment = {
@@ -120,7 +120,7 @@ def test_untouched_it_is_red_and_done_it_is_green(repository: Path, tmp_path: Pa
 
 
 def test_only_the_learners_files_are_pushed(repository: Path, tmp_path: Path) -> None:
-    """Installing and checking, as the README says, left 326 files for `git add -A`."""
+    """Formerly installing and checking as in the README left 326 files for `git add -A`."""
     mine = shutil.copytree(repository, tmp_path / "mine")
 
     def git(*arguments: str) -> str:

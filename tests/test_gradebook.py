@@ -1,4 +1,4 @@
-"""What counts of a class's results, by its rules and its teacher's decisions."""
+"""Which results of a class count, by its rules and the teacher's overrides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def read(folder: Path, *rosters: Path) -> tuple[dict[str, StudentWork], list[str]]:
-    """The class by the files that lie in a folder of results, and what is said of them."""
+    """The class, read with the files in a folder of results, and its problems."""
     kept = ClassFiles.at(folder, rosters)
     found = ClassResults(folder, people=kept.people, rules=kept.rules, overrides=kept.overrides)
     return {work.student: work for work in found}, found.problems
@@ -42,7 +42,7 @@ def only(work: StudentWork) -> SubmissionResult:
     return result
 
 
-# Who is there
+# Who is in the class
 
 
 def test_everyone_on_the_roster_has_a_row_and_a_team_has_its_points(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_notebook_without_work_makes_no_lesson_due_and_bends_no_figure(tmp_pat
     assert ClassResults(write(tmp_path / "none", a_result("eve", 0))).due == (SLUG,)
 
 
-# When it came
+# Lateness
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
     [
         ("2027-10-30T21:59:00+00:00", "2027-10-30T23:59:00", 0),
         ("2027-10-30T22:00:00+00:00", "2027-10-30T23:59:00", 1),
-        ("2027-10-31T22:59:00+00:00", "2027-10-30T23:59:00", 1),  # 25 hours: clocks were set back in between
+        ("2027-10-31T22:59:00+00:00", "2027-10-30T23:59:00", 1),  # 25 hours, because of a clock change
         ("2027-03-28T22:00:00+00:00", "2027-03-27T23:59:00", 2),
         ("2027-01-15T23:00:00+00:00", "2027-01-15T23:59:00", 1),
         ("2027-01-15T22:58:00+00:00", "2027-01-15T23:59:00", 0),
@@ -136,7 +136,7 @@ def test_being_late_costs_what_the_rules_say_and_the_original_is_kept(
 def test_days_are_those_of_the_zone_on_their_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, due: str, days: int, *, named: bool
 ) -> None:
-    """Without a timezone, today's distance from UTC held all year, and no line said whose clock it was."""
+    """Formerly, without a timezone, today's UTC offset applied all year, and no line named the zone."""
     monkeypatch.setenv("TZ", "Europe/Berlin" if named else "CET-1CEST,M3.5.0,M10.5.0/3")
     time.tzset()
     try:
@@ -183,7 +183,7 @@ def test_what_is_said_of_time_without_a_due_date_is_said_to_change_nothing(tmp_p
 
 
 def test_days_after_the_due_date_are_counted_from_that_of_the_class(tmp_path: Path) -> None:
-    """Who has three more days and came two days after the others' date is in time."""
+    """A student with three more days who hands in two days after the class's due date is in time."""
     results = write(tmp_path / "results", a_result("ann"))
     more = '[[extension]]\nstudent = "ann"\nlesson = "ch06"\ndays = 3\n'
     table(results, "rules.toml", f"{RULES}{more}{more.replace('extension', 'handed_in').replace('3', '2')}")
@@ -205,14 +205,14 @@ def test_free_late_days_are_spent_once_in_the_order_of_due_dates(tmp_path: Path)
     found, _ = read(results)
     by_lesson = {result.lesson: result for result in found["ann"].results}
     assert "no penalty" not in by_lesson[SLUG].message
-    assert by_lesson[SLUG].points == pytest.approx(WORTH * 0.9)  # ch07 was due first, and took the only day
+    assert by_lesson[SLUG].points == pytest.approx(WORTH * 0.9)  # ch07 was due first, and used the only day
     worth = find_lesson(other).points
     assert by_lesson[other].points <= worth - 0
     assert "taken from late days" in by_lesson[other].message
 
 
 def test_late_by_an_unknown_time_costs_nothing_and_is_said(tmp_path: Path) -> None:
-    """Canvas's files say that somebody was late, and not by how much."""
+    """Canvas's files only say that a student was late."""
     results = write(tmp_path / "results", a_result("ann"), at={"ann": HandedIn("", late=True)})
     table(results, "rules.toml", RULES)
     found, _ = read(results)
@@ -345,7 +345,7 @@ def test_what_was_not_handed_in_is_in_no_figure_of_hand_ins(backprop: Command, t
 
 
 def test_what_a_teacher_decides_of_a_lesson_is_what_counts(tmp_path: Path) -> None:
-    """Whichever exercises count, and however late it came; a decision on an exercise is late as the rest is."""
+    """Regardless of which exercises count and of lateness; overrides of exercises are subject to lateness."""
     late = {name: HandedIn("2027-03-03T11:00:00+00:00") for name in ("ann", "ben")}  # two days, one of them free
     results = write(tmp_path / "results", a_result("ann"), a_result("ben"), at=late)
     table(results, "rules.toml", f'{RULES}exercises = "core"\n')

@@ -1,4 +1,4 @@
-"""`backprop release --gradescope`: the zip's own scripts, in a folder laid out as theirs, at each of their ends."""
+"""`backprop release --gradescope`: runs the zip's own scripts in Gradescope's layout, with every outcome."""
 
 from __future__ import annotations
 
@@ -97,12 +97,12 @@ HAND_INS: dict[str, tuple[dict[str, str], str]] = {
     "hostile": ({f"{SLUG}.py": THIEF.format(source="/autograder/source", exercise=FIRST)}, "nothing to steal"),
     "endless": ({f"{SLUG}.py": f"def {FIRST}(*arguments):\n    while True: pass\n"}, "seconds"),
 }
-"""What is handed in, and what is said of it."""
+"""Hand-ins, each with its expected message."""
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """The same hand-ins as a class, by `backprop grade`."""
+    """The same hand-ins graded as a class by `backprop grade`."""
     folder = tmp_path_factory.mktemp("graded")
     for student, (files, _) in HAND_INS.items():
         for name, text in files.items():
@@ -133,7 +133,7 @@ def test_whatever_is_handed_in_gets_what_grade_gives(
 
 
 def test_nothing_of_this_checkout_is_in_the_image(image: Image) -> None:
-    """It once was: the tests passed, and every student of a class had 0 points."""
+    """Formerly it was: the tests passed, and every student of a class had 0 points."""
     looks = "import importlib.metadata, sys; print(*sys.path, *(d.name for d in importlib.metadata.distributions()))"
     found = image("/opt/backprop/bin/python", "-c", looks)
     assert found.returncode == 0, found.stderr
@@ -160,7 +160,7 @@ def test_a_crash_of_its_own_is_not_the_students(image: Image) -> None:
 
 
 def test_where_the_kernel_confines_nothing_there_is_nothing_to_steal(image: Image) -> None:
-    """An older kernel: another user, who can read neither solutions nor salt; visible cases alone, and none counts."""
+    """On an older kernel a user without access to solutions and salt runs only visible cases, and none counts."""
     results = image.grade({f"{SLUG}.ipynb": PERFECT.read_text()}, through=OLD)
     assert results["score"] == 0
     assert sum(test.get("score", 0) for test in results["tests"]) == LESSON.points
@@ -175,7 +175,7 @@ def test_where_the_kernel_confines_nothing_there_is_nothing_to_steal(image: Imag
 
 @pytest.mark.parametrize("instead", ["a result", "a link"])
 def test_where_the_kernel_confines_nothing_a_result_of_ones_own_counts_nothing(image: Image, instead: str) -> None:
-    """A program there is the user who grades, and can leave a result, or a link to what root alone may read."""
+    """There, a submission runs as the grading user, and can leave a forged result, or a link to a root-only file."""
     forger = FORGER.format(instead=instead, secret="/autograder/source/salt")
     results = image.grade({f"{SLUG}.py": forger}, through=OLD)
     assert results["score"] == 0

@@ -1,4 +1,4 @@
-"""The graph that learners are given: its local gradients are right, and a node is itself alone."""
+"""The graph given to learners: its local gradients are right, and a node equals only itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from course.graph import Node, add, mul, power
 def test_values_and_local_gradients(
     build: Callable[[Node, Node], Node], value: float, local: tuple[float, ...]
 ) -> None:
-    """a = 3, b = -2.5; where a node is used twice it is there twice."""
+    """a = 3, b = -2.5; a node that is used twice is listed twice."""
     node = build(Node(3.0), Node(-2.5))
     assert (node.value, node.local_gradients) == (value, local)
     assert len(node.parents) == len(local)

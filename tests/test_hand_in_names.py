@@ -1,4 +1,4 @@
-"""What a file's name says: which lesson it is, which copy, and of two files which one is graded."""
+"""What a file's name decides: the lesson, the copy number, and which of two files is graded."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ OTHERS = "def rayleigh_quotient(A, x):\n    return 1.0"
         ("ch01_power_iteration", OTHERS, True),
         ("ch01_power_iteration (1)", OTHERS, True),
         ("CH01_Power_Iteration", OTHERS, True),
-        ("ch01_power_iteration", "def forward():\n    return 1", False),  # it is ours, whatever it is called
-        ("ch01_homework", "def relu_vjp(g, x):\n    return g", False),  # of ch06, which its result says
+        ("ch01_power_iteration", "def forward():\n    return 1", False),  # ours, whatever its name
+        ("ch01_homework", "def relu_vjp(g, x):\n    return g", False),  # of ch06, as its result says
         ("ch01_homework", "", False),
         ("ch01_homework", "x = 1", False),
         *(("ch01_computation_graph-Copy1", OTHERS, False), ("ch01_computation_grahp", OTHERS, False)),
@@ -194,7 +194,7 @@ def test_a_file_of_nobody_is_a_row_and_a_thousand_are_a_few(tmp_path: Path) -> N
 
 
 def test_results_of_another_run_are_one_row(tmp_path: Path) -> None:
-    """Their files are called after lessons, and could be taken for notebooks."""
+    """Their files are named like lessons, and could be taken for notebooks."""
     class_of(tmp_path, "ann/ch06_vjps.py", "old/ann/ch06_vjps.json", "old/.hand-ins.json")
     found = find_work(tmp_path)
     assert graded(found) == {("ann", "ch06_vjps"): "ch06_vjps.py"}
@@ -216,7 +216,7 @@ def test_an_archive_that_is_not_opened_is_its_students_row(tmp_path: Path, name:
 
 @pytest.mark.parametrize("out", [".", "results"])
 def test_results_among_hand_ins_are_refused(backprop: Command, tmp_path: Path, out: str) -> None:
-    """A result among them would be believed: 23 of 23 points for its student, none for a neighbour."""
+    """Formerly a result among them would have been believed: 23 of 23 points for its student, none for a neighbour."""
     class_of(tmp_path, "ann/ch06_vjps.py", "results/ann/ch06_vjps.json", "results/.hand-ins.json")
     done = backprop("grade", str(tmp_path), "--out", str(tmp_path / out))
     assert done.returncode == 2
@@ -224,7 +224,7 @@ def test_results_among_hand_ins_are_refused(backprop: Command, tmp_path: Path, o
 
 
 def test_a_notebook_under_the_name_of_another_lesson_is_said(backprop: Command, tmp_path: Path) -> None:
-    """It has had 0 points without a word, in the table and for the student."""
+    """Formerly it had 0 points without a message, both in the table and for the student."""
     (tmp_path / "class" / "ann").mkdir(parents=True)
     source = "def relu_vjp(g, x):\n    return g\n"
     (tmp_path / "class" / "ann" / "ch07_mlp_backprop.py").write_text(source)
@@ -242,7 +242,7 @@ def test_what_two_copies_of_a_class_share_is_listed_once(tmp_path: Path) -> None
 
 
 def test_what_a_student_handed_in_twice_is_graded_once(tmp_path: Path) -> None:
-    """Moodle's typed text beside the files, and a folder beside a repository: no two have one place."""
+    """Moodle's typed text beside files, and a folder beside a repository: no two results have one path."""
     class_of(tmp_path, "X_1_assignsubmission_file_/ch06_vjps.py", "X_1_assignsubmission_onlinetext_/ch06_vjps.py")
     found = find_work(tmp_path)
     assert graded(found) == {("X", "ch06_vjps"): "ch06_vjps.py"}
@@ -251,7 +251,7 @@ def test_what_a_student_handed_in_twice_is_graded_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["link", "class/ann/.."])
 def test_a_class_folder_is_the_same_by_any_path(tmp_path: Path, given: str) -> None:
-    """Also where files lie in it themselves, which are looked at inside it."""
+    """Also with files directly in the class folder."""
     class_of(tmp_path / "class", "last_1_2_Untitled.ipynb", "last_3_4_ch06_vjps.py")
     (tmp_path / "link").symlink_to("class")
     (tmp_path / "class" / "ann").mkdir() if given != "link" else None
@@ -267,7 +267,7 @@ def test_a_class_folder_is_the_same_by_any_path(tmp_path: Path, given: str) -> N
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can be someone else for a moment")
 @pytest.mark.parametrize("what", ["folder", "zip"])
 def test_what_cannot_be_read_is_a_row_and_the_rest_goes_on(what: str) -> None:
-    with tempfile.TemporaryDirectory() as name:  # others may not enter pytest's
+    with tempfile.TemporaryDirectory() as name:  # other users may not enter pytest's folder
         folder = class_of(Path(name) / "class", "ann/ch06_vjps.py", "bob/ch06_vjps.py")
         zipped(folder, folder / "bob" / "work.zip")
         (folder / "bob" / ("" if what == "folder" else "work.zip")).chmod(0)

@@ -1,4 +1,4 @@
-"""Whatever is handed in, under whatever name: the commands grade it or list it, and lose no result."""
+"""Whatever is handed in, under any name, the commands grade it or list it, and lose no result."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_report_has_a_row_for_what_is_not_recognised(backprop: Command, tm
 
 
 def test_a_report_says_all_that_is_to_be_said_of_a_hand_in(backprop: Command, tmp_path: Path) -> None:
-    """Of a whole lesson under a wrong name, beside a file that is none; of a late one; of one that is nobody's."""
+    """A whole lesson under a wrong name, beside an unrecognised file; a late one; a file of no student."""
     perfect = (ROOT / "autograder" / "sample_class" / "ada-perfect" / "ch03_accumulation.ipynb").read_text()
     class_of(
         tmp_path / "class", "ann_1_2_ch03.ipynb", "ann_1_3_x.pdf", "bob_LATE_4_5_ch03_accumulation.ipynb", "ch03.py"

@@ -1,4 +1,4 @@
-"""The judge with a learner's functions in its own process, in CPython and in Pyodide under node."""
+"""The judge with a learner's functions in its own process, in CPython and in Pyodide on Node."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_imported_costs_its_own_exercise(monkeypatch: pytest.Monk
 
 
 def test_the_judge_needs_no_processes() -> None:
-    """Neither psutil nor an import that a browser's Python lacks, before a worker is asked for."""
+    """Until a worker is requested, it imports neither psutil nor any module that Pyodide lacks."""
     program = (
         "import sys\n"
         "for name in ('psutil', 'fcntl', 'resource', 'ctypes', 'multiprocessing', 'filelock', 'watchfiles', 'rich'):\n"
@@ -91,7 +91,7 @@ def test_the_judge_needs_no_processes() -> None:
 @pytest.mark.skipif(not PYODIDE.is_dir(), reason="needs npm ci in book/")
 @pytest.mark.skipif(not (WHEELS / NUMPY).is_file(), reason=f"needs {NUMPY} in $BACKPROP_WHEELS")
 def test_a_release_judges_in_pyodide(tmp_path: Path) -> None:
-    """What was written down on this machine judges on one of 32 bits, with another NumPy."""
+    """An answer book written on this machine works on a 32-bit one with another NumPy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(answer_books, "MOST_SECONDS", 0.0)
         patch.setattr(Course, "answer_book", lambda self, slug: tmp_path / f"{slug}.book")

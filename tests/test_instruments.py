@@ -1,4 +1,4 @@
-"""The instruments on programs small enough to count by hand, real and fake."""
+"""The instruments on real and fake programs that are small enough to count by hand."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_storage_counts_once_and_whole() -> None:
     x = torch.ones(10, 10, requires_grad=True)
     with SavedTensorMeter() as meter:
         (x[0] * x[1]).sum() + (x.T * 2.0).exp().sum()
-    assert meter.entries == [(N, (10,), torch.float32), (N, (10, 10), torch.float32)]  # x, and exp's result
+    assert meter.entries == [(N, (10,), torch.float32), (N, (10, 10), torch.float32)]  # x, and the output of exp
 
 
 def test_parameters_and_their_views_do_not_count() -> None:
@@ -93,7 +93,7 @@ def test_fake_tensors_are_told_apart() -> None:
 
 @pytest.mark.parametrize("fake", [False, True])
 def test_a_write_into_what_is_saved_is_noticed(fake: bool) -> None:
-    """Hooks switch PyTorch's own check off: 3.718 came back for exp's 2.718."""
+    """The hooks switch PyTorch's own check off: formerly 3.718 was used instead of exp's 2.718."""
     with FakeTensorMode() if fake else nullcontext(), SavedTensorMeter():
         x = vector()
         y = x.exp()
@@ -129,7 +129,7 @@ def test_what_is_alive_and_the_peak() -> None:
         assert live.bytes == 2 * N
         view = z.view(10, 10)
         del y, z
-        assert (live.bytes, live.peak) == (N, 2 * N)  # the view keeps its storage
+        assert (live.bytes, live.peak) == (N, 2 * N)  # the view keeps its storage alive
         del view
     assert live.timeline == [0, N, 2 * N, N, 0]
 
@@ -165,7 +165,7 @@ def test_what_stands_for_other_memory_does_not_count() -> None:
 
 @pytest.mark.parametrize("fake", [False, True])
 def test_what_an_operation_makes_larger_counts(fake: bool) -> None:
-    """`out=` made 4 MB of an empty tensor, and none of them was counted."""
+    """Formerly, if `out=` made 4 MB of an empty tensor, none of it was counted."""
     with FakeTensorMode() if fake else nullcontext():
         x = vector().detach()
         with LiveStorages() as live:
@@ -175,7 +175,7 @@ def test_what_an_operation_makes_larger_counts(fake: bool) -> None:
             assert (live.bytes, live.peak) == (N, N)
             out.resize_(150)
             assert live.bytes == 150 * 4
-            out.resize_(10)  # fewer numbers of the same memory
+            out.resize_(10)  # fewer elements in the same memory
             assert live.bytes == 150 * 4
             torch.mul(x, x, out=torch.empty(0))
             assert (live.bytes, live.peak) == (150 * 4, 150 * 4 + N)
@@ -187,7 +187,7 @@ def test_memory_is_measured_where_no_operation_changes_it() -> None:
     before = vector().detach()
     with LiveStorages() as live:
         x = before * 2
-        x.untyped_storage().resize_(0)  # as sharded training lets go of what it gathers again later
+        x.untyped_storage().resize_(0)  # sharded training frees memory like this, to gather it again later
         assert (live.bytes, live.peak) == (0, N)
         x.untyped_storage().resize_(3 * N)
         x.sum()
@@ -246,14 +246,14 @@ def test_it_sees_what_a_policy_keeps_and_the_meter_does_not() -> None:
 
     x = torch.full((100,), 0.1, requires_grad=True)
     selective = partial(create_selective_checkpoint_contexts, keep_exp)
-    for contexts, alive in ((noop_context_fn, 2), (selective, 4)):  # input and result; and two results of exp
+    for contexts, alive in ((noop_context_fn, 2), (selective, 4)):  # input and output; and two outputs of exp
         with LiveStorages() as live, SavedTensorMeter() as meter:
             y: Any = checkpoint(chain, x * 1.0, use_reentrant=False, context_fn=contexts)
             assert (live.bytes, meter.bytes) == (alive * N, N)
             del y
     with LiveStorages() as live, SavedTensorMeter() as meter:
         y = chain(x * 1.0)
-        assert (live.bytes, meter.bytes) == (3 * N, 2 * N)  # exp's results, which sin saves as well; and the last
+        assert (live.bytes, meter.bytes) == (3 * N, 2 * N)  # exp's outputs, which sin saves, too; and the last output
     assert y.requires_grad
 
 
@@ -303,7 +303,7 @@ def test_the_same_as_pytorch_counts_where_it_counts() -> None:
 
 @pytest.mark.parametrize("kv_heads", [4, 2])
 def test_attention_on_a_cpu(kv_heads: int) -> None:
-    """Two matrix products of 2 · b · h · s · s · d forward and five backward; PyTorch's own counter says 0."""
+    """Two matrix products of 2 · b · h · s · s · d forward and five backward; PyTorch's own counter gives 0."""
     q = torch.ones(2, 4, 6, 8, requires_grad=True)
     k, v = (torch.ones(2, kv_heads, 6, 8, requires_grad=True) for _ in range(2))
 
@@ -312,7 +312,7 @@ def test_attention_on_a_cpu(kv_heads: int) -> None:
 
     with FlopCounterMode(display=False) as theirs:
         out = forward()
-    assert theirs.get_total_flops() == 0  # once this fails, course/instruments/flops.py may do without its formulas
+    assert theirs.get_total_flops() == 0  # once this fails, course/instruments/flops.py no longer needs its formulas
     product = 2 * 2 * 4 * 6 * 6 * 8
     assert flops(forward) == 2 * product
     assert flops(lambda: out.sum().backward()) == 5 * product

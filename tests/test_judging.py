@@ -1,4 +1,4 @@
-"""From checks to points and words: partial credit, visible and hidden, what went wrong."""
+"""From checks to points and messages: partial credit, visible and hidden checks, what went wrong."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_partial_credit_is_the_share_of_checks_that_pass(grade: Callable[..., Su
 def test_a_file_that_is_missing_from_the_course_is_named_with_what_to_do(
     root: Path, plain_workers: Workers, tmp_path: Path, file: str
 ) -> None:
-    """It was: FileNotFoundError, with a path; mend it."""
+    """Formerly: FileNotFoundError, with a path; mend it."""
     shutil.copytree(root, tmp_path / "course")
     missing = tmp_path / "course" / file.format(LESSON)
     missing.unlink()
@@ -166,7 +166,7 @@ def test_a_file_that_is_missing_from_the_course_is_named_with_what_to_do(
     ],
 )
 def test_parameters_in_another_order_are_said_first(grade: Callable[..., SubmissionResult], source: str) -> None:
-    """Of a layer it was: unsupported operand type(s) for %: 'int' and 'builtin_function_or_method'."""
+    """Formerly, for a layer: unsupported operand type(s) for %: 'int' and 'builtin_function_or_method'."""
     lines = by_name(grade(source))["square_vjp"].message.splitlines()
     assert lines[0] == "square_vjp is called with (g, x), in this order, and yours takes (x, g)."
     assert len(lines) <= HEIGHT
@@ -178,7 +178,7 @@ def test_parameters_in_another_order_are_said_first(grade: Callable[..., Submiss
 def test_those_who_wait_are_told_what_failed_first(
     root: Path, plain_workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of visible checks: what is wrong on hidden inputs is not shown."""
+    """Only visible checks are named: failures on hidden inputs are not shown."""
     said = []
     observe = Judge._observe
 
@@ -372,7 +372,7 @@ def test_a_result_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_an_import_that_is_refused_ends_no_cell_and_no_note_says_so(root: Path, plain_workers: Workers) -> None:
-    """'what was defined before that was graded': it was what the cell defined after it."""
+    """Formerly 'what was defined before that was graded' was said of definitions after it."""
     submission = Submission.of_cells("a test", ["import torch\ndef double_vjp(g, x):\n    return 2 * g"])
     result = with_judge(
         small(), lambda judge: judge.grade(submission, plain_workers, only=["double_vjp"]), salt="salt", root=root

@@ -1,4 +1,4 @@
-"""A course of one exercise, `walk`: what is tried, what is shown first, and what is wrong with the course itself."""
+"""A course with one exercise, `walk`: which mistakes are tried, what is shown first, and errors in the course."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ EDIT_TO_NOTHING = EDIT_OF_NOTHING.replace("return m", "return n").replace("retur
 
 @pytest.fixture(scope="module")
 def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course of one exercise, `walk`, whose checks are on small, middling and large numbers."""
+    """A course of one exercise, `walk`, with checks on small, middling and large numbers."""
     return written(tmp_path_factory.mktemp("walks"), ORDER)
 
 
@@ -127,13 +127,13 @@ def test_what_is_wrong_is_shown_before_what_is_not_written(walk: Callable[[str],
 def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_shown_alone(
     walks: Path, seconds: int, tried: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mistake that is right there is not tried on what else fails: a minute each, where networks are trained."""
+    """A mistake that passes it is not tried on other failing checks, which may take a minute each."""
     explain = KnownMistakes.explain
 
     def as_long_as_compared(
         mistakes: KnownMistakes, exercise: Exercise, records: list[Record], **guess: bool
     ) -> Diagnosis:
-        for record in records:  # mistakes are tried first where checks took least, on a busy machine anywhere
+        for record in records:  # mistakes are tried first on the cheapest checks, and on a busy machine that may be any
             record.seconds = len(record.comparisons)
         return explain(mistakes, exercise, records, **guess)
 
@@ -171,8 +171,8 @@ def test_where_calls_take_long_known_mistakes_are_tried_on_the_check_that_is_sho
 def test_what_is_wrong_with_the_course_costs_no_points(
     walks: Path, tmp_path: Path, file: str, old: str, new: str, said: str
 ) -> None:
-    """A typo in a check was charged to all, and a mistake named to those who had made none."""
-    without_bytecode = shutil.ignore_patterns("__pycache__")  # it is taken for that of a text of one time and size
+    """Formerly a typo in a check cost everyone points, and named a mistake for learners who had made none."""
+    without_bytecode = shutil.ignore_patterns("__pycache__")  # it would pass for a changed source's
     root = Path(shutil.copytree(walks, tmp_path / "course", ignore=without_bytecode))
     path = root / f"autograder/lessons/{LESSON}/{file}/walk.py"
     assert old in path.read_text()

@@ -1,4 +1,4 @@
-"""What makes two calls the same call."""
+"""When two calls count as the same call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A learner's own commands, from the first one on: start, check, watch, next, status, reset, solution."""
+"""A learner's own commands: start, check, watch, next, status, reset, solution."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_where_no_lesson_is_a_line_says_what_to_do(backprop: Command, command: s
 
 
 def test_a_check_imports_pytorch_for_an_exercise_that_uses_it_alone(tmp_path: Path) -> None:
-    """ch01 has one such exercise; the first check of any other took the import's three seconds of processor time."""
+    """ch01 has one such exercise; formerly the first check of any other spent three seconds on the import."""
     (tmp_path / "ch01_computation_graph.py").write_text("def forward(a, b, c):\n    pass\n")
     code = (
         "import sys, os\n"
@@ -250,7 +250,7 @@ def test_the_courses_own_notebooks_are_not_reset(backprop: Command) -> None:
 
 @contextmanager
 def watching(folder: Path, *arguments: str) -> Iterator[Callable[[str], None]]:
-    """`backprop watch` at work; what is yielded waits for a text that it prints."""
+    """Run `backprop watch`; yields a function that waits for a text that it prints."""
     log, command = folder / "log", [str(Path(sys.executable).with_name("backprop")), "watch", *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"}
     read = 0
@@ -285,7 +285,7 @@ def test_watch_without_a_target_follows_what_is_edited_and_moves_on(tmp_path: Pa
 
     with watching(tmp_path) as wait:
         wait("· forward")
-        answer(graph, "forward", 'return {"d": a * b, "e": a * b + c, "L": (a * b + c) ** 2}')  # no wait: none is lost
+        answer(graph, "forward", 'return {"d": a * b, "e": a * b + c, "L": (a * b + c) ** 2}')  # no save is lost
         wait("✓ forward")
         wait("Next: ch01/backward_by_hand")
         graph.write_text(graph.read_text() + "\n# %%\nx = 1\n")

@@ -1,4 +1,4 @@
-"""A learner's way through the course: the file of progress, what comes next, model solutions."""
+"""A learner's progress: the progress file, the next exercise, model solutions."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_damaged_file_is_one_line_and_is_kept(tmp_path: Path, text: str) -> No
     ids=["points", "negative", "tries", "year 1", "year 9999"],
 )
 def test_a_value_that_no_check_writes_is_damage(tmp_path: Path, entry: dict[str, Any]) -> None:
-    """`next` ended with a traceback, for who opened a classmate's folder."""
+    """Formerly `next` ended with a traceback in a classmate's folder."""
     passed(tmp_path, RELU)
     file = tmp_path / "progress.json"
     data = json.loads(file.read_text())
@@ -159,7 +159,7 @@ def test_what_a_later_version_notes_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_watch_and_a_kernel_may_write_at_once(tmp_path: Path) -> None:
-    """Without the lock, most of these are lost."""
+    """Without the lock, most of these entries are lost."""
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[3])\n"
         "from test_learning import result, progress, VJPS\n"
@@ -196,7 +196,7 @@ def test_nothing_is_kept_in_the_courses_own_folder() -> None:
     assert not (folder / progress.LOCK).exists()
 
 
-# what comes next
+# The next exercise
 
 
 def test_a_newcomer_begins_at_the_beginning_and_core_comes_first(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_every_exercise_has_a_section_with_a_heading() -> None:
     assert all(title_of(exercise) for lesson in syllabus().values() for exercise in lesson.exercises)
 
 
-# answers, and which one is being edited
+# Answers, and which one is being edited
 
 
 def test_an_edit_is_found_in_marked_cells_and_in_plain_files(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_an_edit_is_found_in_marked_cells_and_in_plain_files(tmp_path: Path) -> 
         assert edits.look(file, VJPS) == []
 
 
-# the model solution
+# The model solution
 
 
 def test_a_model_solution_is_code_without_marks_and_with_its_helpers() -> None:

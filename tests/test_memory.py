@@ -1,4 +1,4 @@
-"""The memory predictor against traces of the model itself, the course's figures, and what people may type."""
+"""The memory predictor agrees with traces of the model and with the course's figures, and rejects bad input."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ SMALL = Shape(hidden=64, layers=3, heads=4, kv_heads=2, ffn=172, vocab=300)
 CARD = 80 * 10**9
 
 WITHIN = 1e-4
-"""Traces are met to this share: what is left over are numbers that a row or a whole step has one of."""
+"""Relative tolerance for traces: the rest is a few numbers per row or per step."""
 
 
-# against the model
+# Compared with the model
 
 
 class _Activations(LiveStorages):
-    """Live bytes without the weights' gradients, which are states."""
+    """Counts live bytes without the weights' gradients, which belong to the states."""
 
     def __init__(self, model: Llama) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class _Activations(LiveStorages):
 
     def _makes_gradient_of_weight(self, func: Callable[..., Any], args: tuple[Any, ...]) -> bool:
         aten = torch.ops.aten
-        if func is aten.mm.default:  # g @ W and x @ Wᵀ have a weight among their factors
+        if func is aten.mm.default:  # one factor of g @ W and x @ Wᵀ is a weight
             return not any(factor.untyped_storage()._cdata in self._weights for factor in args[:2])
         if func is aten.add.Tensor:  # the head's gradients of two chunks
             return args[0].shape == self._head
@@ -79,7 +79,7 @@ class _Activations(LiveStorages):
 
 
 def _traced(training: Training) -> tuple[int, int]:
-    """Bytes alive after forward, and at the peak of the step, counted while the model runs on fake tensors."""
+    """Bytes alive after forward, and at the step's peak, counted while the model runs on fake tensors."""
     dtype = {2: torch.bfloat16, 4: torch.float32}[training.precision.activations]
     with FakeTensorMode():
         config = LlamaConfig(**asdict(training.shape))
@@ -108,7 +108,7 @@ def _loss(model: Llama, x: Tensor, ids: Tensor, rows: int | None) -> Tensor:
 
 
 def _deviations(training: Training) -> tuple[float, float]:
-    """How far the prediction is off the trace: what is kept, and the peak, as shares."""
+    """Relative errors of the prediction: bytes kept, and peak."""
     memory = predict_memory(training)
     kept, peak = _traced(training)
     after_forward = memory.loss_peak - 8 * training.tokens * training.shape.vocab
@@ -116,7 +116,7 @@ def _deviations(training: Training) -> tuple[float, float]:
 
 
 def _case(model: str, seq: int, recompute: str, norms: str) -> Training:
-    """A training step of two layers of a model, with its head: more layers only repeat the first."""
+    """A training step of two layers of a model with its head; more layers only repeat the first."""
     return Training(replace(MODELS[model], layers=2), seq, recompute=recompute, norms=norms)
 
 
@@ -146,7 +146,7 @@ def test_every_model_is_predicted(model: str, recompute: str, norms: str) -> Non
 
 @pytest.mark.parametrize("recompute", ["none", "full"])
 def test_a_loss_in_chunks_is_predicted(recompute: str) -> None:
-    """Where the loss sets the peak; with few tokens at once it no longer does, and the layer's is the same as ever."""
+    """First where the loss sets the peak, then with few tokens at once, where the layers set it."""
     shape = replace(SMALL, vocab=20_000)
     for seq, rows in ((256, 64), (250, 64), (64, 64), (64, 1000)):
         training = Training(shape, seq, recompute=recompute, loss_rows=rows)
@@ -181,7 +181,7 @@ def test_shapes_are_those_of_the_course() -> None:
         assert MODELS[name].n_params == config.n_params
 
 
-# the course's figures, counted there
+# Compared with the course's figures
 
 
 def _gb(n_bytes: float) -> float:
@@ -246,7 +246,7 @@ def test_stages_of_zero_divide_states_and_nothing_else() -> None:
 
 
 def test_what_fits_is_what_the_chapter_on_activation_memory_says() -> None:
-    """One sequence of 8,192 tokens on each card of 80 GB."""
+    """One sequence of 8,192 tokens on each 80 GB GPU."""
     expected = {("llama-2-7b", 8): ["none", "selective", "full"], ("llama-3.1-70b", 32): ["selective", "full"]}
     for model, cards in (
         *(("llama-2-7b", n) for n in (1, 8)),
@@ -268,7 +268,7 @@ def test_what_fits_is_what_the_chapter_on_activation_memory_says() -> None:
     assert batches == [[0, 0, 0], [0, 4, 6], [1, 11, 15]]
 
 
-# what to change
+# Remedies
 
 
 def test_what_fits_needs_no_remedy() -> None:
@@ -327,7 +327,7 @@ def test_the_largest_batch_is_the_largest() -> None:
     assert largest_batch(training, CARD, most=2) == 2
 
 
-# words
+# Input
 
 
 def test_sizes_are_read_and_units_told_apart() -> None:

@@ -1,4 +1,4 @@
-"""`backprop memory`: what it says, what it refuses, and that it needs nothing but Python."""
+"""`backprop memory`: its output, its errors, and that it needs only Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_the_predictor_needs_nothing_but_python() -> None:
-    """It runs in a reader's browser."""
+    """Because it runs in a reader's browser."""
     code = (
         "import sys\n"
         "before = set(sys.modules)\n"
@@ -47,7 +47,7 @@ def test_the_command_needs_no_torch() -> None:
     assert "Does not fit" in done.stdout
 
 
-# the command
+# The command
 
 
 def _run(*arguments: str, columns: int = 80) -> Any:

@@ -1,4 +1,4 @@
-"""The mutations, what they are tried on, and what is said of those that no check notices."""
+"""The mutation operators, which checks run on mutants, and the report on survivors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def mutated(statement: str) -> set[str]:
-    """What one statement becomes."""
+    """The mutants of one statement."""
     source = Source(statement + "\n")
     edits = {edit for node in source.tree.body for edit in mutations(source, node)}
     return {edit.applied(source.bytes).strip() for edit in edits}
@@ -217,7 +217,7 @@ def mutants(course: Course) -> dict[str, list[Mutant]]:
 
 
 def mutate(course: Course, only: str = "") -> tuple[bool, str]:
-    """Whether all is well with the lesson, and what was printed."""
+    """Whether the lesson has no problems, and the printed output."""
     printed = io.StringIO()
     screen = Console(file=printed, width=120, markup=False, highlight=False)
     lesson = course.lessons["ch01_double"]
@@ -227,13 +227,13 @@ def mutate(course: Course, only: str = "") -> tuple[bool, str]:
 
 def test_mutants_of_a_lesson(course: Course) -> None:
     found = mutants(course)
-    assert list(found) == ["twice", "double", "count"]  # not what is given, no signature, no docstring
+    assert list(found) == ["twice", "double", "count"]  # no given code, signature or docstring
     everything = [mutant for part in found.values() for mutant in part]
     assert len({mutant.id for mutant in everything}) == len(everything)
     assert found == mutants(course)
     unwrapped = next(mutant for mutant in found["double"] if mutant.change.after == "y = x")
     assert (unwrapped.line, unwrapped.change.before, unwrapped.change.where) == (20, "y = twice(x)", "double")
-    assert all(mutant.exercises[0] == "double" for mutant in found["twice"])  # it is the one that uses the helper
+    assert all(mutant.exercises[0] == "double" for mutant in found["twice"])  # only `double` uses the helper
     assert all(mutant.exercises[0] == "count" for mutant in found["count"])
 
 
@@ -248,7 +248,7 @@ def test_a_lesson_whose_checks_are_good(course: Course) -> None:
         assert int(rows[part][1]) == len(found[part])
     assert rows["double"][5] == "2"  # equivalent
     assert rows["all"][-2:] == ["100.0", "%"]
-    # Loops without end, such as `n += 1` and `n -= 0`, are ended, and the run goes on.
+    # Endless loops, such as `n += 1` and `n -= 0`, are ended, and the run continues.
     assert int(rows["count"][1]) == int(rows["count"][2])
     assert int(rows["count"][4]) >= 2
 
@@ -260,7 +260,7 @@ def test_a_check_that_misses_a_sign(course: Course) -> None:
     assert not well
     assert "solutions/ch01_double.py:21: no check notices  (ch01_double/double/" in printed
     assert "    return y * 1.0\n    ->\n    return -(y * 1.0)\n" in printed
-    assert "return y / 1.0" not in printed  # it is on the list
+    assert "return y / 1.0" not in printed  # it is listed
 
 
 def test_entries_that_are_out_of_date(course: Course) -> None:
@@ -358,11 +358,11 @@ def test_what_the_command_refuses(backprop: Command, arguments: list[str], compl
     done = backprop("build", *arguments)
     assert done.returncode == 2
     assert complaint in done.stderr
-    assert done.stderr.count("\n") <= 2  # one line, which may be wrapped, and no traceback
+    assert done.stderr.count("\n") <= 2  # one line, possibly wrapped, and no traceback
 
 
 def test_the_lists_fit_the_solutions() -> None:
-    """Every entry quotes a line of its function that has mutants like that: what can be seen without running them."""
+    """Every entry quotes a line of its function that has such mutants, which can be checked without running them."""
     course = Course.at(ROOT)
     for slug, lesson in course.lessons.items():
         listed = read_equivalents(course.equivalents(slug))
