@@ -47,12 +47,12 @@ def cost(model: str, policy: str, *, head: bool = False) -> Cost:
     ("model", "policy", "head"),
     [("7B", "none", True), ("7B", "selective_half", False), ("70B", "every_layer", True)],
 )
-def test_the_line_holds_to_full_depth(model: str, policy: str, head: bool) -> None:
+def test_extrapolation_is_exact_at_full_depth(model: str, policy: str, head: bool) -> None:
     """All 32 and all 80 layers, traced one by one, cost exactly what three small depths predict."""
     assert cost(model, policy, head=head) == predict(POLICIES[policy], MODELS[model], SEQ, head=head)
 
 
-def test_policies_that_treat_layers_in_groups_are_on_no_line() -> None:
+def test_grouped_policies_are_not_linear_in_depth() -> None:
     with pytest.raises(ValueError, match=r"saved_bytes of 6, 7 and 8 layers are on no straight line"):
         predict_at_depth(POLICIES["sqrt_segments"], LLAMA_2_7B, SEQ, first=6)
 
@@ -72,7 +72,7 @@ def layer(config: LlamaConfig, **options: Any) -> int:
 
 
 @pytest.mark.parametrize(("model", "n_bytes"), [("7B", 1_259_405_312), ("70B", 2_720_071_680)])
-def test_a_llama_layer_keeps_what_the_formula_says(model: str, n_bytes: int) -> None:
+def test_a_llama_layer_keeps_as_much_as_the_formula(model: str, n_bytes: int) -> None:
     config = MODELS[model]
     assert layer(config) == SEQ * layer_bytes(config) == n_bytes
 
@@ -86,7 +86,7 @@ def test_a_llama_layer_keeps_what_the_formula_says(model: str, n_bytes: int) -> 
     ],
     ids=["fused SwiGLU", "norms as compositions", "attention as a composition"],
 )
-def test_what_fusing_changes(options: dict[str, bool], small: float, large: float) -> None:
+def test_fusing_changes_saved_bytes(options: dict[str, bool], small: float, large: float) -> None:
     for config, total in ((LLAMA_2_7B, small), (LLAMA_3_1_70B, large)):
         result = 2 * SEQ * config.hidden  # for the stack's output, alive as well
         assert (config.layers * layer(config, **options) + result) / 1e9 == pytest.approx(total, rel=2e-3)
@@ -97,7 +97,7 @@ def test_parameters(model: str, n_params: int) -> None:
     assert MODELS[model].n_params == n_params
 
 
-def test_a_real_run_keeps_what_a_fake_one_keeps() -> None:
+def test_real_and_fake_runs_keep_the_same() -> None:
     config = LlamaConfig(hidden=256, layers=1, heads=4, kv_heads=2, ffn=688, vocab=10)
     real = measure_bytes(POLICIES["none"], config, 512)
     assert real == predict(POLICIES["none"], config, 512)
@@ -170,7 +170,7 @@ def test_the_best_number_of_segments(model: str, best: float) -> None:
 
 
 @pytest.mark.parametrize("n", [4, 8, 16])
-def test_the_segment_model_is_the_measured_peak_less_a_constant(n: int) -> None:
+def test_the_segment_model_differs_from_the_peak_by_a_constant(n: int) -> None:
     rest = predict(segments(n), LLAMA_2_7B, SEQ).peak_bytes - SEQ * segment_model(LLAMA_2_7B, n)
     assert rest / 1e9 == pytest.approx(0.43, abs=0.02)
 
@@ -179,7 +179,7 @@ def test_the_segment_model_is_the_measured_peak_less_a_constant(n: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [2, 3, 10])
-def test_backward_costs_twice_forward_less_the_gradient_that_no_one_asked_for(depth: int) -> None:
+def test_backward_costs_twice_forward_less_an_unneeded_input_gradient(depth: int) -> None:
     model = nn.Sequential(*(nn.Linear(16, 16) for _ in range(depth)))
     for asked in (True, False):
         x = torch.ones(4, 16, requires_grad=asked)
@@ -210,7 +210,7 @@ def test_flops_of_a_policy(policy: str) -> None:
     assert ratio == pytest.approx(FLOPS[policy], abs=1e-3)
 
 
-def test_four_thirds_where_all_is_run_again() -> None:
+def test_full_recomputation_costs_four_thirds() -> None:
     """Exactly 4/3 with attention as a composition and without early stop; less with early stop."""
     options: dict[str, Any] = {"dtype": torch.float32, "fused_attention": False}
     base = predict(POLICIES["none"], SMALL, SMALL_SEQ, **options)
@@ -237,14 +237,14 @@ def gradients(policy: str) -> tuple[list[Tensor], Tensor]:
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name not in ("none", "reversible")])
-def test_gradients_are_the_same_to_the_last_bit(policy: str) -> None:
+def test_gradients_are_bitwise_equal(policy: str) -> None:
     (weights, x), (expected_weights, expected_x) = gradients(policy), gradients("none")
     assert len(weights) == len(expected_weights) == 5 * 9
     assert all(torch.equal(a, b) for a, b in zip(weights, expected_weights, strict=True))
     assert torch.equal(x, expected_x)
 
 
-def test_a_reversible_stack_has_the_gradients_of_its_two_streams_to_rounding() -> None:
+def test_a_reversible_stack_has_its_streams_gradients_up_to_rounding() -> None:
     weights, dx = gradients("reversible")
     torch.manual_seed(0)
     stack = Stack(LlamaConfig(hidden=32, layers=5, heads=4, kv_heads=2, ffn=48, vocab=10), 16, dtype=torch.float32)

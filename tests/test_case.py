@@ -156,7 +156,7 @@ def test_unequal(got: Any, expected: Any, words: str) -> None:
     assert message.isprintable()
 
 
-def test_a_number_with_too_few_digits_is_said_to_have_them() -> None:
+def test_a_number_with_too_few_digits_is_called_imprecise() -> None:
     says = verdict(np.float32(0.1), 0.1)
     assert says == "dA is a float32 number, right to about 6 digits alone; a Python float expected"
     assert "0.2" in str(verdict(np.float32(0.2), 0.1))
@@ -201,7 +201,7 @@ def test_verbs_agree_with_their_names() -> None:
 
 
 @pytest.mark.parametrize("value", [np.full(3, 0.71828), 0.71828, np.float64(0.71828), "0.71828", [0.71828], {0.5: 1}])
-def test_a_kind_tells_no_value(value: Any) -> None:
+def test_a_kind_reveals_no_value(value: Any) -> None:
     assert not any(digits in summarise(value, show_numbers=False) for digits in ("718", "0.5"))
 
 

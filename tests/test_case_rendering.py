@@ -32,12 +32,12 @@ def assert_fits(text: str) -> None:
 
 
 class TestRendering:
-    def test_the_lines_of_a_case_that_is_code_stand_in_one(self) -> None:
+    def test_a_case_of_code_is_shown_in_one_line(self) -> None:
         """Formerly they were separated by a literal backslash and n."""
         first = render_case("f", [("a", 1)], [], case="b = a + a\ny = b + b").splitlines()[0]
         assert first.endswith("b = a + a; y = b + b:")
 
-    def test_matrices_stand_side_by_side(self) -> None:
+    def test_matrices_are_shown_side_by_side(self) -> None:
         got = np.array([[1.5, -2, 0], [4, 5, 6.25]])
         expected = np.array([[1.5, 2, 0], [4, 5, 6.5]])
         assert rendered([("dA", got, expected), ("dB", A, A)], g=np.array([0.5, 12.25]), axis=-1) == [
@@ -51,7 +51,7 @@ class TestRendering:
             "dB: right",
         ]
 
-    def test_rows_stand_one_above_the_other(self) -> None:
+    def test_rows_are_shown_above_each_other(self) -> None:
         assert rendered([("dx", np.array([1.0, 2.5]), np.array([1.0, -0.25]))])[2:] == [
             "dx: expected  [ 1.00  -0.25]",
             "    got       [ 1.00  *2.50]",
@@ -75,7 +75,7 @@ class TestRendering:
         assert "2.0000000" in text
         assert "*2.0000001" in text
 
-    def test_beside_a_whole_number_the_other_has_as_many_digits(self) -> None:
+    def test_numbers_beside_each_other_have_equally_many_digits(self) -> None:
         """Formerly: 89410638380; 8.959e10 expected."""
         got = mismatch(89410638380, 89591876160.5, name="bytes", rtol=1e-9, atol=0.0)
         assert got is not None
@@ -101,7 +101,7 @@ class TestRendering:
         assert lines[4:6] == ["  at      expected  got", "  [3, 2]         0  0.5"]
         assert lines[-1] == "  …"
 
-    def test_what_is_no_array(self) -> None:
+    def test_values_that_are_not_arrays(self) -> None:
         lines = rendered([("dA", None, A)])
         assert lines[2].startswith("dA: expected  [[")
         assert lines[-1] == "    got       None"
@@ -120,7 +120,7 @@ class TestRendering:
         text = render_case("", [], [("x", 1, 2)], case="")
         assert text == "x: expected  2\n   got       1"
 
-    def test_much_is_cut(self) -> None:
+    def test_long_cases_are_cut(self) -> None:
         many = {f"a{i}": np.ones((4, 4)) for i in range(30)}
         lines = rendered([(f"d{i}", A + 1, A) for i in range(30)], **many)
         assert any(line.startswith("  … and ") for line in lines)
@@ -216,7 +216,7 @@ def test_a_list_of_pairs_is_shown_as_a_program_writes_it() -> None:
     assert verdict(got, wanted, "the pairs") == "the pairs are [(0, 2)]; expected a list of 2, each a tuple of 2"
 
 
-def test_arrays_that_differ_in_dtype_alone_are_told_apart() -> None:
+def test_arrays_that_differ_only_in_dtype_are_distinguished() -> None:
     """Formerly batches of integers and of floats looked the same."""
     whole = np.arange(2)
     text = render_case("pairs", [("batches", [whole, whole.astype(float)])], [], case="")
@@ -249,7 +249,7 @@ def _made_by(code: str) -> list[Any]:
 
 @settings(max_examples=80, deadline=None)
 @given(VALUES)
-def test_a_case_as_code_is_the_case_to_its_last_digit(value: Any) -> None:
+def test_a_case_as_code_is_exact(value: Any) -> None:
     code = case_code("f", [("x", value)], positional=1)
     if not code:  # too large, or contains text that is not a name
         return
@@ -275,11 +275,11 @@ def test_a_case_as_code_is_a_program() -> None:
 
 
 @pytest.mark.parametrize("value", [np.zeros(401), print, OPAQUE, [OPAQUE], {"a": OPAQUE}])
-def test_what_cannot_be_written_is_no_code(value: Any) -> None:
+def test_values_without_a_literal_have_no_code(value: Any) -> None:
     assert case_code("f", [("x", value)], positional=1) == ""
 
 
-def test_what_is_shown_of_an_argument_is_code() -> None:
+def test_arguments_are_shown_as_code() -> None:
     """Formerly NumPy's own format, which is not valid Python: `g = [0.5 1 nan]`."""
     x = np.array([[0.5, 1.0, nan], [2.0, -inf, 3.0]], np.float32)
     lines = render_case("f", [("x", x)], [], case="a matrix").splitlines()

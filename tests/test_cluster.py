@@ -184,7 +184,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_a_class_is_graded_as_it_is_here_though_a_worker_is_killed(cluster: Cluster) -> None:
+def test_a_cluster_gives_local_results_even_if_a_worker_is_killed(cluster: Cluster) -> None:
     folder = cluster.folder
     a_class(folder, ann=HONEST, ben=WRONG, cleo=LOOPS, dan='{"cells": [', eve=HONEST, finn="", gus=HONEST)
     secret = folder / "secret.py"
@@ -216,7 +216,7 @@ def test_a_class_is_graded_as_it_is_here_though_a_worker_is_killed(cluster: Clus
     wait_until(lambda: not cluster.graders())  # the workers end their processes after the class
 
 
-def test_an_exercise_whose_checks_were_corrected_is_graded_again_and_no_other(cluster: Cluster) -> None:
+def test_only_exercises_with_changed_checks_are_graded_again(cluster: Cluster) -> None:
     """The test changes a recorded result: one exercise gets another version, and the kept ones are marked."""
     a_class(cluster.folder, ben=WRONG)
     cluster.add_worker()
@@ -236,7 +236,7 @@ def test_an_exercise_whose_checks_were_corrected_is_graded_again_and_no_other(cl
     assert after["points"] == before["points"]
 
 
-def test_a_submission_that_kills_its_workers_is_given_up_on(cluster: Cluster) -> None:
+def test_a_submission_that_kills_its_workers_is_given_up(cluster: Cluster) -> None:
     """Even beside other submissions on the same worker, which lose nothing."""
     count = cluster.folder / "count"
     killer = KILLS_ITS_WORKER.replace("COUNT", str(count))
@@ -254,7 +254,7 @@ def test_a_submission_that_kills_its_workers_is_given_up_on(cluster: Cluster) ->
 
 
 @pytest.mark.parametrize("what", ["interrupted", "the connection"])
-def test_what_is_graded_is_kept_and_what_is_not_is_cancelled(cluster: Cluster, what: str) -> None:
+def test_an_interrupt_keeps_results_and_cancels_the_rest(cluster: Cluster, what: str) -> None:
     a_class(cluster.folder, ann=HONEST, ben=LOOPS, cleo=LOOPS)
     cluster.add_worker()
     command = cluster.grade("--out", "results")
@@ -272,7 +272,7 @@ def test_what_is_graded_is_kept_and_what_is_not_is_cancelled(cluster: Cluster, w
         wait_until(lambda: not cluster.graders())  # not only when the worker ends
 
 
-def test_what_dask_drops_is_not_said_after_the_end() -> None:
+def test_dropped_futures_are_not_reported_after_the_end() -> None:
     """An interrupt leaves futures that nobody awaits; asyncio would report them when they are collected."""
     script = (
         "import asyncio; from autograder.classroom.cluster import _quiet\n"
@@ -300,7 +300,7 @@ def test_a_worker_with_another_grader_is_named(cluster: Cluster) -> None:
     assert not results(cluster.folder / "results")
 
 
-def test_a_scheduler_without_workers_is_given_up_on(cluster: Cluster) -> None:
+def test_a_scheduler_without_workers_is_an_error(cluster: Cluster) -> None:
     a_class(cluster.folder, ann=HONEST)
     work = find_work(cluster.folder / "class").work
     graded = grade_on_cluster(work, scheduler=cluster.address, isolation="sandbox", salt="", timeout=1.0)

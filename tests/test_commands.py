@@ -31,7 +31,7 @@ WRONG = RIGHT.replace("x > 0", "x >= 0")
 CH06 = find_lesson("ch06_vjps")
 
 
-def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, tmp_path: Path) -> None:
+def test_start_copies_notebooks_and_keeps_existing_files(backprop: Command, tmp_path: Path) -> None:
     assert backprop("start", "work").returncode == 0
     notebook = tmp_path / "work" / "ch06_vjps.ipynb"
     assert "add_vjp" in notebook.read_text()
@@ -43,7 +43,7 @@ def test_start_copies_the_notebooks_and_keeps_what_is_there(backprop: Command, t
 
 
 @pytest.mark.parametrize("name", ["ch06", "ch6_vjps", "lessons/CH06"])
-def test_start_with_a_lesson_for_a_folder_says_so(backprop: Command, tmp_path: Path, name: str) -> None:
+def test_start_with_a_lesson_instead_of_a_folder_is_explained(backprop: Command, tmp_path: Path, name: str) -> None:
     """In every other command, a lesson may come first."""
     done = backprop("start", name)
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
@@ -53,7 +53,7 @@ def test_start_with_a_lesson_for_a_folder_says_so(backprop: Command, tmp_path: P
     assert backprop("start", name).returncode == 0, "it is there: a folder is what is meant"
 
 
-def test_a_copied_notebook_is_the_courses_own(tmp_path: Path) -> None:
+def test_a_copied_notebook_equals_the_courses(tmp_path: Path) -> None:
     """Formerly links to the book started from the folder given to `start`, and broke when it was moved."""
     workbook.copy_lessons(tmp_path / "my" / "work", "ipynb")
     for slug in syllabus():
@@ -61,9 +61,7 @@ def test_a_copied_notebook_is_the_courses_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("check", "ch06/relu_vjp"), ("read", "ch06/relu_vjp")])
-def test_a_stream_of_another_alphabet_ends_no_command(
-    backprop: Command, tmp_path: Path, command: tuple[str, str]
-) -> None:
+def test_unencodable_characters_end_no_command(backprop: Command, tmp_path: Path, command: tuple[str, str]) -> None:
     """Windows's encoding for pipes lacks ◐ and ▌: both commands used to end with a traceback."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     done = backprop(*command, env={"PYTHONIOENCODING": "ascii"})
@@ -72,7 +70,7 @@ def test_a_stream_of_another_alphabet_ends_no_command(
 
 
 @pytest.mark.parametrize("said", ["ch06", "ch6", "CH06", "06", "6", "Ch06_VJPs"])
-def test_a_lesson_may_be_called_by_its_number(said: str) -> None:
+def test_a_lesson_can_be_named_by_its_number(said: str) -> None:
     assert lesson_called(said).slug == "ch06_vjps"
 
 
@@ -107,7 +105,7 @@ def test_check_names_the_mistake_shows_the_case_and_gives_staged_hints(backprop:
     assert backprop("check", "--hint", "2", "ch06_vjps/relu_vjp").stdout.count("Hint ") == 2
 
 
-def test_check_shows_the_case_as_code_with_every_digit_where_it_is_asked_for(backprop: Command, tmp_path: Path) -> None:
+def test_check_exact_shows_the_case_as_code(backprop: Command, tmp_path: Path) -> None:
     """Formerly only the notebook's card did; the terminal had four digits."""
     (tmp_path / "ch06_vjps.py").write_text(RIGHT.replace("x > 0", "x > 1"))
     assert "as code" not in backprop("check", "ch06/relu_vjp").stdout
@@ -122,7 +120,7 @@ def test_check_shows_the_case_as_code_with_every_digit_where_it_is_asked_for(bac
     assert "as code" not in backprop("check", "ch06/relu_vjp", "--exact").stdout
 
 
-def test_another_file_than_the_learners_own_is_not_graded_in_silence(backprop: Command, tmp_path: Path) -> None:
+def test_check_says_if_another_file_is_graded(backprop: Command, tmp_path: Path) -> None:
     (tmp_path / "ch06_vjps-Copy1.py").write_text(RIGHT)
     copy = backprop("check", "ch06_vjps-Copy1.py")
     assert "hand it in as ch06_vjps.py" in copy.stderr
@@ -146,7 +144,7 @@ def test_a_file_of_any_name_is_graded_as_the_lesson_whose_exercises_it_has(backp
     assert "neither the name of notes.py nor the exercises in it say" in backprop("check", "notes.py").stderr
 
 
-def test_what_an_exercise_waits_for_is_said(backprop: Command, tmp_path: Path) -> None:
+def test_the_reason_for_a_missing_exercise_is_shown(backprop: Command, tmp_path: Path) -> None:
     """Formerly, with gradcheck written, the terminal said only "missing"."""
     stub = (ROOT / "exercises" / "ch02_chain_rule.ipynb").read_text(encoding="utf-8")
     cells = ["".join(cell["source"]) for cell in json.loads(stub)["cells"] if cell["cell_type"] == "code"]
@@ -159,7 +157,7 @@ def test_what_an_exercise_waits_for_is_said(backprop: Command, tmp_path: Path) -
     assert "gradcheck uses numerical_gradient" in " ".join(backprop("check", "ch02/gradcheck").stdout.split())
 
 
-def test_the_courses_own_copy_is_not_graded_in_silence(backprop: Command) -> None:
+def test_check_says_if_the_courses_own_copy_is_graded(backprop: Command) -> None:
     done = backprop("check", "ch06/relu_vjp", cwd=ROOT)
     assert "exercises/ch06_vjps.ipynb is the course's own copy: 'backprop start my-work'" in done.stderr
 
@@ -206,7 +204,7 @@ def a_class(folder: Path) -> None:
         (folder / student / "ch06_vjps.py").write_text(source)
 
 
-def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop: Command, tmp_path: Path) -> None:
+def test_a_class_of_one_student_with_a_dunder_name_is_graded(backprop: Command, tmp_path: Path) -> None:
     """Formerly the class had no submissions, because such names are hidden files elsewhere."""
     (tmp_path / "class" / "__reports__").mkdir(parents=True)
     (tmp_path / "class" / "__reports__" / "ch06_vjps.py").write_text(RIGHT)
@@ -217,7 +215,7 @@ def test_a_class_whose_one_student_is_called_as_we_call_files_is_graded(backprop
     assert "relu_vjp" in shown.stdout, shown.stderr
 
 
-def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, tmp_path: Path) -> None:
+def test_grade_resumes_and_grades_changed_files(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     assert backprop("grade", "class", "--out", "out").returncode == 0
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("students/*/*.json")}
@@ -236,9 +234,7 @@ def test_grade_goes_on_where_it_was_and_grades_what_changed(backprop: Command, t
     ]
 
 
-def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
-    backprop: Command, tmp_path: Path
-) -> None:
+def test_another_salt_changes_the_grading_and_the_same_salt_repeats_it(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     arguments = ("grade", "class", "--jobs", "1")
     assert "the hidden inputs are the public ones" in backprop(*arguments, "--out", "a").stderr
@@ -257,7 +253,7 @@ def test_another_salt_asks_for_another_grading_and_the_same_salt_gives_the_same(
     assert content("a") == content("b")
 
 
-def test_strange_things_in_a_class_folder_are_said_and_passed_over(backprop: Command, tmp_path: Path) -> None:
+def test_odd_entries_of_a_class_folder_are_reported_and_skipped(backprop: Command, tmp_path: Path) -> None:
     a_class(tmp_path / "class")
     (tmp_path / "class" / "notes.txt").write_text("x")
     (tmp_path / "class" / "ann" / "essay.md").write_text("x")
@@ -307,7 +303,7 @@ def on_a_terminal(*args: str, cwd: Path, status: int = 0) -> str:
     return shown.decode()
 
 
-def test_a_check_that_takes_long_says_on_a_terminal_what_it_does(backprop: Command, tmp_path: Path) -> None:
+def test_a_slow_check_shows_progress_on_a_terminal(backprop: Command, tmp_path: Path) -> None:
     (tmp_path / "ch06_vjps.py").write_text("def relu_vjp(g, x):\n    import time\n    time.sleep(600)\n")
     shown = on_a_terminal("check", "ch06/relu_vjp", cwd=tmp_path, status=1)
     assert "relu_vjp: check 1 of" in shown
@@ -354,7 +350,7 @@ def wait_for(file: Path, text: str) -> None:
     raise AssertionError(file.read_text())
 
 
-def test_pytest_users_have_their_own_way_in(tmp_path: Path) -> None:
+def test_checks_run_with_plain_pytest(tmp_path: Path) -> None:
     """By exercise or by check, with the diagnosis at the end, whatever pytest configuration is beside the file."""
     (tmp_path / "ch06_vjps.py").write_text(WRONG)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
@@ -389,7 +385,7 @@ def test_pytest_without_a_submission_says_what_it_needs(tmp_path: Path) -> None:
         (("3d_conv",), "no lesson '3d_conv'"),
     ],
 )
-def test_check_takes_what_is_named_as_it_was_written(
+def test_check_accepts_names_as_written(
     backprop: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = backprop("check", *arguments)

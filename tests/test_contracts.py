@@ -127,7 +127,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_what_is_found(course: Course, edit: str) -> None:
+def test_each_fault_is_found(course: Course, edit: str) -> None:
     where, old, new, said = EDITS[edit]
     path = course.source(SLUG) if where == "source" else course.contract(SLUG)
     text = path.read_text(encoding="utf-8")
@@ -147,7 +147,7 @@ def test_a_new_sentence_gets_an_empty_row_in_its_place(course: Course) -> None:
     assert rows[new + 1].says.startswith("Any other `recompute`")
 
 
-def test_nothing_written_by_hand_is_lost(course: Course) -> None:
+def test_rows_written_by_hand_are_kept(course: Course) -> None:
     """Formerly the program was called with `> contract.toml`, which empties the file first."""
     path, source = course.contract(SLUG), course.source(SLUG)
     path.write_text(
@@ -177,7 +177,7 @@ def test_the_sample_course_of_the_documentation_is_whole(tmp_path: Path) -> None
         assert list(sentences_have_cases(Course.at(tmp_path).part("ch06_vjps", "relu_vjp"))) == []
 
 
-def test_weights_of_a_changed_exercise_are_told_of_the_file_that_has_them(tmp_path: Path) -> None:
+def test_errors_in_changed_weights_name_their_file(tmp_path: Path) -> None:
     """Formerly the line named a file of this project."""
     changed = '[change."ch03/bias_gradient"]\nweights = { test_empty_batch = 9 }\n'
     (tmp_path / FILE).write_text(f'title = "Batches"\nextends = "backprop"\n\n{changed}', encoding="utf-8")

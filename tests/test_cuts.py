@@ -68,7 +68,7 @@ def test_every_combination_of_cuts_is_the_program_by_hand(name: str) -> None:
         assert bool(outcome.error) == (outcome.grads["L"] is None) == all(slope is None for slope in grads.values())
 
 
-def test_a_cut_turns_a_0_into_none_and_into_a_value_and_makes_no_0() -> None:
+def test_a_cut_turns_zeros_into_none_or_values_and_makes_no_zeros() -> None:
     def kind(grad: object) -> str:
         return "None" if grad is None else "0" if grad == 0 else "a value"
 

@@ -86,7 +86,7 @@ class Tuple(nn.Module):
         return x, {"of": [torch.tensor(math.nan), None]}
 
 
-def test_the_first_that_runs() -> None:
+def test_the_first_module_to_run_is_named() -> None:
     assert first_nonfinite(Backwards(), torch.ones(1, 2)) == "early"
     assert first_nonfinite(nn.Sequential(nn.Identity(), Tuple()), torch.ones(2)) == "1"
     assert first_nonfinite(Tuple(), torch.ones(2)) == ""
@@ -136,7 +136,7 @@ def test_inf_is_no_anomaly() -> None:
     assert x.grad.item() == -math.inf
 
 
-def test_sums_are_not_looked_into() -> None:
+def test_sums_of_gradients_are_not_checked() -> None:
     """The docstring's limits: inf − inf where two nodes' results meet, and the innocent node after it."""
     x = torch.tensor(0.0, requires_grad=True)
     assert anomaly_op(lambda: x.sqrt() - x.sqrt()) is None
@@ -152,7 +152,7 @@ def test_sums_are_not_looked_into() -> None:
 
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_the_mode_is_as_it_was(before: bool) -> None:
+def test_the_mode_is_restored(before: bool) -> None:
     with torch.autograd.set_detect_anomaly(before):
         for at in (0.0, 1.0):
             anomaly_op(root(at))
@@ -176,7 +176,7 @@ def test_every_pair_in_order() -> None:
     assert repeated_batches([(a, b), (a, a), (a.clone(), b.clone())]) == [(0, 2)]
 
 
-def test_what_is_not_equal() -> None:
+def test_unequal_batches() -> None:
     a = torch.zeros(2)
     assert repeated_batches([a, a.double(), torch.zeros(1), torch.zeros(1, 2), (a,), (a, a)]) == []
     assert repeated_batches([]) == []
@@ -227,13 +227,13 @@ def handed_out() -> dict[str, str]:
     return {name: source for name, source in sources.items() if name.startswith("fix_")}
 
 
-def test_the_chapter_shows_each_program_as_it_is_handed_out() -> None:
+def test_the_chapter_shows_each_program_as_handed_out() -> None:
     programs, cells = handed_out(), [cell.strip() for cell in CELL.findall(chapter())]
     assert list(programs) == [f"fix_{number:02}" for number in range(1, 13)]
     assert [name for name, source in programs.items() if cells.count(source.strip()) != 1] == []
 
 
-def test_the_chapter_gives_no_repair_away() -> None:
+def test_the_chapter_reveals_no_repair() -> None:
     """A program's section contains no line of its repair, except lines that the program already has."""
     page, programs = chapter(), handed_out()
     found, looked = [], set()

@@ -191,7 +191,7 @@ def older_kernel(monkeypatch: pytest.MonkeyPatch, abi: int, readable: str = "") 
 
 
 @pytest.mark.parametrize("abi", [*OLDER, landlock_abi()])
-def test_a_submission_reaches_nothing_whatever_landlock_knows(
+def test_a_submission_reaches_nothing_with_any_landlock_version(
     monkeypatch: pytest.MonkeyPatch, surroundings: Surroundings, abi: int
 ) -> None:
     older_kernel(monkeypatch, abi, str(surroundings.readable))
@@ -211,7 +211,7 @@ def test_a_submission_reaches_nothing_whatever_landlock_knows(
         worker.stop()
 
 
-def test_a_grade_is_the_same_and_says_what_confined_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grade_is_the_same_and_names_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     """Formerly every submission on Linux 6.1 got 0 points: its process ended when adding its second sandbox."""
     older_kernel(monkeypatch, 2)
     workers = Workers(LESSON, "sandbox")
@@ -223,7 +223,7 @@ def test_a_grade_is_the_same_and_says_what_confined_it(monkeypatch: pytest.Monke
     assert (result.points, result.isolation) == (2.0, "sandbox, degraded (Landlock ABI 2)")
 
 
-def test_landlock_refuses_tcp_by_itself(surroundings: Surroundings) -> None:
+def test_landlock_alone_refuses_tcp(surroundings: Surroundings) -> None:
     """Tested alone, in case the seccomp filter, which refuses every socket, has a hole."""
     program = f"""
 import socket
@@ -266,7 +266,7 @@ def test_without_landlock_grade_stops_with_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("abi", [1, 3, 4, 5, 6])
-def test_a_class_is_graded_under_a_kernel_that_knows_no_more(tmp_path: Path, abi: int) -> None:
+def test_a_class_is_graded_under_an_older_kernel(tmp_path: Path, abi: int) -> None:
     """If a library confined with all of ABI 6 or not at all, submissions there would get 0 points."""
     student = tmp_path / "class" / "ann"
     student.mkdir(parents=True)

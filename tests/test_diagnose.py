@@ -25,7 +25,7 @@ from autograder.worker.execution import Failure
 from course.syllabus import find_lesson
 
 
-def test_what_many_mistakes_raise_names_none() -> None:
+def test_an_exception_of_many_mistakes_names_none() -> None:
     """Formerly a gradcheck with a numerical_gradient for vectors only was told that it flattens: both raise."""
 
     def use(judge: Judge) -> ExerciseResult:
@@ -134,7 +134,7 @@ def test_a_mistake_that_fails_in_another_way_is_not_named(mine: Record, known: R
     assert found.misconceptions == (("a_mistake",) if named else ())
 
 
-def test_two_forms_of_one_mistake_are_said_once() -> None:
+def test_two_forms_of_one_mistake_are_named_once() -> None:
     both = {
         Misconception("f", name, "You made a mistake."): Evidence(1, lambda *_: asked(returned_zeros))
         for name in ("a_mistake", "its_other_form")
@@ -143,7 +143,7 @@ def test_two_forms_of_one_mistake_are_said_once() -> None:
     assert message.startswith("You made a mistake.\nEvery unit is 0.")
 
 
-def test_a_known_mistake_is_looked_at_until_it_differs() -> None:
+def test_a_known_mistake_runs_until_it_differs() -> None:
     """The mistake's check ends at its first difference from the answer, and otherwise runs to its end."""
     asked_for: list[float] = []
 
@@ -204,7 +204,7 @@ def test_checks_that_take_long_are_left_for_last() -> None:
         pytest.param({0}, {2}, [], id="passes what the answer fails"),
     ],
 )
-def test_what_is_known_of_a_mistake_is_not_run(fails: set[int], rejected_by: set[int] | None, run: list[int]) -> None:
+def test_recorded_rejections_are_not_run_again(fails: set[int], rejected_by: set[int] | None, run: list[int]) -> None:
     """rejections.toml lists the visible checks that reject it."""
     been: list[int] = []
 
@@ -257,7 +257,7 @@ def healthy(activation: Callable[[], Any], after: Callable[[Any], Any]) -> Calla
 
 
 @pytest.mark.slow
-def test_what_a_mistake_does_not_explain_is_not_called_by_its_name() -> None:
+def test_a_mistake_that_does_not_explain_the_answer_is_not_named() -> None:
     """Formerly weights 'start at 0' without a return, and the activation was 'still sigmoid' with torch.relu."""
 
     def told(slug: str, name: str, answer: Callable[..., Any]) -> list[str]:
@@ -278,7 +278,7 @@ def test_what_a_mistake_does_not_explain_is_not_called_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("raised", [False, True])
-def test_of_what_a_scenario_is_given_only_what_tells_something_is_shown(raised: bool) -> None:
+def test_only_informative_arguments_of_a_scenario_are_shown(raised: bool) -> None:
     """Formerly a repair exercise failed on 'layers = a list of 1: a dict with the keys 'W', 'b'', and similar lines."""
     layers, data = [{"W": np.ones(2)}], [(np.ones(2), np.ones(2))]
     own = (("kind", "constant"), ("strided", False), ("size_times", 0.9248), ("graph", "a*b -> c"))
@@ -301,7 +301,7 @@ def test_of_what_a_scenario_is_given_only_what_tells_something_is_shown(raised: 
     assert not re.search(r"(kind|strided|size_times) +=", said), "these are the check's own"
 
 
-def test_a_message_has_at_most_twelve_lines_and_says_a_value_once() -> None:
+def test_a_message_has_at_most_twelve_lines_and_no_repeated_value() -> None:
     """Formerly a slip in four lines printed 25; "c is 0; 8 expected" preceded "c: expected 8, got 0"."""
     names = tuple("abcdefghij")
     with recording(exercise="f") as record:

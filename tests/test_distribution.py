@@ -53,7 +53,7 @@ def test_from_a_repository_or_a_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert how_to_install_extra("grade") == "pip install 'backprop-course[grade] @ file:///no/such/course.whl'"
 
 
-def test_a_folder_that_is_gone_and_a_note_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_folder_and_an_unreadable_record(monkeypatch: pytest.MonkeyPatch) -> None:
     came_from(monkeypatch, url="file:///no/such/folder", dir_info={})
     assert how_to_install_extra("notebook") == "pip install 'backprop-course[notebook]'"
     monkeypatch.setattr(distribution, "distribution", lambda _: SimpleNamespace(read_text=lambda _: "[]"))

@@ -84,7 +84,7 @@ def shown_on(page: Path) -> list[str]:
     return commands_in(text)
 
 
-def test_no_command_of_a_page_is_without_a_test_or_a_reason() -> None:
+def test_every_documented_command_has_a_test_or_a_reason() -> None:
     shown = {command: page.name for page in PAGES for command in shown_on(page)}
     tables = (IN_A_WORK_FOLDER, BEGUN, ELSEWHERE, OF_OWN_COURSES, NOT_TYPED)
     told = [command for table in tables for command in table]

@@ -112,7 +112,7 @@ NOT_SUMMED = Misconception(
 )
 
 
-def test_it_stands_in_a_function_and_in_a_submission() -> None:
+def test_a_mistake_works_as_a_function_and_in_a_submission() -> None:
     """Both as a gradient checker's argument and in a submission."""
     assert function_of(NOT_SUMMED, "ch06_vjps")(1, 2, 3) == (1, 1)
     names: dict[str, object] = {}

@@ -83,7 +83,7 @@ def test_keeps_nothing_of_more(learner, rng):
 }
 
 
-def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp_path: Path) -> None:
+def test_a_wrong_measurement_without_right_values_is_worth_nothing(tmp_path: Path) -> None:
     """A check that fails only for a changed argument must not be worth more than one that passes."""
     written(tmp_path, MEASURED)
 
@@ -104,7 +104,7 @@ def test_a_slip_in_what_is_measured_is_worth_nothing_where_no_value_is_right(tmp
     assert shares == [0, 0.5]
 
 
-def test_a_wrong_dtype_is_more_than_that_where_values_are_wrong() -> None:
+def test_a_wrong_dtype_with_wrong_values_is_a_wrong_value() -> None:
     with recording() as record:
         expect_close(np.array([0.0, 1.0]), np.array([0, 1]), names=("ids",), rtol=0, atol=0)
         assert record.cost == OF_ANOTHER_TYPE
@@ -136,7 +136,7 @@ def test_expectations_outside_of_a_check_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("bases", "passes"), [(["KeyError", "LookupError"], True), (["ValueError"], False)])
-def test_an_error_that_is_expected_must_be_of_its_kind(bases: list[str], passes: bool) -> None:
+def test_an_expected_error_must_have_the_expected_type(bases: list[str], passes: bool) -> None:
     def learners_function() -> None:
         raise Raised("f raised.", Failure(bases[0], bases, "", "", "", ""))
 

@@ -41,9 +41,7 @@ def shell() -> Any:
     return InteractiveShell()
 
 
-def test_a_package_that_is_missing_is_one_line_with_what_to_type(
-    shell: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_package_is_one_line_with_a_command(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """Formerly a traceback, in the second cell that a newcomer ran in ch04."""
     explain(shell, ["no_such_torch"])
     result = shell.run_cell("import no_such_torch.nn")
@@ -55,9 +53,7 @@ def test_a_package_that_is_missing_is_one_line_with_what_to_type(
     ]
 
 
-def test_any_other_module_that_is_missing_is_told_as_python_tells_it(
-    shell: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_missing_modules_are_reported_as_by_python(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     explain(shell, ["no_such_torch"])
     shell.run_cell("import nothing_of_ours")
     assert "Traceback" in capsys.readouterr().out
@@ -70,14 +66,14 @@ def test_any_other_module_that_is_missing_is_told_as_python_tells_it(
         f"f cannot be graded here: torch is needed and not installed; {packages.how_to_install('torch')}.",
     ],
 )
-def test_what_a_check_says_of_a_missing_package_can_be_copied_into_a_cell(said: str) -> None:
+def test_the_command_for_a_missing_package_can_be_run_in_a_cell(said: str) -> None:
     """Formerly it was a terminal command, followed by a full stop that pip refuses."""
     sentence, line = for_a_cell(said).split("\n")
     assert sentence.endswith(". Run this in a cell of your own, and then the check again:")
     assert line == f"  %{packages.how_to_install('torch')}"
 
 
-def test_what_nobody_has_begun_is_calm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_untouched_exercise_without_its_package_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Formerly a red line in a NumPy lesson, although its reader had written nothing."""
     lesson = find_lesson("ch01_computation_graph")
     there = packages.installed
@@ -114,7 +110,7 @@ def test_a_judge_that_lacks_a_package_says_so_once_and_ends(monkeypatch: pytest.
     assert answers == [{"number": 1, "error": "it needs torch"}]
 
 
-def test_what_is_installed_while_a_judge_runs_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_packages_installed_while_a_judge_runs_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert packages.installed("backprop-late") == ()
     (tmp_path / "late").mkdir()
     found = SimpleNamespace(files=[Path("late/__init__.py")], locate_file=lambda top: tmp_path / top, requires=[])
@@ -125,7 +121,7 @@ def test_what_is_installed_while_a_judge_runs_is_found(monkeypatch: pytest.Monke
         packages._installed.cache_clear()
 
 
-def test_the_first_words_say_what_to_do_in_a_new_kernel() -> None:
+def test_the_first_message_says_what_to_do_in_a_new_kernel() -> None:
     assert "`check` is not defined" in HOW
     assert "run the notebook's first cell" in HOW
 
@@ -140,7 +136,7 @@ def test_a_command_that_shows_a_section_is_a_paragraph_of_its_own() -> None:
     assert "\n\n" not in with_links(inside, NOWHERE)
 
 
-def test_a_program_for_which_there_is_one_line_is_still_a_program() -> None:
+def test_a_program_that_fits_in_one_line_is_shown_as_a_program() -> None:
     """Formerly it was a text with a literal backslash and n."""
     many = [(name, 1.0) for name in "abcdefgh"]
     shown = render_case("", [("code", "y = a * b\ny.backward()"), *many], [], case="a product", height=5)
@@ -173,7 +169,7 @@ def test_names_in_a_section_have_no_background_of_their_own() -> None:
 
 
 @pytest.mark.slow
-def test_a_program_as_it_was_handed_out_is_no_red_block() -> None:
+def test_an_untouched_program_is_not_a_red_block() -> None:
     """Formerly Run All on the fresh notebook of ch12 gave a dozen red blocks."""
     lesson = find_lesson("ch12_debugging")
     stub = [cell.source for cell in read_submission(Places().notebook(lesson.slug)).cells]

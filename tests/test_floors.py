@@ -28,7 +28,7 @@ def modules_named_in(file: Path) -> Iterator[str]:
             yield node.value
 
 
-def test_no_module_is_imported_by_name_from_a_floor_above() -> None:
+def test_no_module_is_imported_by_name_from_a_higher_layer() -> None:
     heights = floors()
     upwards = [
         (str(file.relative_to(ROOT)), name)

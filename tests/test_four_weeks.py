@@ -81,7 +81,7 @@ def test_four_weeks_of_three_hours_with_numpy_alone(course: Path) -> None:
     assert layernorm.tier == "stretch"
 
 
-def test_solved_earns_all_and_untouched_nothing(course: Path, results: dict[str, Any]) -> None:
+def test_solved_notebooks_earn_everything_and_untouched_ones_nothing(course: Path, results: dict[str, Any]) -> None:
     for slug in LESSONS:
         with serving(course):
             points = find_lesson(slug).points
@@ -102,7 +102,7 @@ def test_its_mistakes_are_named(results: dict[str, Any]) -> None:
         assert one["misconception"] == mistake, (name, one["misconceptions"])
 
 
-def test_what_it_changes_is_whole(course: Path, backprop: Command) -> None:
+def test_changed_exercises_are_whole(course: Path, backprop: Command) -> None:
     """Checks an exercise of ours; `test_own_course_page` checks the example's own lesson."""
     done = backprop("build", "--check", "ch06/embedding_vjp", cwd=course)
     assert done.returncode == 0, done.stdout + done.stderr

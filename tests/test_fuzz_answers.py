@@ -125,7 +125,7 @@ def served(talk: list[bytes], *, tame: bool = True) -> Iterator[SubmissionRun]:
 
 @settings(fuzz, max_examples=100)
 @given(st.lists(TALK, max_size=4))
-def test_the_transport_raises_what_it_says(talk: list[bytes]) -> None:
+def test_the_transport_raises_only_documented_errors(talk: list[bytes]) -> None:
     worker = HostileWorker([*talk], tame=False)
     connection = worker.open()
     transport = Transport(connection)
@@ -143,7 +143,7 @@ def test_the_transport_raises_what_it_says(talk: list[bytes]) -> None:
 
 @fuzz
 @given(FAILURES)
-def test_a_failure_is_short_and_printable_whatever_it_says(data: Any) -> None:
+def test_any_failure_is_short_and_printable(data: Any) -> None:
     failure = read_failure(wire.decode(wire.encode(data)))
     for text in (failure.kind, failure.message, failure.place, failure.line, *failure.bases):
         assert text == clean(text, 300)
@@ -178,7 +178,7 @@ FORMS: dict[str, Callable[[Any], bytes]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("value", [5, "x", [1], np.ones(3), {"kind": np.ones(3)}, {}], ids=repr)
-def test_cells_may_fail_in_any_words(form: str, value: Any) -> None:
+def test_cells_may_fail_with_any_answer(form: str, value: Any) -> None:
     """Formerly an answer to a cell that was not a dict stopped the grading of its submission with an internal error."""
     answer = FORMS[form](value)
     with served([answer, answer], tame=False) as run:
@@ -189,7 +189,7 @@ def test_cells_may_fail_in_any_words(form: str, value: Any) -> None:
 
 @settings(fuzz, max_examples=25)
 @given(st.lists(TALK, min_size=1, max_size=12))
-def test_a_grade_comes_out_whatever_a_worker_says(judged: Judged, talk: list[bytes]) -> None:
+def test_any_answers_lead_to_a_grade(judged: Judged, talk: list[bytes]) -> None:
     """Covers checks, diagnosis and result, with noise as answers to cells and calls."""
     points, text = judged(talk)
     assert points == 0

@@ -66,7 +66,7 @@ CELLS = st.fixed_dictionaries(
 
 @fuzz
 @given(st.fixed_dictionaries({}, optional={"cells": st.lists(CELLS | ANYTHING, max_size=4) | ANYTHING}) | ANYTHING)
-def test_json_of_a_notebooks_shape_is_cells_or_a_submission_error(tmp_path: Path, notebook: Any) -> None:
+def test_notebook_like_json_is_cells_or_a_submission_error(tmp_path: Path, notebook: Any) -> None:
     assert_read_or_refused(tmp_path, json.dumps(notebook).encode())
 
 
@@ -106,7 +106,7 @@ def assert_printable(cell: Cell) -> None:
     assert len(cell.label) < 100
 
 
-def test_a_link_to_itself_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_link_to_itself_is_reported_in_one_line(tmp_path: Path) -> None:
     """Formerly it stopped the grading of the whole class."""
     file = tmp_path / "ch07_mlp_backprop.ipynb"
     file.symlink_to(file.name)

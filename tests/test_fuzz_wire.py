@@ -40,7 +40,7 @@ def same(a: Any, b: Any) -> bool:
 @example([-0.0, float("nan"), float("-inf"), 10**400, -(2**4095), True, 1])
 @example({-7: 1, "a": {"": np.zeros((0, 3), order="F")}})
 @example(np.arange(6, dtype=">i2").reshape(2, 3, order="F"))
-def test_what_is_sent_arrives_to_the_last_bit(value: Any) -> None:
+def test_data_arrives_bit_for_bit(value: Any) -> None:
     assert same(wire.decode(wire.encode(value)), value)
 
 
@@ -101,7 +101,7 @@ def test_odd_headers_are_data_or_a_wire_error(header: bytes) -> None:
     ],
     ids=["many arrays of the same bytes", "a million empty buffers", "no entries, and a shape that fills the memory"],
 )
-def test_a_small_frame_stays_small_when_it_is_read(data: bytes, says: str) -> None:
+def test_a_small_frame_takes_little_memory(data: bytes, says: str) -> None:
     """Each of these used to cost the judge gigabytes: at once, or when it sums over an axis of the data."""
     with pytest.raises(wire.WireError, match=says):
         wire.decode(data)

@@ -27,7 +27,7 @@ def test_values_and_local_gradients(
     assert len(node.parents) == len(local)
 
 
-def test_a_node_is_the_same_only_as_itself() -> None:
+def test_a_node_equals_only_itself() -> None:
     one, other = Node(1.0, name="a"), Node(1.0, name="a")
     assert one != other
     assert len({one, other, one}) == 2
@@ -35,6 +35,6 @@ def test_a_node_is_the_same_only_as_itself() -> None:
     assert repr(one) == "Node(a = 1)"
 
 
-def test_parents_and_local_gradients_go_together() -> None:
+def test_parents_and_local_gradients_have_equal_length() -> None:
     with pytest.raises(ValueError, match="1 parents and 2 local gradients"):
         Node(1.0, [Node(2.0)], [1.0, 1.0])

@@ -195,7 +195,7 @@ def said_by(places: Places, arguments: list[str], monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("command", get_command(app).commands)  # type: ignore[attr-defined]
-def test_no_command_lets_text_move_the_cursor(command: str, places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_command_prints_control_characters(command: str, places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("watchfiles.watch", lambda *_, **__: iter(()))
     for arguments in COMMANDS[command]:
         said = said_by(places, arguments, monkeypatch)
@@ -206,7 +206,7 @@ def test_no_command_lets_text_move_the_cursor(command: str, places: Places, monk
             assert hidden_in(file.read_text(encoding="utf-8")) == set(), file
 
 
-def test_grading_and_its_results_have_only_what_is_seen(places: Places) -> None:
+def test_grading_and_results_contain_only_visible_characters(places: Places) -> None:
     assert "\\x1b[31mred" in places.said
     assert hidden_in(places.said) == set()
     for file in [*(places.folder / "results").rglob("*.json"), places.folder / "results" / ".hand-ins.json"]:
@@ -274,7 +274,7 @@ def test_no_report_has_live_text(
             assert live_in(_as_nbgrader_shows(comment)) == []
 
 
-def test_every_table_has_the_one_writer() -> None:
+def test_every_table_uses_table_writer() -> None:
     """Formerly canvas.csv and moodle/gradebook.csv did not use it, so that `a;=1` was a formula where `;` separates."""
     files = [file for file in (ROOT / "autograder").rglob("*.py") if "csv.writer(" in file.read_text(encoding="utf-8")]
     assert [file.name for file in files] == ["safety.py"]
@@ -320,7 +320,7 @@ def test_no_comparison_has_live_text(format_: str, places: Places, monkeypatch: 
             assert live_in(file.read_text(encoding="utf-8")) == []
 
 
-def test_each_place_has_its_function() -> None:
+def test_each_output_has_its_escaping_function() -> None:
     assert live_in(markup(TEXT)) == []
     assert entities.unescape(markup(TAGS)) == TAGS
     assert hidden_in(markup(TEXT)) == set()
@@ -328,7 +328,7 @@ def test_each_place_has_its_function() -> None:
     assert cell(FORMULA) == f"'{FORMULA}"
 
 
-def test_commands_and_reports_print_by_these_functions_alone() -> None:
+def test_commands_and_reports_print_only_with_escaping_functions() -> None:
     """`echo`, `say` and `Screen` escape; another console, or a bare print, would not."""
     ours = {"autograder/commands/console.py", "autograder/reports/screen.py"}
     for part in ("commands", "reports", "similarity"):

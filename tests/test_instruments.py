@@ -59,14 +59,14 @@ def test_parameters_and_their_views_do_not_count() -> None:
     assert meter.bytes == N
 
 
-def test_what_is_excluded_does_not_count() -> None:
+def test_excluded_tensors_do_not_count() -> None:
     x = vector()
     with SavedTensorMeter(exclude=[x]) as meter:
         x.view(10, 10) * x.view(10, 10)
     assert meter.bytes == 0
 
 
-def test_storages_that_follow_each_other_at_one_address_count_each() -> None:
+def test_successive_storages_at_one_address_count_separately() -> None:
     with SavedTensorMeter() as meter:
         for _ in range(50):
             vector().exp()
@@ -83,7 +83,7 @@ def test_the_meter_keeps_nothing_alive() -> None:
     assert meter.bytes == N
 
 
-def test_fake_tensors_are_told_apart() -> None:
+def test_fake_tensors_are_distinguished() -> None:
     with FakeTensorMode():
         a, b = vector(), vector()
         with SavedTensorMeter() as meter:
@@ -92,7 +92,7 @@ def test_fake_tensors_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("fake", [False, True])
-def test_a_write_into_what_is_saved_is_noticed(fake: bool) -> None:
+def test_writing_into_a_saved_tensor_is_an_error(fake: bool) -> None:
     """The hooks switch PyTorch's own check off: formerly 3.718 was used instead of exp's 2.718."""
     with FakeTensorMode() if fake else nullcontext(), SavedTensorMeter():
         x = vector()
@@ -120,7 +120,7 @@ def test_the_hooks_are_gone_after_an_error() -> None:
 # LiveStorages
 
 
-def test_what_is_alive_and_the_peak() -> None:
+def test_live_bytes_and_peak() -> None:
     x = vector()
     with LiveStorages() as live:
         y = x.detach() * 2
@@ -134,7 +134,7 @@ def test_what_is_alive_and_the_peak() -> None:
     assert live.timeline == [0, N, 2 * N, N, 0]
 
 
-def test_what_existed_before_does_not_count() -> None:
+def test_existing_tensors_do_not_count() -> None:
     x = vector()
     with LiveStorages() as live:
         x.detach().add_(1)
@@ -142,7 +142,7 @@ def test_what_existed_before_does_not_count() -> None:
     assert (live.bytes, live.peak) == (0, 0)
 
 
-def test_what_is_made_from_python_numbers_counts() -> None:
+def test_tensors_made_from_python_numbers_count() -> None:
     with LiveStorages() as live:
         x = torch.tensor([1.0, 2.0])
         assert live.bytes == 8
@@ -150,7 +150,7 @@ def test_what_is_made_from_python_numbers_counts() -> None:
     assert live.bytes == 0
 
 
-def test_what_stands_for_other_memory_does_not_count() -> None:
+def test_aliases_of_other_memory_do_not_count() -> None:
     x = vector()
     with LiveStorages() as live:
         with live.not_counting():
@@ -164,7 +164,7 @@ def test_what_stands_for_other_memory_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("fake", [False, True])
-def test_what_an_operation_makes_larger_counts(fake: bool) -> None:
+def test_a_storage_grown_by_an_operation_counts(fake: bool) -> None:
     """Formerly, if `out=` made 4 MB of an empty tensor, none of it was counted."""
     with FakeTensorMode() if fake else nullcontext():
         x = vector().detach()
@@ -197,7 +197,7 @@ def test_memory_is_measured_where_no_operation_changes_it() -> None:
         assert live.bytes == 0
 
 
-def test_of_what_existed_before_growth_alone_counts() -> None:
+def test_of_existing_storages_only_growth_counts() -> None:
     x, scratch = vector().detach(), torch.empty(20)
     with LiveStorages() as live:
         torch.exp(x[:10], out=scratch.resize_(10))
@@ -210,7 +210,7 @@ def test_of_what_existed_before_growth_alone_counts() -> None:
         assert live.bytes == 0
 
 
-def test_a_tensor_that_is_set_to_other_memory_lets_go_of_its_own() -> None:
+def test_a_tensor_set_to_other_memory_frees_its_own() -> None:
     before = vector().detach()
     with LiveStorages() as live:
         x, other = torch.ones(50), torch.ones(200)
@@ -224,7 +224,7 @@ def test_a_tensor_that_is_set_to_other_memory_lets_go_of_its_own() -> None:
         assert live.bytes == N
 
 
-def test_what_stands_for_other_memory_does_not_count_when_it_grows() -> None:
+def test_aliases_of_other_memory_do_not_count_when_they_grow() -> None:
     x = vector().detach()
     with LiveStorages() as live:
         elsewhere = torch.empty(0)
@@ -240,7 +240,7 @@ def chain(x: Tensor) -> Tensor:
     return x.exp().sin().exp().sin()
 
 
-def test_it_sees_what_a_policy_keeps_and_the_meter_does_not() -> None:
+def test_it_counts_what_a_policy_keeps_unlike_the_meter() -> None:
     def keep_exp(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
         return CheckpointPolicy.MUST_SAVE if op is torch.ops.aten.exp.default else CheckpointPolicy.PREFER_RECOMPUTE
 
@@ -257,7 +257,7 @@ def test_it_sees_what_a_policy_keeps_and_the_meter_does_not() -> None:
     assert y.requires_grad
 
 
-def test_a_fake_run_is_alive_as_a_real_one_is() -> None:
+def test_fake_and_real_runs_have_the_same_live_bytes() -> None:
     def timeline() -> list[int]:
         torch.manual_seed(0)
         model = nn.Sequential(nn.Linear(20, 30), nn.Tanh(), nn.Linear(30, 10))
@@ -293,7 +293,7 @@ def test_matrix_products_and_convolutions() -> None:
     assert flops(lambda: nn.functional.conv2d(image, kernel)) == 2 * (2 * 5 * 6 * 6) * (3 * 3 * 3)
 
 
-def test_the_same_as_pytorch_counts_where_it_counts() -> None:
+def test_flops_agree_with_pytorchs_counter() -> None:
     model = nn.Sequential(nn.Linear(20, 30), nn.SiLU(), nn.Linear(30, 10))
     x = torch.ones(8, 20, requires_grad=True)
     with FlopCounterMode(display=False) as theirs:

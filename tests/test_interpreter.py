@@ -42,7 +42,7 @@ def python(tmp_path: Path) -> Path:
         ("grade", "class", "--out", "out", "--isolation", "process"),
     ],
 )
-def test_a_command_says_in_a_line_which_python_may_not_be_started(
+def test_a_command_names_the_forbidden_python_in_one_line(
     python: Path, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     """Formerly '… cannot be written (Permission denied)', or a traceback."""

@@ -20,7 +20,7 @@ def test_a_lesson_whose_package_is_missing_says_what_to_install(monkeypatch: pyt
     with_judge(find_lesson("ch06_vjps"), lambda judge: judge)
 
 
-def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
+def test_a_judge_of_one_exercise_has_no_other() -> None:
     """For authors of an exercise: only its checks and misconceptions run, on the reference of the whole lesson."""
 
     def seen(judge: Judge) -> tuple[set[str], set[str], set[str]]:
@@ -34,7 +34,7 @@ def test_a_judge_of_one_exercise_knows_of_no_other() -> None:
 
 
 @pytest.mark.slow
-def test_an_import_that_only_another_exercise_lacks_is_no_note() -> None:
+def test_an_import_missing_only_in_another_exercise_is_not_noted() -> None:
     """Formerly full points for `train` came with notes that torch is not allowed and an earlier `train` was graded."""
     cells = [
         "import numpy as np\ndef bias_gradient(g):\n    return g.sum(axis=0)",

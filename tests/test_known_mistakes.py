@@ -54,7 +54,7 @@ def test_no_mistake_depends_on_luck(slug: str) -> None:
     assert lucky == []
 
 
-def test_a_mistake_that_draws_anew_in_each_call_is_seen_alike() -> None:
+def test_a_mistake_with_random_draws_is_judged_the_same_each_time() -> None:
     """With this salt, a training without the engine, started at 3, once passed by luck for one with it."""
 
     def seen(judge: Judge) -> list[list[list[str]]]:

@@ -79,14 +79,14 @@ def test_the_magics_that_run_a_body_here_are_those_of_ipython(
         "x = 1\nif x:\n    %time marker = 1\n",
     ],
 )
-def test_a_cell_leaves_what_it_leaves_in_ipython(
+def test_a_cell_defines_the_same_as_in_ipython(
     shell: InteractiveShell, run_cells: Make, cell: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run = run_cells(cell, "def f():\n    return 'marker' in globals()")
     assert run.ask(request_of("f", []), 5.0)["value"] == leaves_a_name(shell, cell)
 
 
-def test_a_cell_of_a_notebook_saved_as_a_file_leaves_the_same(run_cells: Make) -> None:
+def test_a_cell_of_a_notebook_saved_as_a_file_defines_the_same(run_cells: Make) -> None:
     """`jupyter nbconvert --to script` writes each cell magic as a call with the cell as a string."""
     assert stand_ins.RUN_THE_BODY == RUN_THE_BODY
     timed = "get_ipython().run_cell_magic('time', '', 'def f():\\n    return K\\n%time K = 2\\n')\n"
@@ -95,7 +95,7 @@ def test_a_cell_of_a_notebook_saved_as_a_file_leaves_the_same(run_cells: Make) -
     assert run.ask(request_of("f", []), 5.0)["value"] == 3
 
 
-def test_a_definition_that_a_magic_keeps_out_is_told_so() -> None:
+def test_a_definition_hidden_by_a_magic_is_explained() -> None:
     text = SourceText(Submission.of_cells("a.ipynb", ["x = 1", "%%script false\ndef f():\n    return 1"]), [])
     assert text.why_missing("f") == (
         "f is not defined: cell 2 begins with %%script, and Jupyter does not run what follows in the notebook. "
@@ -105,7 +105,7 @@ def test_a_definition_that_a_magic_keeps_out_is_told_so() -> None:
 
 
 @pytest.mark.parametrize("magic", ["pyinstrument", "cython", "TIME"])
-def test_of_magics_that_ipython_does_not_have_only_what_is_true_is_said(magic: str) -> None:
+def test_unknown_magics_are_described_truthfully(magic: str) -> None:
     """`%%pyinstrument` runs its cell in Jupyter: formerly it was called a cell that Jupyter does not run."""
     text = SourceText(Submission.of_cells("a.ipynb", [f"%%time\n%%{magic}\ndef f():\n    return 1"]), [])
     why = f"cell 1 begins with %%{magic}, no magic of IPython's own, so the cell was not run here"

@@ -144,9 +144,7 @@ def passed(exercise: dict[str, Any], *, visible: bool) -> list[str]:
     return [check["name"] for check in exercise["checks"] if check["passed"] and check["visible"] is visible]
 
 
-def test_answers_by_heart_earn_a_third_in_a_class_with_a_salt(
-    handed_in: Path, backprop: Command, tmp_path: Path
-) -> None:
+def test_memorised_answers_earn_a_third_with_another_salt(handed_in: Path, backprop: Command, tmp_path: Path) -> None:
     done = backprop("grade", handed_in, "--out", tmp_path / "out", "--salt", "the class's own")
     assert done.returncode == 0, done.stderr
     by_heart, understood = (exercises(tmp_path / "out", student) for student in ("written-down", "understood"))
@@ -158,7 +156,7 @@ def test_answers_by_heart_earn_a_third_in_a_class_with_a_salt(
         assert exercise["points"] == exercise["max_points"], (name, exercise["message"])
 
 
-def test_the_same_answers_earn_everything_under_the_salt_that_they_were_recorded_under(
+def test_memorised_answers_earn_everything_with_the_recorded_salt(
     handed_in: Path, backprop: Command, tmp_path: Path
 ) -> None:
     known = tmp_path / "class" / "written-down"

@@ -29,7 +29,7 @@ def hooks() -> object:
     return torch._C._autograd._top_saved_tensors_default_hooks(False)
 
 
-def test_what_was_switched_on_is_switched_off_and_what_was_on_stays() -> None:
+def test_modes_are_restored_after_a_call() -> None:
     def same(tensor: torch.Tensor) -> torch.Tensor:
         return tensor
 
@@ -56,7 +56,7 @@ def test_a_call_begins_and_ends_with_pytorchs_own_default_dtype() -> None:
     assert torch.get_default_dtype() is torch.float32
 
 
-def test_a_known_mistake_that_never_leaves_its_block_spoils_no_reference() -> None:
+def test_a_known_mistake_that_leaves_hooks_affects_no_reference() -> None:
     """Formerly ch10's `hooks_left` did: later references saved through its hooks, and no change was noticed."""
 
     def use(judge: Judge) -> object:
@@ -109,7 +109,7 @@ def test_a_call_begins_and_ends_on_the_cpu() -> None:
         ),
     ],
 )
-def test_a_tensor_without_numbers_is_called_that(cell: str, says: str) -> None:
+def test_a_meta_tensor_is_described_as_having_no_data(cell: str, says: str) -> None:
     lesson = find_lesson("ch04_detachment")
     submission, workers = (
         Submission.of_cells("a test", [*solved_cells(Course.at(), lesson.slug), cell]),

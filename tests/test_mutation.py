@@ -84,7 +84,7 @@ def test_operators(statement: str, expected: set[str]) -> None:
         ("y = zip(a, b, strict=True)", "strict"),
     ],
 )
-def test_what_no_check_could_see_is_left_alone(statement: str, untouched: str) -> None:
+def test_invisible_changes_are_not_made(statement: str, untouched: str) -> None:
     allowed = {
         "all of it": set(),
         "what it says": {"pass"},
@@ -237,7 +237,7 @@ def test_mutants_of_a_lesson(course: Course) -> None:
     assert all(mutant.exercises[0] == "count" for mutant in found["count"])
 
 
-def test_a_lesson_whose_checks_are_good(course: Course) -> None:
+def test_a_lesson_with_good_checks(course: Course) -> None:
     write_equivalents(course.root, EQUIVALENT)
     well, printed = mutate(course)
     assert well, printed
@@ -263,7 +263,7 @@ def test_a_check_that_misses_a_sign(course: Course) -> None:
     assert "return y / 1.0" not in printed  # it is listed
 
 
-def test_entries_that_are_out_of_date(course: Course) -> None:
+def test_outdated_entries(course: Course) -> None:
     changes = [("/ 1.0", "+ 1.0"), ("/ 1.0", "% 1.0"), ('where = "double"', 'where = "triple"')]
     first, second = EQUIVALENT.split("\n\n")
     entries = [EQUIVALENT, first, *(second.replace(*change) for change in changes)]
@@ -284,7 +284,7 @@ def test_entries_that_are_out_of_date(course: Course) -> None:
         assert complaint in line
 
 
-def test_one_entry_for_all_that_a_line_may_become(course: Course) -> None:
+def test_one_entry_for_all_mutants_of_a_line(course: Course) -> None:
     anything = '[[equivalent]]\nwhere = "double"\nbefore = "return y * 1.0"\nafter = "*"\nwhy = "It is free."\n'
     write_equivalents(course.root, anything)
     assert mutate(course, "double")[0]
@@ -295,7 +295,7 @@ def outcome(nth: int, verdict: str) -> Outcome:
     return Outcome(mutant, verdict)
 
 
-def test_alike_mutants_are_told_apart(tmp_path: Path) -> None:
+def test_similar_mutants_are_distinguished(tmp_path: Path) -> None:
     file = tmp_path / "equivalents.toml"
     entry = '[[equivalent]]\nwhere = "f"\nbefore = "a = b"\nafter = "pass"\nwhy = "So."\n'
     outcomes = [outcome(1, KILLED), outcome(2, SURVIVED)]
@@ -306,7 +306,7 @@ def test_alike_mutants_are_told_apart(tmp_path: Path) -> None:
     assert out_of_date(read_equivalents(file), outcomes, tried) == []
 
 
-def test_entries_of_parts_that_were_not_tried_are_not_judged(tmp_path: Path) -> None:
+def test_entries_of_untried_parts_are_not_judged(tmp_path: Path) -> None:
     file = tmp_path / "equivalents.toml"
     file.write_text('[[equivalent]]\nwhere = "f"\nbefore = "a = b"\nafter = "pass"\nwhy = "So."\n')
     assert out_of_date(read_equivalents(file), [], [outcome(1, KILLED).mutant]) == []
@@ -322,7 +322,7 @@ def test_entries_of_parts_that_were_not_tried_are_not_judged(tmp_path: Path) -> 
         ('[[equivalent]]\nwhere = "f"\nbefore = "a"\nafter = "b"\nwhy = "c"\nnth = "2"\n', "nth of entry 1"),
     ],
 )
-def test_a_list_that_cannot_be_read(tmp_path: Path, text: str, complaint: str) -> None:
+def test_an_unreadable_list(tmp_path: Path, text: str, complaint: str) -> None:
     file = tmp_path / "equivalents.toml"
     file.write_text(text)
     with pytest.raises(EquivalentsError, match=complaint):
@@ -354,7 +354,7 @@ def test_the_command(backprop: Command) -> None:
         (["--mutate", "ch06/nothing"], "there is no exercise or helper 'nothing' to mutate; there are unbroadcast, "),
     ],
 )
-def test_what_the_command_refuses(backprop: Command, arguments: list[str], complaint: str) -> None:
+def test_the_command_refuses_bad_arguments(backprop: Command, arguments: list[str], complaint: str) -> None:
     done = backprop("build", *arguments)
     assert done.returncode == 2
     assert complaint in done.stderr
