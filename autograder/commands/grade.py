@@ -65,11 +65,11 @@ def grade(
         bool, typer.Option("--replace", help="Let hand-ins replace results that are of another class folder.")
     ] = False,
 ) -> None:
-    """Grade a class. What was graded before and has not changed stays as it is.
+    """Grade a class. Results of unchanged submissions are kept.
 
-    The exit status is 0 if all that was handed in is graded; 1 if a submission could not be graded, a result not be
-    written or taken over, or a result is another class folder's; 3 if a file was handed in that is not recognised as a
-    lesson's, and so not graded.
+    The exit status is 0 if everything handed in was graded; 1 if a submission could not be graded, a result could not
+    be written or taken over, or a result is another class folder's; 3 if a file was not recognised as a lesson, and so
+    not graded.
     """
     from autograder.classroom.results_folder import hold
     from autograder.commands.grade_output import bring_up_to_date

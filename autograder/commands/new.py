@@ -46,7 +46,7 @@ def new(
     ] = "",
     stretch: Annotated[bool, typer.Option("--stretch", help="Beyond the core.")] = False,
 ) -> None:
-    """Begin an exercise, a lesson or a course in all its places; `build --check` then says what is to be written."""
+    """Create the files of an exercise, a lesson or a course; `build --check` then lists what to write."""
     from autograder.commands.console import echo, give_up
 
     kind, rest = (words[0], words[1:]) if words[0] in KINDS else ("exercise", words)

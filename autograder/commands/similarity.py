@@ -41,10 +41,10 @@ def similarity(
     ] = None,
     roster: Rosters = None,
 ) -> None:
-    """Show which answers are equal or nearly so, the most unusual first. That is no proof of anything.
+    """Show which answers are equal or nearly so, the most unusual first. Similarity proves nothing by itself.
 
-    Answers are parsed and never run. Names, comments and order are left out of the comparison; what most of a class
-    write alike counts for nothing, and a team's hand-in is one.
+    Answers are parsed and never run. The comparison ignores names, comments and order; code that most of a class share
+    counts for nothing, and a team's hand-in counts as one.
     """
     from autograder.commands.console import console, echo, give_up, say
     from autograder.commands.courses import refuse_a_course_within

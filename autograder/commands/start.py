@@ -24,7 +24,7 @@ def start(
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="ipynb, or py for plain files in cells.")] = "ipynb",
 ) -> None:
-    """Copy the lessons' notebooks into a folder of your own. What is there already stays as it is."""
+    """Copy the lessons' notebooks into a folder of your own. Existing files are kept."""
     from autograder.commands.console import console, give_up
     from autograder.commands.courses import trust_what_was_made
     from autograder.commands.targets import lesson_called, lesson_meant

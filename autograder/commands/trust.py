@@ -18,7 +18,7 @@ def trust(
         Path, typer.Argument(metavar="[DIR]", help="The folder of the course, of notebooks for it, or one in there.")
     ] = Path(),
     list_: Annotated[bool, typer.Option("--list", help="Show what is trusted, and change nothing.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Trust it no more.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="No longer trust it.")] = False,
 ) -> None:
     """Follow a course that a folder names: its checks run as you.
 
