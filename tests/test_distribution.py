@@ -75,7 +75,7 @@ def test_start_says_what_installs_jupyterlab_here(
     came_from(monkeypatch, url=folder.as_uri(), dir_info={})
     start = import_module("autograder.commands.start")
     monkeypatch.setattr(start, "find_spec", lambda name: None)
-    said = list(start._what_to_do(tmp_path, "ipynb", ["ch01_computation_graph"]))
+    said = list(start._next_steps(tmp_path, "ipynb", ["ch01_computation_graph"]))
     assert f"  pip install '{folder}[notebook]' && jupyter lab" in said
 
 

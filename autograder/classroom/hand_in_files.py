@@ -227,9 +227,7 @@ def _walk(
             continue
         if entry.name.startswith(".") or entry.name in NOT_WORK:
             aside.hidden.append(File(path, entry.name, shown))
-        elif (
-            not _is_folder(entry) or stem_of(entry.name) in syllabus()
-        ):  # a folder named like a lesson: unreadable
+        elif not _is_folder(entry) or stem_of(entry.name) in syllabus():  # a folder named like a lesson: unreadable
             yield File(path, entry.name, shown, copy=copy_number(stem_of(entry.name) or ""), of_clone=of_clone)
         elif entry.is_symlink():
             rows.append(Unrecognised(student, shown, "a link to a folder; hand in the files themselves"))
